@@ -215,6 +215,7 @@ class MonitoringHooks:
         find, disable, look = self._codes.get, self._python.DISABLE, self._look
 
         def called(code: Any, line: int) -> Any:
+            """Record and look at a line; disable one without both."""
             _known, plan = find(id(code), UNKNOWN)
             record = plan.lines.get(line)
             if record is None and plan.watching is None:

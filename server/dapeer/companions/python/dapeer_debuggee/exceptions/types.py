@@ -111,6 +111,7 @@ def report_unknown(row: Any) -> None:
 
     @row.replace(DISPOSE)
     def dispose(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
+        """Report the names that no class has by now, then end the debugger as pydevd does."""
         if not self.pydb_disposed and not self.terminate_requested:
             # pydevd may do this twice.
             news = unknown(self) - reported

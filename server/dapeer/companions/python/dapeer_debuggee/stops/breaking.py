@@ -28,7 +28,7 @@ SECONDS_TO_SEND_ALL = 10.0
 
 
 class FailedEvaluations:
-    """Counts failed evaluations; reports the first at once, later ones ever less often, at stops and end."""
+    """Counts failed evaluations of breakpoints, and reports them by events, ever less often."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,7 +36,11 @@ class FailedEvaluations:
         self._reported: dict[tuple[str, int, str, str, str], int] = {}
 
     def add(self, place: tuple[str, int], kind: str, text: str, error: BaseException | str) -> None:
-        """Count a failure; `kind` is one of condition, hit condition, log message."""
+        """Count a failure.
+
+        Report all unreported ones if this is the first, second, fourth, eighth … of its kind. `place` is file and line; `kind` is what
+        failed, such as `condition` or `log message`; `text` is the expression.
+        """
         key = (*place, kind, text, error if isinstance(error, str) else described(error))
         with self._lock:
             count = self._counts[key] = self._counts.get(key, 0) + 1
@@ -44,7 +48,10 @@ class FailedEvaluations:
             self.report()
 
     def report(self, debugger: Any = None) -> None:
-        """Report unreported failures through a debugger, by default the current one."""
+        """Send an event for each failure whose count has changed since the last report.
+
+        `debugger` is pydevd's `PyDB`; None: the present one.
+        """
         with self._lock:
             news = {key: n for key, n in self._counts.items() if self._reported.get(key) != n}
             self._reported.update(news)
@@ -56,7 +63,7 @@ class FailedEvaluations:
             send(body, debugger)
 
     def forget(self) -> None:
-        """Start from zero in a forked process: earlier failures are its parent's."""
+        """Set all counts to zero: in a forked process, earlier failures are its parent's."""
         self._lock = threading.Lock()
         self._counts.clear()
         self._reported.clear()
@@ -73,7 +80,7 @@ waiting = threading.local()
 
 
 def described(error: BaseException) -> str:
-    """Return type and message of an exception in one line."""
+    """Return type and message of an exception in one line; the type alone if making the message fails."""
     try:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
         return f"{type(error).__name__}: {text}".partition("\n")[0]
@@ -82,7 +89,10 @@ def described(error: BaseException) -> str:
 
 
 def send(body: dict[str, Any], debugger: Any = None, event: str = EVENT) -> bool:
-    """Send the event; return whether a client is connected."""
+    """Queue an event of ours for the client; return False if no client is connected.
+
+    `body` is the event's; `debugger` is pydevd's `PyDB`, None: the present one.
+    """
     debugger = debugger or importlib.import_module("pydevd").get_global_debugger()
     if debugger is None or debugger.writer is None:
         return False
@@ -98,9 +108,9 @@ def send_off(body: dict[str, Any]) -> bool:
 
 
 def report_tracer() -> None:
-    """Report, at the end of a program's first thread, that it was no longer traced.
+    """Report as a failure, at the end of a program's first thread, that the debugger no longer traced it.
 
-    Until Python 3.11 only one can trace.
+    Until Python 3.11 only one can trace: the program has called `sys.settrace`. Nothing is reported if nothing was traced.
     """
     untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
     if untraced is not None and not untraced.tracing.is_on:
@@ -113,22 +123,30 @@ def report_tracer() -> None:
 
 @functools.lru_cache(maxsize=1000)
 def compiled(expression: str) -> CodeType:
-    """Compile an expression; cached, since it is evaluated at each hit."""
+    """Return the code of an expression, cached, since it is evaluated at each hit.
+
+    Raises:
+        SyntaxError: It does not parse.
+    """
     return compile(expression.strip(), EXPRESSION, "eval")
 
 
 def evaluated(expression: str, frame: Any) -> Any:
-    """Evaluate an expression in a frame."""
+    """Return the value of an expression in a frame; what it raises is raised."""
     return eval(compiled(expression), frame.f_globals, frame.f_locals)
 
 
 def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
-    """Return the file and line of a breakpoint."""
+    """Return the file and line of pydevd's breakpoint, in whose code a frame is."""
     return frame.f_code.co_filename, getattr(breakpoint_, "line", None) or frame.f_lineno
 
 
 def holds(breakpoint_: Any, frame: Any) -> bool:
-    """Whether a condition is true, then its hit condition, which counts only such hits, as DAP says."""
+    """Return whether the condition of a breakpoint is true in a frame, and then its hit condition.
+
+    A hit is counted on pydevd's breakpoint only where the condition is true, as DAP says. One that raises counts as false, and is reported
+    as a failure.
+    """
     place = place_of(breakpoint_, frame)
     if breakpoint_.condition:
         try:
@@ -151,7 +169,10 @@ def holds(breakpoint_: Any, frame: Any) -> bool:
 
 
 def message(breakpoint_: Any, frame: Any) -> str:
-    """Return the log message of a breakpoint; an expression that raises is replaced by its error."""
+    """Return the log message of a breakpoint; an expression that raises is replaced by its error.
+
+    The error is reported as a failure, too.
+    """
     parts: list[str] = []
     for text, expression in breakpoint_.expression.parts:
         parts.append(text)
@@ -185,7 +206,7 @@ class Printer:
         return status.st_dev, status.st_ino
 
     def prints(self, text: str) -> bool:
-        """Print; return False if stdout is closed."""
+        """Print a text to the stdout with which the program began; return False if that is closed or fails."""
         try:
             # The program may have closed all files and opened another one with this number.
             if self._identity() != self._same:

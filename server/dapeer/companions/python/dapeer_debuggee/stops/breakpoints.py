@@ -75,7 +75,7 @@ WAIT: dict[Any, str] = {
 
 @CONDITIONS
 def count_conditions(row: Any) -> None:
-    """Make pydevd evaluate conditions and hit conditions by `holds`."""
+    """Apply the row: pydevd evaluates conditions and hit conditions by `breaking.holds`."""
 
     @row.replace(CONDITION)
     def handle_condition(
@@ -87,6 +87,7 @@ def count_conditions(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
+        """Return whether the breakpoint's conditions hold; if not, its log message is not due."""
         held = breaking.holds(pybreakpoint, new_frame)
         if not held:
             breaking.waiting.log = None
@@ -95,7 +96,10 @@ def count_conditions(row: Any) -> None:
 
 @LOG_MESSAGES
 def print_messages(row: Any) -> None:
-    """Make pydevd print log messages after the conditions; a child's stdout may be another's pipe."""
+    """Apply the row: log messages are printed to the program's stdout, after the conditions were checked.
+
+    In a child, whose stdout may be another program's pipe, they are sent as output.
+    """
     nothing: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NULL_NET_COMMAND
     printer = breaking.Printer() if patching.first_process[0] else None
 
@@ -115,6 +119,7 @@ def print_messages(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> None:
+        """Keep a log message for later: pydevd checks the condition after this, and the message may raise."""
         # Not evaluated yet: pydevd checks the condition after this, and the message may raise.
         if isinstance(pybreakpoint.expression, breaking.Template):
             breaking.waiting.log = pybreakpoint, new_frame
@@ -124,6 +129,10 @@ def print_messages(row: Any) -> None:
 
     @row.replace(IO_MESSAGE)
     def make_io_message(stock: Any, self: Any, msg: str, ctx: Any, *rest: Any, **named: Any) -> Any:
+        """Print the log message that is due, and return no command.
+
+        What is no log message is sent as pydevd does.
+        """
         due = getattr(breaking.waiting, "log", None)
         if due is None or not msg.startswith(breaking.MARK):
             return stock(self, msg, ctx, *rest, **named)
@@ -136,7 +145,7 @@ def print_messages(row: Any) -> None:
 
 @AT_STOPS
 def report_at_stops(row: Any) -> None:
-    """Report breaking.failures, and rows that are off, before each stop."""
+    """Apply the row: counts of failed conditions, and rows that are off, are reported before each stop."""
 
     @row.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
@@ -150,10 +159,14 @@ def report_at_stops(row: Any) -> None:
 
 @AT_END
 def report_at_end(row: Any) -> None:
-    """Report the last counts and send all events before the debugger ends with the program."""
+    """Apply the row: the last counts are reported, and all events sent, before the debugger ends.
+
+    It waits for `breaking.SECONDS_TO_SEND_ALL` at most.
+    """
 
     @row.replace(DISPOSE)
     def dispose(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
+        """Report, wait until pydevd has sent all, and end the debugger as pydevd does."""
         if not self.pydb_disposed and not self.terminate_requested:
             breaking.failures.report(self)
             writer, until = self.writer, time.monotonic() + breaking.SECONDS_TO_SEND_ALL
@@ -174,7 +187,7 @@ FUNCTIONS = patching.Row(
 
 @FUNCTIONS
 def know_functions_by_name(row: Any) -> None:
-    """Have programs stop at functions where they collect.
+    """Apply the row: breakpoints at functions are those of `collecting`, which knows qualified names.
 
     pydevd compares the last part of a name, and passes by code without a file.
     """
@@ -201,7 +214,7 @@ OWN_FILES = patching.Row(
 
 @OWN_FILES
 def know_by_path(row: Any) -> None:
-    """Have pydevd know Python's own files by their paths: it takes others of the same names for them."""
+    """Apply the row: pydevd knows Python's own files by their paths, not by their names."""
     library = importlib.import_module("pydevd").LIB_FILE
 
     @row.replace(KIND, again=True)
@@ -224,7 +237,7 @@ ARCHIVES = patching.Row(
 
 @ARCHIVES
 def know_archives(row: Any) -> None:
-    """Have pydevd take a file in an archive of any name for one that exists."""
+    """Apply the row: pydevd takes a file in a zip archive of any name for one that exists."""
 
     @row.replace(EXISTS)
     def exists(stock: Any, filename: Any, *rest: Any, **named: Any) -> Any:
@@ -232,7 +245,7 @@ def know_archives(row: Any) -> None:
 
 
 def is_in_archive(path: str) -> bool:
-    """Whether a path is that of a file in a zip archive."""
+    """Return whether a path leads to a file in a zip archive, which is a part of the path."""
     archive = path
     while archive and not os.path.exists(archive) and archive != os.path.dirname(archive):
         archive = os.path.dirname(archive)
@@ -249,12 +262,13 @@ def is_in_archive(path: str) -> bool:
 
 @WAITING
 def trace_what_waits(row: Any) -> None:
-    """Have breakpoints bind in generators and coroutines that wait."""
+    """Apply the row: new breakpoints bind in generators and coroutines that wait, from Python 3.12 on."""
     if sys.version_info < (3, 12):
         return
 
     @row.replace("pydevd:PyDB.on_breakpoints_changed")
     def changed(stock: Any, self: Any, removed: bool = False, *given: Any, **named: Any) -> Any:
+        """Do as pydevd does, and have it trace the codes of all that wait."""
         result = stock(self, removed, *given, **named)
         if self.ready_to_run and not removed:
             enable: Any = importlib.import_module(MONITORING).enable_code_tracing
@@ -264,7 +278,7 @@ def trace_what_waits(row: Any) -> None:
 
 
 def waiting() -> Iterator[Any]:
-    """Yield one frame of each code of which a generator or coroutine waits; none of their code runs."""
+    """Yield a frame of a suspended generator or coroutine, one for each code; no code of theirs runs."""
     codes: set[int] = set()
     objects: list[Any] = gc.get_objects()
     for each in objects:

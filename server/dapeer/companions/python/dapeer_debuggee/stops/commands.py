@@ -18,7 +18,7 @@ Waits: Any = importlib.import_module("_pydev_bundle._pydev_saved_modules").threa
 
 
 class QueueEvent(Waits):
-    """An event that stays set until a thread's command queue is empty."""
+    """The event of a thread's queue of commands, which stays set until the queue is empty."""
 
     def __init__(self, commands: Any) -> None:
         Waits.__init__(self)
@@ -43,7 +43,7 @@ class Announcements(Dict[str, QueueEvent]):  # noqa: UP006 - Python 3.8 has no o
         self._queues = queues
 
     def __missing__(self, thread_id: str) -> QueueEvent:
-        """Create the event of a new thread."""
+        """Create, keep and return the event of a new thread."""
         try:
             event: Any = QueueEvent(self._queues[thread_id])
         except Exception as error:
@@ -68,10 +68,14 @@ QUEUE = patching.Row(
 
 @QUEUE
 def announce(row: Any) -> None:
-    """Replace the events of each debugger, unless it has another structure."""
+    """Apply the row: the events of each new debugger's queues are `QueueEvent`s.
+
+    A pydevd of another structure keeps its own.
+    """
 
     @row.replace(START)
     def start(stock: Any, self: Any, *rest: Any, **named: Any) -> None:
+        """Initialize pydevd's `PyDB` (`stock`), and replace its events."""
         stock(self, *rest, **named)
         queues, events = getattr(self, "_cmd_queue", None), getattr(self, "_thread_events", None)
         if isinstance(queues, defaultdict) and isinstance(events, defaultdict) and not events:

@@ -34,9 +34,9 @@ class CutOff(BaseException):
 
 
 class Deadline:
-    """Cuts off what begins with `running[thread] = now()` and is not over in time.
+    """Raises `CutOff` in threads that evaluate for longer than `seconds`.
 
-    Who evaluates sets that, calls `woken` if the watcher is `asleep`, and calls `over` at the end.
+    A recorder calls `begin`, and `over` at its end; a watching thread looks at all that has begun.
     """
 
     def __init__(self, seconds: float = SECONDS_TO_EVALUATE) -> None:
@@ -51,7 +51,7 @@ class Deadline:
         self._wakes.acquire()
 
     def begin(self, now: float) -> None:
-        """Note that this thread evaluates from now on."""
+        """Note that this thread evaluates from `now` on (`perf_counter`); start or wake the watching thread."""
         self.running[_thread.get_ident()] = now
         if not self._is_started:
             self.start()
@@ -74,7 +74,10 @@ class Deadline:
                 pass
 
     def start(self) -> None:
-        """Start the watcher in a debugger's thread, where no signal handler of the program breaks it off."""
+        """Start the watching thread, if it does not run; no signal handler of the program breaks that off.
+
+        It is a thread of the debugger's, and runs for as long as the process.
+        """
         with self._lock, undisturbed():
             if not self._is_started:
                 started(self._look)
@@ -87,7 +90,7 @@ class Deadline:
                 self._wakes.release()
 
     def _look(self) -> None:
-        """Look at what runs; sleep while nothing does."""
+        """Look at what evaluates, again and again, in the watching thread; sleep while nothing does."""
         while True:
             self._wakes.acquire(True, self.seconds / 2)  # noqa: FBT003 - its arguments have no names
             self._look_once()
@@ -98,13 +101,17 @@ class Deadline:
 
     @guard.hook
     def _look_once(self) -> None:
+        """Cut off each thread that has evaluated for more than `seconds`."""
         now = time.perf_counter()
         for thread, since in list(self.running.items()):
             if now - since > self.seconds:
                 self._cut(thread, since)
 
     def _cut(self, thread: int, since: float) -> None:
-        """Raise in a thread that still evaluates the same; it reads `_fired` after it has noted its end."""
+        """Raise `CutOff` in a thread that still evaluates what it began at `since`, inside of a recorder.
+
+        A thread that is not has ended without having said so, and is forgotten.
+        """
         with self._lock:
             self._fired.add(thread)
             if self.running.get(thread) == since and records(thread):
@@ -117,7 +124,7 @@ class Deadline:
 
 
 def records(thread: int) -> bool:
-    """Whether a thread is within a recorder."""
+    """Return whether a thread, by its number, is inside of a recorder."""
     of_python: Any = sys
     frame: Any = of_python._current_frames().get(thread)
     while frame is not None and frame.f_code.co_filename != RECORDER:
@@ -126,7 +133,7 @@ def records(thread: int) -> bool:
 
 
 def started(function: Any) -> None:
-    """Run a function in a thread of the debugger's, which the program does not see."""
+    """Run a function in a new thread of the debugger's, which the program does not see."""
     daemon: Any = importlib.import_module("_pydevd_bundle.pydevd_daemon_thread")
     debugger: Any = importlib.import_module("pydevd").get_global_debugger()
     daemon.run_as_pydevd_daemon_thread(debugger, function)
@@ -134,7 +141,10 @@ def started(function: Any) -> None:
 
 @contextlib.contextmanager
 def undisturbed() -> Generator[None, None, None]:
-    """Have signals wait while the body runs, if this is the only thread: handlers' errors would end it."""
+    """Block all signals of this thread in the body, so that no handler of the program's breaks it off.
+
+    Nothing is blocked on systems without signal masks.
+    """
     mask: Any = getattr(signal, "pthread_sigmask", None)
     if mask is None:
         yield
@@ -147,6 +157,6 @@ def undisturbed() -> Generator[None, None, None]:
 
 
 def raise_in(thread: int, kind: Any) -> None:
-    """Have a thread raise an exception when it goes on."""
+    """Have another thread raise an exception of class `kind` between two of its next instructions."""
     raises: Any = ctypes.pythonapi["PyThreadState_SetAsyncExc"]
     raises(ctypes.c_ulong(thread), ctypes.py_object(kind))

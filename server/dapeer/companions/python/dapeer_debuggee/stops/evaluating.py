@@ -21,7 +21,7 @@ captured = threading.local()
 
 
 def taken() -> str:
-    """Return what was printed, and forget it."""
+    """Return what this thread's evaluation has printed up to now, and forget it; empty outside of one."""
     text: Any = getattr(captured, "text", None)
     if text is None:
         return ""
@@ -33,7 +33,7 @@ def taken() -> str:
 
 @contextlib.contextmanager
 def listening() -> Generator[None]:
-    """Keep what is printed."""
+    """Capture what is printed to `sys.stdout` and `sys.stderr` in the body; `taken` returns it."""
     captured.text = io.StringIO()
     try:
         with contextlib.redirect_stdout(captured.text), contextlib.redirect_stderr(captured.text):
@@ -60,7 +60,10 @@ PRINTED = patching.Row(
 
 @PRINTED
 def add_printed(row: Any) -> None:
-    """Put what was printed in front of the result or error."""
+    """Apply the row: what an evaluation in a REPL prints is put before its result or error.
+
+    It is no output of the program then.
+    """
 
     @row.replace(ANSWER)
     def init(stock: Any, self: Any, result: str, *rest: Any, **named: Any) -> None:
@@ -99,10 +102,14 @@ NAMES = patching.Row(
 
 @NAMES
 def complete_names(row: Any) -> None:
-    """Complete the names of a frame by what their values really are."""
+    """Apply the row: names of a frame are completed with the real kinds of their values.
+
+    The values are not asked for their class.
+    """
     tips: Any = importlib.import_module(TIPS)
 
     def kind(value: Any) -> str:
+        """Return pydevd's number for the kind of a value: function, module, class or other."""
         real: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
         if issubclass(real, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
             return tips.TYPE_FUNCTION
@@ -112,6 +119,10 @@ def complete_names(row: Any) -> None:
 
     @row.replace(COMPLETE)
     def complete(stock: Any, frame: Any, act_tok: str, *rest: Any, **named: Any) -> Any:
+        """Return a tuple (name, "", "", kind) for each name of a frame.
+
+        Attributes are completed as pydevd does.
+        """
         if frame is None or act_tok:
             return stock(frame, act_tok, *rest, **named)
         names: dict[str, Any] = {**vars(builtins), **frame.f_globals, **frame.f_locals}

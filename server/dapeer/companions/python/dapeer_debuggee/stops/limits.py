@@ -37,7 +37,7 @@ class EvaluationTimeout(KeyboardInterrupt):
 
 
 class Limit:
-    """Cuts off what this thread evaluates."""
+    """Cuts off what the thread that creates it evaluates."""
 
     def __init__(self) -> None:
         self._thread = threading.get_ident()
@@ -45,7 +45,10 @@ class Limit:
         self._over = self._cut = self._came = self._nudges = False
 
     def cut(self) -> None:
-        """Have the thread raise `EvaluationTimeout`, unless it is done. Another thread calls this."""
+        """Have that thread raise `EvaluationTimeout`, unless its evaluation is over.
+
+        Another thread calls this. In the main thread a signal does it where that is free (`nudged`), so that a call of C code ends, too.
+        """
         with self._lock:
             if self._over:
                 return
@@ -58,7 +61,10 @@ class Limit:
 
     @contextlib.contextmanager
     def nudged(self) -> Generator[None, None, None]:
-        """Take the signal for this thread while the body runs, if it is the main one and nobody takes it."""
+        """Handle the signal `NUDGE` in the body, if this is the main thread and the signal is free.
+
+        The signal is free if the program neither handles nor blocks it.
+        """
         if not is_free(NUDGE):
             yield
             return
@@ -71,12 +77,13 @@ class Limit:
                 signal.signal(NUDGE, signal.SIG_DFL)
 
     def _nudge(self, *_: Any) -> None:
+        """Raise `EvaluationTimeout` once, if the evaluation was cut off: the handler of the signal."""
         if self._cut and not self._came:
             self._came = True
             raise EvaluationTimeout
 
     def over(self) -> None:
-        """Note that the evaluation is done: a late interruption comes now, and nothing comes later."""
+        """Note that the evaluation is over: an exception that is still to be raised comes now, and none later."""
         with contextlib.suppress(EvaluationTimeout):
             with self._lock:
                 self._over = True
@@ -90,9 +97,9 @@ class Limit:
 
 
 def is_free(number: Any) -> bool:
-    """Whether this thread may take a signal: it is the main one, and the program leaves it alone.
+    """Return whether this is the main thread, and the program leaves the signal `number` alone.
 
-    That is, it neither handles nor blocks it.
+    That is, the program neither handles nor blocks it. False for None.
     """
     if number is None or threading.current_thread() is not threading.main_thread():
         return False
@@ -114,7 +121,10 @@ LIMITS = patching.Row(
 
 @LIMITS
 def limit(row: Any) -> None:
-    """Cut off evaluations that take too long."""
+    """Apply the row: evaluations that take longer than `SECONDS_TO_EVALUATE` are cut off.
+
+    An `await` in one ends after `AWAIT_SECONDS`.
+    """
     failed: Any = importlib.import_module("_pydevd_bundle.pydevd_vars").ExceptionOnEvaluate
 
     @row.replace(RUN)
@@ -129,6 +139,11 @@ def limit(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
+        """Evaluate as pydevd does, and return its object for a failure if that is cut off.
+
+        Raises:
+            EvaluationTimeout: Statements, not an expression (`is_exec`), were cut off.
+        """
         given = (original_func, py_db, curr_thread, frame, expression, is_exec, *rest)
         own = Limit()
         try:
@@ -149,7 +164,7 @@ def limit(row: Any) -> None:
 
 @types.coroutine
 def refusing(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
-    """Do as a coroutine does, but have it raise where it waits for a future of another event loop.
+    """Run a coroutine, and raise in it where it waits for a future of another event loop than `loop`.
 
     asyncio raises there, too, but leaves the future marked as awaited, and whoever awaits it in C code next fails.
     """
@@ -170,10 +185,11 @@ def refusing(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
 
 
 async def in_time(coroutine: Any) -> Any:
-    """Return what a coroutine does, or end it at the limit.
+    """Return the result of a coroutine, or cancel it after `AWAIT_SECONDS`.
 
     Raises:
-        TimeoutError: It was not done.
+        TimeoutError: It was not done by then.
+        BaseException: What the coroutine raises.
     """
     asyncio: Any = importlib.import_module("asyncio")
     loop = asyncio.get_running_loop()
@@ -187,7 +203,10 @@ async def in_time(coroutine: Any) -> Any:
 
 
 def unbind(loop: Any) -> None:
-    """Free what an event loop has bound: since 3.10 a lock, event or queue serves its first loop only."""
+    """Free the locks, events and queues that are bound to an event loop, so that another can use them.
+
+    Since Python 3.10 each of them serves its first loop only.
+    """
     bound: Any = getattr(sys.modules.get("asyncio.mixins"), "_LoopBoundMixin", None)
     for each in gc.get_objects() if bound else ():
         if issubclass(type(each), bound) and each.__dict__.get("_loop") is loop:

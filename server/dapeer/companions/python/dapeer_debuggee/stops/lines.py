@@ -24,7 +24,10 @@ class CodeLines:
         self._known: dict[str, tuple[tuple[int, ...], list[int]]] = {}
 
     def of(self, stock: Any, code: Any, *rest: Any, **named: Any) -> Any:
-        """Return the lines; those of a file are kept until the file changes."""
+        """Return the lines that have code; those of a file are kept until the file changes.
+
+        `stock` is pydevd's function that finds them, `code` the path of a file or a code object.
+        """
         if not isinstance(code, str):
             return stock(code, *rest, **named)
         # Before the file is read: what is written meanwhile counts as a change.
@@ -39,7 +42,7 @@ class CodeLines:
 
 
 def edition_of(path: str) -> tuple[int, ...]:
-    """Return what differs after a change of a file.
+    """Return what differs after a change of a file: inode, size and time.
 
     Raises:
         OSError: It cannot be read.
@@ -78,15 +81,17 @@ def keep_lines(row: Any) -> None:
 
 @AT_ONCE
 def change_once(row: Any) -> None:
-    """Have what pydevd does about changed breakpoints done once for a request, at its end."""
+    """Apply the row: what pydevd does about changed breakpoints is done once for a request, at its end."""
 
     @row.replace(SET)
     def handle(stock: Any, self: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
+        """Handle `setBreakpoints` as pydevd does, then sort and announce the breakpoints once."""
         changed: list[bool] = []
         sorts: dict[tuple[str, int], tuple[Any, ...]] = {}
         stock_sort = py_db.consolidate_breakpoints
 
         def sort_later(*given: Any, **named: Any) -> None:
+            """Keep the arguments for a sort at the end; sort at once where a plugin of pydevd's uses the result."""
             # A plugin uses what is sorted; the first breakpoint in a template makes it.
             if named or getattr(py_db, "plugin", py_db) is not None:
                 stock_sort(*given, **named)
@@ -124,7 +129,10 @@ TEMPLATES = patching.Row(
 
 @TEMPLATES
 def know_templates(row: Any) -> None:
-    """Have breakpoints in templates be those of pydevd's plugin, without the option `jinja`."""
+    """Apply the row: a breakpoint in a template of Jinja is one of pydevd's plugin.
+
+    The user need not set the option `jinja` for that.
+    """
 
     @row.replace(ADD)
     def add(
@@ -143,7 +151,11 @@ def know_templates(row: Any) -> None:
 
 
 def is_template(path: str) -> bool:
-    """Whether a file has marks of a template, and is neither Python nor Cython."""
+    """Return whether a file is no Python or Cython, and has the marks of a template: `{{` or `{%`.
+
+    Raises:
+        OSError: It cannot be read.
+    """
     if path.endswith((".py", ".pyw", ".pyx", ".pxi")) or not os.path.isfile(path):
         return False
     with open(path, "rb") as file:

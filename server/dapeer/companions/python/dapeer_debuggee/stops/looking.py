@@ -15,24 +15,30 @@ MAX_ROWS = 500
 
 
 class Looks:
-    """Rows about the looking: what an expression was at first in each function, and each error."""
+    """Writes rows about the watching of an expression: its first value in each function, and each error."""
 
     def __init__(self, point: int) -> None:
-        """Take the number of their point; 0: nobody wants them."""
+        """Create it; `point` is the number of the point for these rows; 0: none are written."""
         self._point = point
         self._codes: dict[int, Any] = {}
         """By number, since codes are compared slowly."""
         self._hits = itertools.count(1)
 
     def first(self, rows: Any, frame: Any, value: Any) -> None:
-        """Tell a value, where it is the first in a function."""
+        """Write a row with a value of the expression, if it is the first one in this frame's code.
+
+        `rows` is the `recording.Rows`.
+        """
         code = frame.f_code
         if self._point and id(code) not in self._codes:
             self._codes[id(code)] = code
             self._write(rows, frame, watched.text_of(value))
 
     def of(self, rows: Any, frame: Any) -> Callable[[str], None]:
-        """Return what tells each error in a function."""
+        """Return a function that writes a row for each new error in a frame's code.
+
+        It gets the cell of the error.
+        """
         reported: set[str] = set()
 
         def missed(error: str) -> None:
@@ -43,6 +49,7 @@ class Looks:
         return missed
 
     def _write(self, rows: Any, frame: Any, cell: str) -> None:
+        """Write a row for a frame with the text `cell`; behind `MAX_ROWS` rows nothing is written."""
         hit = next(self._hits)
         if hit <= MAX_ROWS:
             head = f"{self._point}\t{hit}\t{rows.now()}\t\t\t"
@@ -50,12 +57,12 @@ class Looks:
 
 
 def place_of(code: Any) -> str:
-    """Return the columns of a function and its file."""
+    """Return the columns of a code's function and file, with a tab between them."""
     return f"{functions.qualified(code)}\t{cells.escaped(code.co_filename)}"
 
 
 def write(rows: Any, text: str) -> None:
-    """Write a row."""
+    """Write a row to a `recording.Rows`, in its next chunk if this one is full."""
     try:
         rows.write(text.encode())
     except ValueError:

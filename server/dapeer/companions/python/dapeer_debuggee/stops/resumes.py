@@ -30,7 +30,7 @@ LATE = patching.Row(
 
 @LATE
 def report_the_latest_stop(row: Any) -> None:
-    """Replace what tells that threads go on."""
+    """Apply the row: a thread that goes on late reports no resume once the program has stopped again."""
     own: Any = {}
     """By thread, the number of the stop for which it has stopped."""
 
@@ -44,6 +44,7 @@ def report_the_latest_stop(row: Any) -> None:
     # pydevd calls it with its lock, for the first thread that goes on after a stop was told.
     @row.replace(TELLS)
     def tells(stock: Any, self: Any, thread_id: Any, *rest: Any, **named: Any) -> None:
+        """Report the resume as pydevd does, unless the thread was stopped for an earlier stop than the last."""
         latest, stopped = self._last_suspend_notification_time, self._suspended_thread_id_to_thread
         before = own.get(thread_id, latest)
         if before < latest and any(

@@ -23,7 +23,7 @@ _stopped: dict[int, int] = {}
 
 
 def stopped() -> int:
-    """Return how many nanoseconds this thread was stopped."""
+    """Return for how many nanoseconds the debugger has stopped this thread, in all its stops so far."""
     return _stopped.get(threading.get_ident(), 0)
 
 
@@ -39,7 +39,10 @@ RETURNED = patching.Row(
 
 @RETURNED
 def forget(row: Any) -> None:
-    """Forget the values returned to a frame when it resumes."""
+    """Apply the row: values returned to a frame are forgotten when it resumes.
+
+    The time for which the thread was stopped is counted, too.
+    """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
 
     @row.replace(WAIT)
@@ -66,7 +69,7 @@ NAMED = patching.Row(
 
 @NAMED
 def name_classes(row: Any) -> None:
-    """Have all modules of pydevd that name functions name them by this one."""
+    """Apply the row: all modules of pydevd find the class of a function by `class_of`, which runs no code."""
     stock = getattr(importlib.import_module("_pydevd_bundle.pydevd_utils"), CLASS)
     ours = row.guard(class_of, stock)
     for each in list(sys.modules.values()):
@@ -75,7 +78,10 @@ def name_classes(row: Any) -> None:
 
 
 def class_of(code: Any, frame: Any) -> str | None:
-    """Return the name of the class whose method a code is; None: it is of none."""
+    """Return the name of the class whose method is running in a frame; None: it is no method.
+
+    `code` is the frame's code; the class is found by its first argument.
+    """
     name = next(iter(code.co_varnames), "")
     if name not in frame.f_locals:
         return None

@@ -36,7 +36,7 @@ RAISES = {"RAISE_VARARGS", "RERAISE", "SEND"}
 
 
 class ThreadStep:
-    """A step of a thread, until the thread stops again."""
+    """A step that pydevd makes with a thread, from a resume until the thread stops again."""
 
     def __init__(self, debugger: Any, thread: Any, frame: Any) -> None:
         self._debugger = debugger
@@ -70,6 +70,7 @@ class ThreadStep:
         """What has ended the function in which the step began."""
 
     def _command(self) -> str:
+        """Return the name of pydevd's command for the step, such as `OVER` or `RETURN_MY_CODE`; empty: none."""
         number = self._state.pydev_step_cmd
         return next((name for name, each in self._numbers.items() if each == number), "")
 
@@ -80,7 +81,7 @@ class ThreadStep:
         return of_python and self._command().startswith(("OVER", "RETURN", "INTO_COROUTINE"))
 
     def is_in(self, frame: Any) -> bool:
-        """Whether it follows this frame, and pydevd makes it still."""
+        """Return whether the step follows this frame, and pydevd still makes the step."""
         state = self._state
         return (
             frame is self.frame
@@ -94,7 +95,10 @@ class ThreadStep:
         return self.is_in(frame) and self._stop is frame
 
     def hide(self, *, all_of_it: bool) -> tuple[Any, Any]:
-        """Have pydevd not stop in the frame, or have it make no step, until `show` is given what is returned."""
+        """Have pydevd not stop in the frame for now, or (`all_of_it`) make no step.
+
+        Return what `show` needs to undo it.
+        """
         state = self._state
         before = (state.pydev_step_cmd, state.pydev_step_stop)
         state.pydev_step_stop = self._stop = None
@@ -103,13 +107,16 @@ class ThreadStep:
         return before
 
     def show(self, before: tuple[Any, Any]) -> None:
-        """Have pydevd make the step again, unless the thread has stopped meanwhile."""
+        """Have pydevd make the step again, unless the step is over; `before` is what `hide` returned."""
         if self.frame is not None:
             self._state.pydev_step_cmd, self._state.pydev_step_stop = before
             self._stop = before[1]
 
     def takes(self, frame: Any, place: int, value: Any) -> Any:
-        """Return the frame that takes the followed one's value, where pydevd would go on elsewhere; else None."""
+        """Return the frame that gets the value of the followed frame, where pydevd would go on elsewhere.
+
+        Else None. `place` is that of the frame's instruction, which returns or yields `value`.
+        """
         if self.gives is not frame.f_code:
             return None
         name = instruction(frame.f_code, place)
@@ -118,9 +125,10 @@ class ThreadStep:
         return consumer_of(frame, value) if name in YIELDS and is_generator(frame) else None
 
     def leave(self, frame: Any, taker: Any = None) -> None:
-        """Go on in what takes the frame's value, or, without one, after an exception has ended the frame.
+        """Have the step go on in `taker`, which gets the frame's value, or, after an exception, in the caller.
 
-        Then it is in its caller, or in what awaits its task.
+        Frames of the debugger are passed by. Where the next frame is a library's, it is a step into the next line of the program. `error`
+        is set to the exception.
         """
         self.error = (self.error or self.raised) if taker is None else None
         self.raises, self.line, self.gives = False, 0, None
@@ -140,7 +148,10 @@ class ThreadStep:
         self._debugger.set_trace_for_frame_and_parents(self._ident, caller)
 
     def _is_passed(self, frame: Any) -> bool:
-        """Whether pydevd does not stop in a frame, since that is a library's."""
+        """Return whether pydevd does not stop in a frame, since it is a library's.
+
+        That is so only where libraries are left out (`justMyCode`).
+        """
         if not (self._only_own or self._debugger.is_files_filter_enabled):
             return False
         path = frame.f_code.co_filename
@@ -148,7 +159,10 @@ class ThreadStep:
 
 
 def awaiter_of(frame: Any) -> Any:
-    """Return the frame that awaits the task of this outermost coroutine; None: none does, or it is inner."""
+    """Return the frame that awaits the asyncio task of which a frame is the outermost coroutine.
+
+    None: no task awaits it, or it is no outermost coroutine.
+    """
     asyncio: Any = sys.modules.get("asyncio")
     caller = frame.f_back
     if asyncio is None or not frame.f_code.co_flags & inspect.CO_COROUTINE:
@@ -167,7 +181,7 @@ def awaiter_of(frame: Any) -> Any:
 
 
 def instruction(code: Any, place: int) -> str:
-    """Return the name of the instruction at a place, or the one whose cache is there."""
+    """Return the name of the instruction at a place in a code, or of the one whose cache is there."""
     while place > 0 and dis.opname[int(code.co_code[place])] == "CACHE":
         place -= 2
     return dis.opname[int(code.co_code[place])]
@@ -180,7 +194,10 @@ def is_generator(frame: Any) -> bool:
 
 
 def consumer_of(frame: Any, value: Any) -> Any:
-    """Return the frame for which a generator yields a value; None: for an event loop, within an `await`."""
+    """Return the frame for which a generator's frame yields a value.
+
+    None: it is for an event loop, in an `await`.
+    """
     caller = frame.f_back
     if frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:
         return caller if type(value).__name__ == GIVEN else None
@@ -195,7 +212,10 @@ def consumer_of(frame: Any, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=1000)
 def passing(code: Any) -> frozenset[int]:
-    """Return a code's places where an exception passes by, at a line once more: `with` blocks, `await`."""
+    """Return a code's places where an exception passes by, at a line once more.
+
+    They are in `with` blocks and `await`s.
+    """
     # A module of 200,000 lines has a million instructions: `dis` takes 10 s for them.
     numbers = code.co_code[::2]
     throw, with_ = (dis.opmap.get(name) for name in ("CLEANUP_THROW", "WITH_EXCEPT_START"))
@@ -212,7 +232,10 @@ def passing(code: Any) -> frozenset[int]:
 
 
 def passes_by(step: Any, frame: Any, event: str, argument: Any) -> bool:
-    """Whether pydevd is not to stop at an event: an exception ends the followed frame, or passes by there."""
+    """Return whether pydevd is not to stop at a trace event of a frame, and note the event in `step`.
+
+    That is where an exception ends the followed frame, or passes by at a line.
+    """
     if not step.is_in(frame):
         return False
     if event == "line":
@@ -227,9 +250,9 @@ def passes_by(step: Any, frame: Any, event: str, argument: Any) -> bool:
 
 
 def waits(step: Any, frame: Any, value: Any) -> bool:
-    """Whether the followed frame is an asynchronous generator's that goes on later.
+    """Return whether the followed frame is an asynchronous generator's that goes on later.
 
-    pydevd takes it for returned.
+    pydevd takes it for returned. `value` is that of its `return` event.
     """
     if not is_stream(step, frame) or returns(frame):
         return False
@@ -242,12 +265,12 @@ def is_stream(step: Any, frame: Any) -> bool:
 
 
 def returns(frame: Any) -> bool:
-    """Whether a frame is where it returns."""
+    """Return whether a frame's instruction is one that returns."""
     return dis.opname[int(frame.f_code.co_code[frame.f_lasti])] in RETURNS
 
 
 def is_raised(step: ThreadStep, frame: Any) -> bool:
-    """Whether an exception ends a frame that gives no value.
+    """Return whether an exception ends a frame at its `return` event with None as the value.
 
     Such a frame may also have returned None, or be a generator or coroutine that waits.
     """
@@ -260,7 +283,10 @@ def is_raised(step: ThreadStep, frame: Any) -> bool:
 
 
 def forget_result(frame: Any, place: Any) -> None:
-    """Forget the None that pydevd shows as the result of a function that has raised."""
+    """Remove the None that pydevd shows as the result of a function that has raised from a frame's locals.
+
+    `place` is the traceback entry of that function; None: nothing is removed.
+    """
     constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
     results: Any = frame.f_locals.get(constants.RETURN_VALUES_DICT)
     if place is None or not results:

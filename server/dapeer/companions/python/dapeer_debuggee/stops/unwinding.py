@@ -60,9 +60,10 @@ current: Any = sys._getframe  # pyright: ignore[reportPrivateUsage]
 
 
 class Tracer:
-    """Follows the frame of a step up to Python 3.11, around pydevd's tracer of that frame.
+    """The trace function of the frame that a step follows, around pydevd's; up to Python 3.11.
 
-    Python replaces a frame's tracer by what pydevd's returns, and when a generator or coroutine goes on. So it traces again when it is gone.
+    Python replaces a frame's trace function by what pydevd's returns, and when a generator or coroutine goes on. So this one, when it is
+    deleted, puts a new one on the frame.
     """
 
     def __init__(self, step: Any, frame: Any) -> None:
@@ -76,12 +77,15 @@ class Tracer:
         return self._step.frame is None
 
     def get_method_object(self) -> Any:
-        """Return pydevd's tracer, as its own wrappers do."""
+        """Return pydevd's trace function, as pydevd's own wrappers do."""
         wrapped = getattr(self._inner, "get_method_object", None)
         return self._inner if wrapped is None else wrapped()
 
     def __call__(self, frame: Any, event: str, argument: Any) -> Any:
-        """Trace."""
+        """Pass the event on to pydevd unless it would stop wrongly; follow the step where the frame ends.
+
+        Return itself while the step follows the frame, else pydevd's trace function.
+        """
         taker = self._taker(frame, argument) if event == "return" else None
         waits = taker is None and event == "return" and steps.waits(self._step, frame, argument)
         passes = taker is not None or waits or steps.passes_by(self._step, frame, event, argument)
@@ -96,36 +100,46 @@ class Tracer:
         return self if self._step.frame is frame else self._inner
 
     def _taker(self, frame: Any, value: Any) -> Any:
-        """Return the frame in which the step goes on where pydevd would lose it; else None."""
+        """Return the frame in which the step goes on, where pydevd would lose it; None: pydevd finds it.
+
+        `value` is what the frame returns or yields.
+        """
         taker = self._step.takes(frame, frame.f_lasti, value)
         if taker is None and steps.is_stream(self._step, frame) and steps.returns(frame):
             return frame.f_back
         return taker
 
     def _pass_on(self, frame: Any, event: str, argument: Any) -> None:
+        """Call pydevd's trace function, and keep the one that it returns."""
         if self._inner is not None:
             self._inner = self._inner(frame, event, argument) or self._inner
 
     def __del__(self) -> None:
-        """Trace as what has replaced it does, and follow the step."""
+        """Put a new tracer around what has replaced this one, while the step follows the frame."""
         trace_again(self._step, self._of)
 
 
 def leave(step: Any, frame: Any, taker: Any) -> None:
-    """Follow the caller of an ended frame, or what takes its value, unless the thread has stopped."""
+    """Have a step go on in the caller of its ended frame, or in `taker`, unless the thread has stopped.
+
+    `taker` is the frame that gets the value; None: the caller.
+    """
     if step.is_in(frame):
         step.leave(frame, taker)
         follow(step)
 
 
 def follow(step: Any) -> None:
-    """Trace the frame that is followed."""
+    """Set a `Tracer` on the frame that a step follows, if it follows one."""
     if step.frame is not None:
         step.frame.f_trace = Tracer(step, step.frame)
 
 
 def trace_again(step: Any, of: int) -> None:
-    """Trace the frame that is followed once something has replaced its tracer."""
+    """Set a new `Tracer` on the frame that a step follows, if something has replaced the last one.
+
+    `of` is the id of the frame of that one: nothing happens if the step follows another by now.
+    """
     frame = step.frame
     if frame is None or id(frame) != of or isinstance(frame.f_trace, (Tracer, type(None))):
         return
@@ -133,7 +147,10 @@ def trace_again(step: Any, of: int) -> None:
 
 
 class Monitor:
-    """Follows the frames of steps since Python 3.12, as a tool of its own."""
+    """Follows the frames of all threads' steps by `sys.monitoring`, as a tool of its own.
+
+    From Python 3.12 on.
+    """
 
     def __init__(self, row: Any) -> None:
         of_python: Any = sys
@@ -151,7 +168,7 @@ class Monitor:
         }
 
     def begin(self, step: Any) -> None:
-        """Follow a step."""
+        """Follow a `steps.ThreadStep`; the first one takes a number for the tool."""
         with self._lock:
             self._steps.append(step)
             if self._tool is None:
@@ -159,6 +176,7 @@ class Monitor:
             self._look_at(step, lines=False)
 
     def _begin(self) -> None:
+        """Take a free number of `sys.monitoring`, and register the callbacks; nothing if none is free."""
         self._tool = next((each for each in TOOLS if not self._python.get_tool(each)), None)
         if self._tool is None:
             return
@@ -169,7 +187,7 @@ class Monitor:
         self._python.set_events(self._tool, events.PY_UNWIND | events.EXCEPTION_HANDLED)
 
     def end(self, step: Any) -> None:
-        """Follow a step no more."""
+        """Stop following a step; with the last one, the tool's number is free again."""
         with self._lock:
             self._look_at(step, lines=False, values=False)
             if step in self._steps:
@@ -188,7 +206,7 @@ class Monitor:
             self.end(step)
 
     def _look_at(self, step: Any, *, lines: bool, values: bool = True) -> None:
-        """Have Python report the lines of a step's frame, or not, and its values for another frame."""
+        """Switch the events of a step's code on or off: its `lines`, and its `values` for another frame."""
         code = step.hidden[0] if step.hidden is not None else step.gives
         if self._tool is None or code is None:
             return
@@ -198,7 +216,7 @@ class Monitor:
         self._python.set_local_events(self._tool, code, events_on)
 
     def _unwound(self, _code: Any, _place: int, error: Any) -> None:
-        """Go on in the caller where an exception ends the frame that is followed."""
+        """Have the step of this thread go on in the caller, if the exception `error` ends its frame."""
         step, frame = getattr(here, "step", None), current(UP)
         if step is not None and step.is_in(frame):
             self._look_at(step, lines=False)
@@ -208,7 +226,10 @@ class Monitor:
                 self.end(step)
 
     def _gave(self, _code: Any, place: int, value: Any) -> None:
-        """Go on in the task that awaits that of the followed frame, or in what takes a generator's value."""
+        """Have the step go on in what takes the value that its frame returns or yields.
+
+        That is the task that awaits that of the frame, or the user of a generator.
+        """
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or not step.is_in(frame):
             return
@@ -219,14 +240,17 @@ class Monitor:
             self._look_at(step, lines=False)
 
     def _handled(self, code: Any, place: int, _error: Any) -> None:
-        """Have pydevd not stop where an exception passes by."""
+        """Have pydevd not stop at the line where an exception passes through the frame of this thread's step."""
         step, frame = getattr(here, "step", None), current(UP)
         if step is not None and step.is_at_lines_of(frame) and place in steps.passing(code):
             step.hidden = (code, step.hide(all_of_it=False))
             self._look_at(step, lines=True)
 
     def _passed(self, code: Any, _line: int) -> None:
-        """Have pydevd stop at the next line again: it is told of each after this tool."""
+        """Have pydevd stop at lines again, once the exception has passed.
+
+        Pydevd is told of each line after this tool.
+        """
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or step.hidden is None or step.frame is not frame:
             return
@@ -237,17 +261,20 @@ class Monitor:
 
 
 def nothing(*_given: Any) -> None:
-    """Do nothing, where the row is off."""
+    """Do nothing: what is called in place of a callback once the row is off."""
 
 
 class Steps:
-    """The steps that threads make; each is kept by its own thread."""
+    """Begins and ends the steps of threads; each is kept by its own thread."""
 
     def __init__(self, monitor: Monitor | None) -> None:
         self._monitor = monitor
 
     def begin(self, debugger: Any, thread: Any, frame: Any) -> None:
-        """Follow the step that this thread begins in a frame, if it does."""
+        """Follow the step that pydevd makes with this thread, if it is one over or out of the frame.
+
+        `debugger` is pydevd's `PyDB`.
+        """
         step = steps.ThreadStep(debugger, thread, frame)
         if not step.is_followed:
             return
@@ -258,7 +285,7 @@ class Steps:
             self._monitor.begin(step)
 
     def end(self) -> None:
-        """Follow the step of this thread no more: it stops. Keep what has ended the function."""
+        """Stop following the step of this thread, and keep in `here.error` what ended its function."""
         step = here.__dict__.pop("step", None)
         here.error = getattr(step, "error", None)
         if step is None:
@@ -270,7 +297,7 @@ class Steps:
 
 @UNWINDING
 def follow_exceptions(row: Any) -> None:
-    """Follow each step, and tell what has ended the function in which it began."""
+    """Apply the row: each step is followed, and `stopped` names the exception that ended its function."""
     pydevd: Any = importlib.import_module("pydevd")
     monitor = Monitor(row) if pydevd.PYDEVD_USE_SYS_MONITORING else None
     if monitor is not None:
@@ -289,6 +316,7 @@ def follow_exceptions(row: Any) -> None:
 
     @row.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
+        """Return pydevd's event `stopped`, with the exception under the key `RAISED` if there is one."""
         command = stock(*given, **named)
         error, here.error = getattr(here, "error", None), None
         if error is None:

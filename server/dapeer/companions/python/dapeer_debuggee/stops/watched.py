@@ -25,7 +25,7 @@ def text_of(value: Any) -> str:
 
 
 def valued(tree: ast.expr, known: dict[str, Any]) -> Any:
-    """Return the value of a part of an expression."""
+    """Return the value of a part of an expression with these names; it may run code of the program."""
     code = compile(
         ast.Expression(getattr(tree, "value", tree) if is_index(tree) else tree), "<watch>", "eval"
     )
@@ -38,10 +38,12 @@ def is_index(tree: ast.expr) -> bool:
 
 
 def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
-    """Return what reads an attribute of an object without running any code.
+    """Return a function that reads an attribute which an object holds.
+
+    `NOTHING` once it is gone. It runs no code.
 
     Raises:
-        InvalidExpression: It has none that is held in it.
+        InvalidExpression: The object does not hold it: it is computed.
     """
     _refuse_property(owner, name)
     for each in () if issubclass(type(owner), type) else objects.namespaces(type(owner)):
@@ -56,6 +58,11 @@ def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
 
 
 def _refuse_property(owner: Any, name: str) -> None:
+    """Check that an object's attribute is no property.
+
+    Raises:
+        InvalidExpression: It is one; the text names the attributes that it reads.
+    """
     computed = objects.found(type(owner), name)
     if type(computed) is not property:
         return
@@ -69,7 +76,7 @@ def _refuse_property(owner: Any, name: str) -> None:
 
 
 def slot(member: Any, owner: Any) -> Any:
-    """Return what a slot holds."""
+    """Return what the slot `member` of an object holds; `NOTHING` if it is not set."""
     try:
         return member.__get__(owner)
     except AttributeError:
@@ -77,7 +84,9 @@ def slot(member: Any, owner: Any) -> Any:
 
 
 def reader_of(container: Any, key: Any) -> Callable[[], Any]:
-    """Return what reads an item of a container of Python's own.
+    """Return a function that reads the item `key` of a dict, list or NumPy array.
+
+    `NOTHING` once it is gone.
 
     Raises:
         InvalidExpression: It is another kind of container.

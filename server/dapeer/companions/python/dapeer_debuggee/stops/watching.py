@@ -39,17 +39,20 @@ LIBRARIES = tuple(
 
 
 class WatchScope:
-    """The code whose lines are looked at."""
+    """The code in which a watch looks: some files and functions, or all that is no library."""
 
     def __init__(self, spec: dict[str, Any] | None) -> None:
-        """Take files and functions; none of both: all that is no library."""
+        """Create it from `files` and `functions` of `spec`.
+
+        None or none of both: all code that is no library's.
+        """
         spec = spec or {}
         files: list[str] = spec.get("files") or []
         self._files = {sources.same_file(sources.mapped(each)) for each in files}
         self._functions: list[str] = spec.get("functions") or []
 
     def holds(self, frame: Any) -> bool:
-        """Whether a frame's code is in it."""
+        """Return whether a frame's code is in the scope; code without a file never is."""
         file = frame.f_code.co_filename
         if file.startswith("<") and file.endswith(">"):
             return False
@@ -65,10 +68,12 @@ class PointWatch:
     """A watch of a point: `until` an expression holds (or changes), or who `writes` a value."""
 
     def __init__(self, point: Any, spec: dict[str, Any], frame: Any) -> None:
-        """Take what is told of it, and the frame in which names are looked up now.
+        """Parse what a point watches, and read it once; nothing is watched yet.
+
+        `spec` is the point's part of the specification, `frame` the one in which its names are looked up.
 
         Raises:
-            InvalidExpression: What is watched does not parse, or is nothing there.
+            InvalidExpression: What is watched does not parse, or does not exist in the frame.
         """
         self.point = point
         self.scope = WatchScope(spec.get("scope"))
@@ -84,7 +89,11 @@ class PointWatch:
         self._text = "" if self.read is None else watched.text_of(self.read())
 
     def _find(self, frame: Any) -> None:
-        """Find what is written to: an attribute or item of an object that there is, or a variable."""
+        """Set how the written value is read (`read`), or the code whose local variable it is (`code`).
+
+        Raises:
+            InvalidExpression: It is no variable, attribute or item, or has no value in the frame.
+        """
         tree = ast.parse(self.expression.text, mode="eval").body
         known = {**frame.f_globals, **frame.f_locals}
         if isinstance(tree, ast.Name):
@@ -113,23 +122,28 @@ class PointWatch:
             ) from None
 
     def concerns(self, frame: Any) -> bool:
-        """Whether it is looked at in a frame's code."""
+        """Return whether a frame's code is one in which this watch looks, and its point wants more hits."""
         here = self.code is None or self.code is frame.f_code
         return here and not self.point.ended and self.scope.holds(frame)
 
     def looker(self, maker: Any, frame: Any) -> Any:
-        """Return what looks at it in a frame of a code, which gives NOTHING where it has no value there."""
+        """Return a function of a frame that gives the watched value; `NOTHING` where it has none there.
+
+        Of an `until` expression it is a tuple: whether it is true, and the value. `maker` is a `recorders.Maker`, `frame` one of the code.
+        """
         if self.read is not None:
             return functools.partial(ignoring, self.read)
         missed = self.looks.of(maker.rows, frame)
         return maker.value(self.expression, frame, NOTHING, missed, holds=not self.on_change)
 
     def changed(self, value: Any, seen: dict[Any, Any]) -> str | None:
-        """Return what it was before, if it has changed, or holds now; None: neither.
+        """Return the text from before if the value has changed, or the expression has come to hold.
+
+        None: neither. The new value is remembered.
 
         Args:
-            value: What it is.
-            seen: What is known in this call of the function.
+            value: The value that `looker`'s function has given.
+            seen: What is known in this call of the function, by watch; it is changed.
         """
         if not self.on_change:
             return self._holds(value, seen)
@@ -146,7 +160,10 @@ class PointWatch:
         return None if known is None else str(known[1])
 
     def first(self, rows: Any, frame: Any, value: Any, seen: dict[Any, Any]) -> None:
-        """Take note of what it is in a frame that runs already."""
+        """Remember in `seen` what the value is in a frame that runs already; that counts as no change.
+
+        Its first value in a function is written as a row to `rows`.
+        """
         if self.on_change:
             self.looks.first(rows, frame, value)
             seen[self] = states.state(value), watched.text_of(value)
@@ -160,7 +177,10 @@ class PointWatch:
             seen[self] = True, ""
 
     def _holds(self, value: Any, seen: dict[Any, Any]) -> str | None:
-        """Return what it was before, if it holds now; where each such line is told: if it has come to hold."""
+        """Return the text from before if the expression is true now and was not in this call; None: else.
+
+        Where the thread does not stop, a first value that is true does not count. `value` and `seen` are as for `changed`.
+        """
         known = seen.get(self)
         if value is NOTHING:
             if known is None or known[0]:
@@ -175,12 +195,15 @@ class PointWatch:
 
 
 def ignoring(read: Callable[[], Any], _frame: Any) -> Any:
-    """Read what no frame is needed for."""
+    """Return what `read` returns: it needs no frame."""
     return read()
 
 
 def stopped_frame(names: Any) -> Any:
-    """Return the frame that has these names: an evaluation has copies of them; None: it cannot be told."""
+    """Return the innermost frame that has these names, with equal values; None: there is none.
+
+    `names` has `f_locals` and `f_globals`: an evaluation has copies of those of the frame.
+    """
     frame: Any = sys._getframe()  # pyright: ignore[reportPrivateUsage]
     known = {**names.f_globals, **names.f_locals}
     while frame is not None:
@@ -194,28 +217,31 @@ def stopped_frame(names: Any) -> Any:
 
 
 def is_own(frame: Any) -> bool:
-    """Whether a frame is the debugger's, or the evaluation itself."""
+    """Return whether a frame is the debugger's, or that of an evaluation."""
     module = str(frame.f_globals.get("__name__", ""))
     evaluated = frame.f_code.co_filename == "<string>" and frame.f_back is not None
     return module.startswith(functions.OWN) or (evaluated and is_own(frame.f_back))
 
 
 class CodeWatches:
-    """The watches of a code."""
+    """Looks at the watches of one code after each line; it can be a code's `watching`."""
 
     def __init__(self, watches: list[Any], lookers: list[Any], maker: Any) -> None:
-        """Take the watches, what looks at each, and what makes cells."""
+        """Create it; `lookers` are what `PointWatch.looker` gave for each watch, `maker` makes cells."""
         self._watches = list(zip(watches, lookers))
         self._maker = maker
         self._made: dict[int, Any] = {}
 
     @property
     def over(self) -> bool:
-        """Whether all of them have what they want."""
+        """Whether no watch wants more hits."""
         return all(watch.point.ended for watch, _look in self._watches)
 
     def look(self, frame: Any, line: int, seen: dict[Any, Any], _event: str) -> bool:
-        """Look at all of them after a line, 0: none yet; whether the thread is to stop."""
+        """Write a row for each watch that has changed by the line that has ended.
+
+        Return whether to stop there. `line` is that line, 0: the function begins; `seen` is what is known in this call, and is changed.
+        """
         stop = False
         for watch, look in self._watches:
             if watch.point.ended:
@@ -233,7 +259,7 @@ class CodeWatches:
         return stop
 
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
-        """Look at all in a frame that runs already; return its line, and what is known then."""
+        """Look at all watches in a frame that runs already; return its line, and what is known then, by watch."""
         seen: dict[Any, Any] = {}
         for watch, look in self._watches:
             value = NOTHING if watch.read is not None or watch.point.ended else look(frame)
@@ -242,7 +268,10 @@ class CodeWatches:
         return frame.f_lineno, seen
 
     def _record(self, watch: Any, frame: Any, line: int, before: str, value: Any) -> bool:
-        """Write a row; whether the thread is to stop."""
+        """Write the row of a change; return whether the thread is to stop.
+
+        The point has ended if it stops, or has enough hits. `line` is what did the change, `before` the text from before.
+        """
         point, rows, code = watch.point, self._maker.rows, frame.f_code
         hit = next(point.hits)
         if watch.stops or (point.max_hits and hit >= point.max_hits):
@@ -256,7 +285,10 @@ class CodeWatches:
 
 
 def stop_at(breakpoint_: Any, frame: Any) -> None:
-    """Stop where a function begins, if a breakpoint's conditions hold; not where an evaluation calls it."""
+    """Stop this thread where a function begins, if the conditions of pydevd's breakpoint hold.
+
+    It does not stop where an evaluation or a recorder calls the function.
+    """
     thread: Any = threading.current_thread()
     constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
     state = getattr(thread, "additional_info", None)
@@ -270,7 +302,11 @@ def stop_at(breakpoint_: Any, frame: Any) -> None:
 
 
 def suspend(frame: Any, event: str, argument: Any, at_function: Any = None) -> None:
-    """Have pydevd stop this thread where it is, as at a breakpoint."""
+    """Have pydevd stop this thread in a frame, as at a breakpoint, and return when it is resumed.
+
+    `event` and `argument` are those of a trace function; `at_function` is pydevd's breakpoint of a function, if it is one. Nothing happens
+    without a debugger, or in a thread of the debugger's.
+    """
     pydevd: Any = importlib.import_module("pydevd")
     comm: Any = importlib.import_module("_pydevd_bundle.pydevd_comm_constants")
     info: Any = importlib.import_module("_pydevd_bundle.pydevd_additional_thread_info")
