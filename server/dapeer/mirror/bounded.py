@@ -25,9 +25,9 @@ class Bounded(dict[K, V]):
     def __init__(
         self, what: str, entries: Mapping[K, V] | None = None, most: int = MAX_ENTRIES
     ) -> None:
-        """Begin with `entries`.
+        """Begin with `entries`; more than `most` are not taken.
 
-        It keeps `most` entries at most. `what` names the entries in `left_out`, such as `threads`.
+        `what` names the entries in the sentence `left_out`, such as `threads`.
         """
         super().__init__()
         self._what, self._most = what, most

@@ -183,10 +183,9 @@ class Placed:
         return [pair for each in (reversed(every) if collecting else every) for pair in each]
 
     def on(self, path: str, line: int, *, collecting: bool = False) -> Breakpoint | None:
-        """Return the state of the first breakpoint that was requested on a line of a file.
+        """Return the state of the first breakpoint that was requested on a line of a file, or None.
 
-        The result is None if there is none. Breakpoints of the adapter come before those at which the program collects by itself, unless
-        `collecting` is True.
+        Breakpoints of the adapter come before those at which the program collects by itself, unless `collecting` is True.
         """
         every = [self.lines.get(path, ()), self.collecting.get(path, ())]
         for pairs in reversed(every) if collecting else every:
@@ -246,10 +245,10 @@ class Placed:
         return bool({name, last_part(name)} & self.functions_reached)
 
     def log_point(self, body: Body) -> tuple[str, int] | None:
-        """Return path and line, as requested, of the log point that an output event is of.
+        """Return path and line, as requested, of the log point that an output event is of, or None.
 
-        The result is None if it is of none. `body` is the event's: it has `LOG_POINT`, or its `source` and `line` are those of a
-        breakpoint with a `logMessage`.
+        `body` is the event's. The output is of a log point if `body` has `LOG_POINT`, or if its `source` and `line` are those of
+        a breakpoint with a `logMessage`.
         """
         path = _path(body)
         if body.get(LOG_POINT):
@@ -320,7 +319,7 @@ def _line(pair: tuple[RequestedBreakpoint, Breakpoint]) -> int:
 def _path(arguments: Body) -> str:
     """Return the path of the `source` in a request's arguments or an event's body.
 
-    Without one it is the text `None`.
+    Without a source or a path, the result is the text `None`.
     """
     return str(as_object(arguments.get("source")).get("path"))
 

@@ -49,9 +49,9 @@ class LogPoint:
             del self.begins[: MAX_KEPT_MESSAGES // 2], self.ends[: MAX_KEPT_MESSAGES // 2]
 
     def within(self, since: int, until: int) -> range:
-        """Return the numbers of the kept messages that begin between two cursors (`until` excluded).
+        """Return the numbers of the kept messages that begin between two cursors, `until` excluded.
 
-        Numbers count from 1.
+        The first message of the log point has the number 1.
         """
         forgotten = self.count - len(self.begins) + 1
         return range(
@@ -88,8 +88,8 @@ class Logged:
     def last(self, since: int, until: int, most: int) -> tuple[list[LogMessage], int]:
         """Return the last messages of all log points between two cursors, and how many more there are.
 
-        At most `most`, in the order of the output. The newest message of each log point comes before older ones of others, so
-        that each is represented as far as `most` allows.
+        They are at most `most`, in the order of the output. The newest message of each log point comes before older ones of
+        others, so that each log point is represented as far as `most` allows.
         """
         within = {place: point.within(since, until) for place, point in self.points.items()}
         within = {place: numbers for place, numbers in within.items() if numbers}

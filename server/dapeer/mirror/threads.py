@@ -155,11 +155,10 @@ class Suspended:
         self.resumed()
 
     def resume_answered(self, response: Response, *, ended: bool) -> None:
-        """Apply the response to a resuming request.
+        """Apply the response to a request that resumes.
 
-        A rejected one brings back the stops that `resume` has removed. They come back only if no stop has come since and
-        the debuggee has not `ended`. A success whose request `resume` has not seen was another client's: it removes all
-        stops.
+        A rejected request brings back the stops that `resume` has removed, if no stop has come since and the debuggee has not
+        `ended`. A success whose request `resume` has not seen was another client's: it removes all stops.
         """
         left = self._resuming.pop(response.request_seq, None)
         if left is None and response.success:

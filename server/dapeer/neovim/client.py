@@ -245,7 +245,7 @@ class Neovim:
     def _post(self, function: Callable[..., object], *arguments: object) -> None:
         """Call a function in the event loop of `connect`'s caller, from the worker thread.
 
-        Drop it if that has ended.
+        The call is dropped if that loop is closed.
         """
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(function, *arguments)
@@ -254,7 +254,7 @@ class Neovim:
 def _attach(target: str) -> tuple[Session, pynvim.Nvim]:
     """Connect to Neovim as pynvim's `attach` does, over a connection whose other end is checked.
 
-    Return both objects. It blocks. The session runs the connection's event loop.
+    Return pynvim's session, which runs the connection's event loop, and its `Nvim` object. It blocks.
 
     Raises:
         OSError: Nothing listens there.
@@ -288,7 +288,7 @@ def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
 
 
 def _settle(future: asyncio.Future[Any], answer: object, error: Exception | None) -> None:
-    """Set the result of a future, or its error if there is one; one that is done stays as it is."""
+    """Set the result of a future, or its error unless that is None; one that is done stays as it is."""
     if future.done():
         return
     if error is None:

@@ -116,7 +116,7 @@ class Search:
     async def look_around(self) -> None:
         """Attach the running Neovims of the project that are not attached.
 
-        Do nothing unless `begin` was called.
+        Nothing is done unless `begin` was called, since only named Neovims are attached then.
         """
         if self._seek is not None:
             try:
@@ -127,7 +127,7 @@ class Search:
     async def first_look(self) -> None:
         """Wait for the end of the first search, at most `SECONDS_TO_LOOK`.
 
-        Return at once unless `begin` was called.
+        It returns at once unless `begin` was called.
         """
         if self._seek is not None:
             with anyio.move_on_after(SECONDS_TO_LOOK):

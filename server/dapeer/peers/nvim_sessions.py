@@ -118,7 +118,7 @@ class NvimSessions:
 
     @property
     def handlers(self) -> Mapping[str, Callable[..., None]]:
-        """The handlers of notifications, by kind."""
+        """The handlers of Neovim's notifications on sessions and starts, by kind, called with the arguments."""
         return {
             "session": self._forwarded_session,
             "dap": self._forwarded,

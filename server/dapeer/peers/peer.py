@@ -244,7 +244,7 @@ class Peer:
     def _breakpoints(self, sent: object, applied: int) -> None:
         """Apply a change of the person's breakpoints, and send it to the programs.
 
-        See `SharedBreakpoints.take`.
+        `sent` is Neovim's whole set, and `applied` the number of dapeer's latest change in it.
         """
         self._push(self.shared.take(sent, applied))
 

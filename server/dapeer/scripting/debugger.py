@@ -82,9 +82,9 @@ class Session(Methods):
 
     @property
     def place(self) -> str:
-        """Where the program is stopped, as `shop.py:27 in total`.
+        """Where the program is stopped, as `shop.py:27 in total`; the server is asked.
 
-        Empty while it runs, or if no source line is known.
+        It is empty while the program runs, or if no source line is known.
         """
         row = self._status()
         if row.get("state") != "stopped" or "line" not in row:
@@ -227,7 +227,7 @@ class Debugger(Methods):
     def sessions(self) -> Iterator[Session]:
         """Yield all sessions of the server, those of other clients and of a Neovim too.
 
-        None ends with the script.
+        None of them is ended with the script or its block.
         """
         for row in self.call_tool("dap_status").data.get("sessions", []):
             yield self.session(row["session_id"])

@@ -145,9 +145,9 @@ class Connection:
             return message["result"]
 
     def _sent(self, method: str, params: Mapping[str, Any], *, takes_error: bool) -> None:
-        """Send a request, and count its answer among those that `request` returns.
+        """Send a request, and have `request` return its answer if it is the first to come.
 
-        Errors only if it `takes_error`.
+        An answer that is an error counts only if this `takes_error`.
 
         Raises:
             ServerGone: The server has ended.

@@ -96,9 +96,9 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def port_of(definition: Definition, pid: int) -> int | None:
-    """Return the port where a process listens for a debugger that attaches by port only; None: at none.
+    """Return the port where a process listens for a debugger that attaches by port only.
 
-    None too for an adapter that attaches by process id.
+    The result is None if it listens at none, or if the adapter attaches by process id.
     """
     attach = definition.attach.get("tcp")
     if "pid" in definition.attach or attach is None:

@@ -143,7 +143,7 @@ _FIELDS = ("name", "whose", "tried", "lost", "off")
 def _candidates(need: Need) -> Iterator[Found]:
     """Yield each way in which something needed is there, as values of placeholders.
 
-    Nothing if it is missing.
+    Nothing is yielded if it is missing; a Python module has no values, so its mapping is empty.
     """
     match need.kind:
         case "executable":
@@ -164,7 +164,10 @@ def _has_module(name: str) -> bool:
 
 
 def _executables(name: str) -> Iterator[str]:
-    """Yield paths of executables of this name on PATH, beside dapeer's Python, and of its adapters."""
+    """Yield paths of executables of this name on PATH, beside dapeer's Python, and of its adapters.
+
+    The paths are absolute, in the order of preference; `name` may be a path with `~`.
+    """
     name = os.path.expanduser(name)
     own = sorted(Path(folder_names.adapters()).glob("*/bin"))
     folders = [*os.get_exec_path(), str(Path(sys.executable).parent), *map(str, own)]

@@ -107,10 +107,10 @@ def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
 
 
 def faster(python: str, interpreter: Interpreter, cwd: Path) -> str:
-    """Return why this interpreter runs a program slowly, and a faster one here; empty if it is not slow.
+    """Return why a debugger makes this interpreter slow, with a faster one here; empty if it does not.
 
-    Where its version was not found out yet, it is run, in `cwd`: that blocks. Without a faster one, only the reason is
-    returned.
+    It is empty too if the version is unknown. Where the version was not found out yet, the interpreter is run, in `cwd`:
+    that blocks. If no faster one is here, only the reason is returned.
     """
     version = version_of(python, cwd)
     if version is None or version >= interpreter.fast:

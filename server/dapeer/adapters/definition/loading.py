@@ -100,7 +100,7 @@ def load(path: Path) -> Definition:
 def whole(path: Path) -> dict[str, Any]:
     """Return the values of a definition file with those of the files that it names in `shares`.
 
-    Their lists come first; any other key counts where the file has none; so in each table.
+    In each table, lists are joined, those of the shared files first; any other key of the file hides that of a shared one.
 
     Raises:
         DefinitionError: There is no such file, or it cannot be read.

@@ -157,7 +157,7 @@ class Misfires:
     def _meant(self, kind: str, groups: Mapping[str, str | None], error: str) -> list[SentOption]:
         """Return the breakpoints that a failure may be of: by expression, then line, then words in it.
 
-        What would leave none does not narrow them down.
+        A line or words that no breakpoint fits are ignored. The result is empty if none has the expression.
         """
         expression, line = groups.get("expression") or None, groups.get("line")
         meant = [each for each in self._options_sent(kind) if expression in {None, each.expression}]
@@ -176,8 +176,8 @@ class Misfires:
 
 
 def error_of(groups: Mapping[str, str | None]) -> str:
-    """Return the error in the groups `error` or `reason` of a pattern, its white space reduced.
+    """Return the error in the groups `error` or `reason` of a pattern, with its white space reduced.
 
-    Maybe empty.
+    The result is empty if the pattern has neither group.
     """
     return " ".join((groups.get("error") or groups.get("reason") or "").split())

@@ -176,7 +176,7 @@ class Children:
     def pid_of(self, configuration: Mapping[str, object]) -> int:
         """Return the process id of a child, from the configuration that the adapter gives for it.
 
-        0 if unknown.
+        The result is 0 if the configuration does not say it.
         """
         value = configuration.get(self.pid)
         if isinstance(value, int):
@@ -188,7 +188,7 @@ class Children:
 def _outside(table: DefinitionTable) -> Outside | None:
     """Return the table `[threads.outside]`: the program that reads where threads are.
 
-    None without a command.
+    The result is None for a table without a command.
 
     Raises:
         DefinitionError: Something in it is wrong.

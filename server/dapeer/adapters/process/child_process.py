@@ -34,7 +34,7 @@ class ChildProcess:
     def __init__(self, popen: subprocess.Popen[bytes]) -> None:
         """Watch a process that has been started, in the running event loop.
 
-        Its exit code is taken when it ends.
+        Its exit code is read when it ends, so that it is no zombie.
         """
         self.pid = popen.pid
         self.stdin: asyncio.StreamWriter | None = None

@@ -30,7 +30,7 @@ def between(mark: str) -> str:
 def points(requested: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the numbers of the collection points of a breakpoint, its `others` included.
 
-    Empty: it has none.
+    The result is empty for a breakpoint that does not collect.
     """
     return tuple(int(each["point"]) for each in _each(requested) if each.get("point"))
 
@@ -62,7 +62,7 @@ def _each(requested: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _message(requested: Mapping[str, Any], mark: str, value: str, *, whole: bool) -> str:
     """Return the part of the log message for one client's expressions.
 
-    With its condition first, unless `whole`.
+    Its condition's value comes first, unless `whole`: then the adapter heeds the condition.
     """
     message = between(mark).join(
         value.replace("${expression}", each) for each in requested["collect"]

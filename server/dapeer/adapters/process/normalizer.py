@@ -301,9 +301,9 @@ def _cut(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401
 
 
 def _unproven(made: object) -> Body:
-    """Return a verified function breakpoint as pending, since the adapter verifies any name.
+    """Return a verified function breakpoint as pending, since this adapter verifies any name.
 
-    Others as they are.
+    Other breakpoints come back as they are.
     """
     told = as_object(made)
     if not told.get("verified"):

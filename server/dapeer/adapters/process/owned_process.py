@@ -35,7 +35,7 @@ class Processes:
     def __init__(
         self, reaper: Reaper, above: Processes | None = None, *, attached: int | None = None
     ) -> None:
-        """Hold none yet.
+        """Begin without processes; `add` and `claim` put them under this object's control.
 
         Args:
             reaper: It ends them if dapeer is killed.
@@ -65,9 +65,9 @@ class Processes:
             self._keep(OwnedProcess(pid))
 
     def claim(self, pid: int) -> bool:
-        """Have a process that an adapter names end with the others, if it descends from them.
+        """Have a process that an adapter names end with the session, if the session has started it.
 
-        Return whether it does. The number alone says nothing: it may be one of a container, or of another machine.
+        Return whether that is so. The number alone says nothing: it may be one of a container, or of another machine.
         """
         if pid in self._owned or pid <= 1 or pid == os.getpid():
             return pid in self._owned
@@ -80,10 +80,10 @@ class Processes:
         return pid in self._owned
 
     def started(self, pid: int) -> bool:
-        """Return whether one of these has started a process, itself or through others.
+        """Return whether a process of this session has started a process, itself or through others.
 
-        It is in the session of one, or below one; or its parents have ended, and it carries our mark.
-        Where the system tells no parents, the session alone counts.
+        The started one is in the POSIX session of one of them, or a descendant of one; or its parents have ended, and its
+        environment has `mark`. Where the system tells no parents, the POSIX session alone counts.
         """
         living = {own.pid for own in self._owned.values() if not own.reused()}
         return (
@@ -117,10 +117,10 @@ class Processes:
         self.discard(pid)
 
     def detached(self) -> list[int]:
-        """Return the ids of living descendants that left the POSIX sessions of these: daemons, servers.
+        """Return the ids of living descendants of this session's processes that left their POSIX sessions.
 
-        They carry our mark, or were below one of these when this was asked before. Nothing is known where the system
-        tells no processes, or a process was released, as what it has started may be wanted.
+        They are daemons and servers: their environment has `mark`, or they were descendants when this was asked before. The
+        result is empty where the system tells no processes, or a process was released, as what it has started may be wanted.
         """
         if self._released:
             return []
@@ -247,7 +247,7 @@ class OwnedProcess:
     def left(self) -> list[OwnedProcess]:
         """Kill the other members of the POSIX session that it leads, until there are none, and return them.
 
-        The caller closes them. Empty if it leads none.
+        The caller closes them. The result is empty if it leads no session.
         """
         left: list[OwnedProcess] = []
         # A process may have started another one before it was killed.
@@ -271,7 +271,7 @@ class OwnedProcess:
         await process_end.over(self.pid, self._file)
 
     def close(self) -> None:
-        """Close the descriptor of the process."""
+        """Close the descriptor of the process, which itself goes on; a second call does nothing."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

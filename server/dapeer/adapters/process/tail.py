@@ -98,9 +98,9 @@ class Tail(asyncio.Protocol):
         self._ended.set()
 
     def text(self) -> str:
-        """Return the kept output without colours, control characters and lines on patches.
+        """Return the kept output without colours, control characters and lines on patches; maybe empty.
 
-        Stripped, maybe empty.
+        White space at both ends is removed.
         """
         text = self._kept.decode("utf-8", "replace").replace("\r\n", "\n")
         text = re.sub(rf"(?m)^{MARK}{self.word} .*\n?", "", text)

@@ -47,9 +47,9 @@ async def hasten(
 
 
 def _hasten(pid: int, relay: str, adapter: int | None) -> None:
-    """Turn off the delay of the connections of process `pid` to its descendants that match `relay`.
+    """Turn off the delay of connections between `pid` and its descendants whose commands match `relay`.
 
-    A `pid` of 0: of the connections of all processes that are connected to the `adapter`.
+    A `pid` of 0 means the connections between the `adapter` and every process that is connected to it.
     """
     if pid:
         relays = [each for each in descendants(pid) if re.search(relay, command_line(each))]

@@ -174,7 +174,7 @@ class Terminal:
     async def _write(self, data: bytes) -> int:
         """Write what fits, and return how many bytes that was.
 
-        0: there was no room, and it has waited for some.
+        A result of 0 means that there was no room; then this has waited until there is some.
         """
         loop = asyncio.get_running_loop()
         try:

@@ -101,7 +101,7 @@ class Naming:
     def parts(self, name: str) -> list[str]:
         """Return the parts of a name, which `::` separates.
 
-        Also at the runner's own separator if parts have a form.
+        Where the runner's parts have a form of their own, they are separated at the runner's own separator, too.
         """
         given = [part for part in name.split("::") if part]
         return (
@@ -117,7 +117,7 @@ class Naming:
     def is_unknown(self, parts: Sequence[str], printed: str) -> bool:
         """Return whether the runner has said in its output, `printed`, that it has no test of this name.
 
-        Without parts, that no test ran at all.
+        Without parts: whether it has said that no test ran at all.
         """
         name = self.join.join(map(self._replaced, parts))
         pattern = self.unknown.replace("${name}", re.escape(name))

@@ -192,7 +192,7 @@ class Stop:
     def compared(self) -> dict[str, tuple[str, tuple[int, str]]]:
         """Return the locals that history shows, by name: the text of each, and its depth and adapter's value.
 
-        Of at most `KEPT_VARIABLES`. The text has the members where the local was expanded; the depth is the number of
+        They are at most `KEPT_VARIABLES`. The text has the members where the local was expanded; the depth is the number of
         containers that were expanded for it, so that two stops compare only values that were expanded alike.
         """
         values = self.values
@@ -242,9 +242,10 @@ class History:
         return found if found is not None and found.number == number else None
 
     def interrupted_step(self, thread_id: int) -> Stop | None:
-        """Return the stop at which a thread began a step that another thread's stop has interrupted, or None.
+        """Return the stop at which a thread began a step that another thread's stop has interrupted.
 
-        None: the thread has not stopped yet, the latest stop is its own, or it was resumed otherwise than by a step.
+        The result is None if the thread has not stopped yet, if the latest stop is its own, or if it was resumed otherwise than
+        by a step.
         """
         last = next((stop for stop in reversed(self._stops) if stop.thread_id == thread_id), None)
         if last is None or last is self.latest or last.left_with not in STEPS:

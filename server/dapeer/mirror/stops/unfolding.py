@@ -47,10 +47,10 @@ class Unfolding:
         return bool(self.first or self.reported)
 
     def take(self, reference: int, variables: Sequence[Variable], count: int) -> None:
-        """Keep the first members of a folded value.
+        """Keep the first members of a folded value, without those that are not data (`is_aside`).
 
-        Of at most `count` and `FIRST_MEMBERS`, only those that are data. `reference` is its variablesReference; `variables`
-        are its children from the first on, maybe more than were asked for.
+        `reference` is its variablesReference; `variables` are its children from the first on. At most `count`, and at most
+        `FIRST_MEMBERS`, are kept, although an adapter may send more.
         """
         members = [each for each in variables if not is_aside(each)]
         self.first[reference] = members[: min(count, FIRST_MEMBERS)]
@@ -59,7 +59,7 @@ class Unfolding:
     def shown(self, variable: Variable) -> str:
         """Return a variable's value as text.
 
-        Of one that the adapter folds, with its first members as far as fetched. Members that the program itself has
+        If the adapter shows it folded, the text has its first members, as far as fetched. Members that the program itself has
         reported replace the adapter's value.
         """
         reference = variable["variablesReference"]

@@ -147,7 +147,8 @@ class Values:
     def outdate(self, arguments: Body, body: Body) -> None:
         """Mark all known variables as outdated after a write, and keep the new value that the response has.
 
-        `arguments` and `body` are of the `setVariable` request and its response, or empty. Members of folded values are forgotten.
+        `arguments` and `body` are those of the request that writes and of its response, empty if there is none. Members of folded
+        values are forgotten.
         """
         self._take_written(arguments, body)
         self.take_size(body)
