@@ -21,7 +21,7 @@ SUMMARY: Final = "let a client, or Neovim, use dapeer"
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """Give the command its arguments."""
+    """Give the parser of `dapeer install` its arguments, and the function that runs the command."""
     parser.add_argument(
         "target", type=target_of, nargs="+", metavar="CLIENT", help=", ".join(TARGETS)
     )
@@ -48,7 +48,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def target_of(word: str) -> str:
-    """Return the client that is called so, whatever its capitals, blanks and hyphens.
+    """Return the id of the client that is called so, whatever its capitals, blanks and hyphens.
 
     >>> target_of("Claude"), target_of("claude-code"), target_of("VS Code")
     ('claude', 'claude', 'vscode')
@@ -67,10 +67,12 @@ def target_of(word: str) -> str:
 
 
 def _plain(word: str) -> str:
+    """Return a word in lower case, with its letters and digits only."""
     return "".join(each for each in word.casefold() if each.isalnum())
 
 
 def _install(arguments: argparse.Namespace) -> int:
+    """Install or remove dapeer for each client that is named, each once; return the highest exit code."""
     from dapeer.cli.install import command
 
     codes = [

@@ -50,7 +50,7 @@ class FileChange:
         return self.before != self.after
 
     def shown(self) -> str:
-        """Return the change as a unified diff; a whole document of ours by its name and length."""
+        """Return the change as a unified diff; a whole Markdown file of ours only as its name and length."""
         if self.path.suffix == ".md" and None in (self.before, self.after):
             lines = len((self.after or self.before or "").splitlines())
             return f"{'removed' if self.after is None else 'new'}: {self.path} ({lines} lines)"
@@ -63,10 +63,12 @@ class FileChange:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
     def make(self) -> None:
-        """Write the file as a whole, or remove it. Its mode stays; a link stays, and its target changes.
+        """Write the file as a whole, or remove it with folders that are empty then.
+
+        The file's mode stays. If the path is a link, the link stays, and its target is written.
 
         Raises:
-            ArgumentError: The system refuses, or the file is another one than before.
+            ArgumentError: The system refuses, or the file has other text than `before`.
         """
         path = self.path.resolve()
         if _read(self.path) != self.before:
@@ -100,11 +102,11 @@ class Link:
         return not self.path.is_symlink() or self.path.resolve() != self.target.resolve()
 
     def shown(self) -> str:
-        """Return the change in a line."""
+        """Return the change as one line."""
         return f"new: {self.path} → {self.target}" if self.target else f"removed: {self.path}"
 
     def make(self) -> None:
-        """Make the link, or remove it.
+        """Make the link in place of an older one, or remove it.
 
         Raises:
             ArgumentError: The system refuses.
@@ -124,10 +126,13 @@ class Link:
 def adding(
     client: Client, scope: ConfigScope, places: Places, command: Sequence[str]
 ) -> list[FileChange]:
-    """Return what lets a client start dapeer, with its skill and its agent where it has such things.
+    """Return the changes that let a client start dapeer; nothing is written yet.
+
+    These are its entry in the client's configuration, and files of skills and agents where the client has such things. `command` is the one
+    that the entry starts; what a person has added to an entry stays.
 
     Raises:
-        ArgumentError: A file cannot be read, or not be changed without harm.
+        ArgumentError: A file cannot be read, or not be changed without harm, or the entry is for something else.
     """
     path, root = client.file(scope, places), client.root(scope, places)
     text, where = _read(path), (client.key, NAME)
@@ -162,7 +167,14 @@ def _written(
     old: Json | None,
     entry: Mapping[str, object],
 ) -> str:
-    """Return a text with an entry, without arguments that another client's form had for the command."""
+    """Return the text of a file with an entry at the path `where`.
+
+    If the entry `old` had arguments in a list of their own, and the new one has none there, that list is taken out.
+
+    Raises:
+        MalformedText: The text cannot be read.
+        Unsafe: Something else would change.
+    """
     after = with_entry(editor, text, where, entry)
     if old is not None and "args" in old and "args" not in entry:
         after = without_entry(editor, after, (*where, "args")) or after
@@ -170,10 +182,12 @@ def _written(
 
 
 def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileChange]:
-    """Return what takes dapeer out of a client's files again.
+    """Return the changes that take dapeer out of a client's files; nothing is written yet.
+
+    Files of skills and agents that a person has changed stay.
 
     Raises:
-        ArgumentError: A file cannot be read, or not be changed without harm.
+        ArgumentError: A file cannot be read, or not be changed without harm, or the entry is for something else.
     """
     path, root = client.file(scope, places), client.root(scope, places)
     text = _read(path)
@@ -205,9 +219,10 @@ def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileCha
 def of_skill(
     client: Client, scope: ConfigScope, places: Places, *, remove: bool
 ) -> list[FileChange]:
-    """Return what gives an agent the skill that names commands, or takes it away; no server is configured.
+    """Return the changes that give an agent the skill that names commands, or take it away.
 
-    It goes where the client reads skills, and where several agents do.
+    Nothing is written yet. No server is configured. The skill goes where the client reads skills, and where several agents do. What a
+    person has changed is not removed.
 
     Raises:
         ArgumentError: A file cannot be read.
@@ -227,7 +242,9 @@ def of_skill(
 
 
 def entry_in(client: Client, scope: ConfigScope, places: Places) -> Json | None:
-    """Return the entry for dapeer in a client's file, if it has one.
+    """Return the entry for dapeer in a client's configuration file.
+
+    None: it has none, or there is no file.
 
     Raises:
         ArgumentError: The file cannot be read.
@@ -240,7 +257,11 @@ def entry_in(client: Client, scope: ConfigScope, places: Places) -> Json | None:
 
 
 def of_project(client: Client, places: Places, table: str, *keys: str) -> object:
-    """Return what a person's own file has in a table for this project; None: nothing, or it is unreadable."""
+    """Return what a client's file of the person has for this project, below the key `table`.
+
+    Projects are named there by their folder; `keys` lead to the value in the project's part. None: there is nothing, or it is unreadable,
+    or `table` is empty.
+    """
     folders = (places.project, *places.project.parents)
     root = next((each for each in folders if (each / ".git").exists()), places.project)
     path = client.file("user", places)
@@ -252,12 +273,12 @@ def of_project(client: Client, places: Places, table: str, *keys: str) -> object
 
 
 def link(data: Path, plugin: Path, *, remove: bool) -> Link:
-    """Return the link by which Neovim loads the plugin, or its removal.
+    """Return the link by which Neovim loads the plugin as a change, or its removal.
 
-    `data` is Neovim's `stdpath('data')`.
+    Nothing is written yet. `data` is Neovim's `stdpath('data')`, `plugin` the folder of the plugin.
 
     Raises:
-        ArgumentError: Something else is there.
+        ArgumentError: Something that is no link is at its place.
     """
     path = data / "site" / "pack" / NAME / "start" / NAME
     if path.exists() and not path.is_symlink():
@@ -266,7 +287,7 @@ def link(data: Path, plugin: Path, *, remove: bool) -> Link:
 
 
 def _extras(client: Client, scope: ConfigScope, places: Places) -> Iterator[tuple[Path, Path]]:
-    """Yield each further file of ours, and where it goes."""
+    """Yield (file of ours, where it goes) for each skill and agent that the client takes."""
     for kind in client.extras:
         ours = _shipped(kind)
         for path in sorted(ours.rglob("*.md")):
@@ -282,13 +303,22 @@ def _editor(path: Path) -> TextEditor:
 
 
 def _entry(path: Path, client: Client) -> Json | None:
-    """Return the entry for dapeer in a file, if it has one."""
+    """Return the entry for dapeer in a file; None: it has none, or there is no file.
+
+    Raises:
+        MalformedText: The file's text cannot be read.
+    """
     text = (_read(path) or "").removeprefix(BOM)
     found = _editor(path).value_at(text, (client.key, NAME))
     return found if is_object(found) else None
 
 
 def _read(path: Path) -> str | None:
+    """Return the text of a file as it is, line ends included; None: there is no file.
+
+    Raises:
+        ArgumentError: It cannot be read, is no regular file, is too large, or is not in UTF-8.
+    """
     try:
         # As bytes, so that line ends stay what they are.
         content = foreign_files.read_bytes(path)
@@ -322,7 +352,13 @@ def _remove_empty(folder: Path, root: Path) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file beside and move it over: who reads meanwhile sees the whole of one or the other."""
+    """Write the text of a file by way of a new file beside it, so that nobody reads half of it.
+
+    Its mode stays. A file that is not there yet is written at once.
+
+    Raises:
+        OSError: The file is read-only, or cannot be written.
+    """
     if not path.exists():
         path.write_bytes(text.encode())
         return

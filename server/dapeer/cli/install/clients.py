@@ -74,7 +74,7 @@ class Client:
     """Below it the person's file has, by folder, whether a project's file is read; empty: all are."""
 
     def file(self, scope: ConfigScope, places: Places) -> Path:
-        """Return the file that holds the servers."""
+        """Return the path of the file in which the client has its MCP servers; it need not exist."""
         if scope == "project":
             return self._present(places.project / self.project_file)
         if moved := self._moved(places):
@@ -82,23 +82,23 @@ class Client:
         return self._present(places.home / _of_platform(self.user_file, places))
 
     def root(self, scope: ConfigScope, places: Places) -> Path:
-        """Return the folder that the client's files are in, which is there without the client."""
+        """Return the folder that has the client's files, and is there without the client: it is never removed."""
         if scope == "project":
             return places.project
         moved = self._moved(places)
         return Path(moved[0]) if moved else places.home
 
     def folder(self, scope: ConfigScope, places: Places) -> Path:
-        """Return the folder of its skills and agents."""
+        """Return the folder of the client's skills and agents."""
         if scope == "project":
             return places.project / self.own
         moved = self._moved(places)
         return Path(moved[0]) if moved else places.home / self.own
 
     def _moved(self, places: Places) -> tuple[str, str] | None:
-        """Return the folder that a variable names, and the file in it.
+        """Return the folder that an environment variable names for the client, and the file in it.
 
-        Applications with windows read it on Linux only.
+        None: no such variable is set. Applications with windows read such variables on Linux only.
         """
         if self.user_file != _of_platform(self.user_file, places):
             return None
@@ -106,11 +106,12 @@ class Client:
         return next(((folder, file) for folder, file in named if folder), None)
 
     def _present(self, path: Path) -> Path:
+        """Return the path of the file under the one of its names that exists, or its usual name."""
         others = (path.with_name(name) for name in self.alternatives)
         return path if path.exists() else next((each for each in others if each.exists()), path)
 
     def described(self, command: Sequence[str]) -> dict[str, object]:
-        """Return the entry for a server with this command."""
+        """Return the entry for a server that is started by this command, in the client's form."""
         program, *arguments = command
         match self.entry:
             case "plain":
@@ -123,10 +124,12 @@ class Client:
                 return {"type": "local", "command": [program, *arguments], "enabled": True}
 
     def updated(self, entry: Json, command: Sequence[str]) -> dict[str, object]:
-        """Return an entry with this command, and with the arguments and keys that a person has added.
+        """Return a new entry with this command, and with what a person has added to the old `entry`.
+
+        That are arguments behind the command, and other keys.
 
         Raises:
-            ForeignEntry: It starts something else than dapeer's server on this machine.
+            ForeignEntry: The entry starts something else than dapeer's server on this machine.
         """
         given = command_in(entry)
         end = given.index(LAST, 1) if LAST in given[1:] else len(given)
@@ -144,7 +147,7 @@ class ForeignEntry(ValueError):
 
 
 def command_in(entry: Json) -> list[str]:
-    """Return the command of an entry, or nothing if it has none: a server somewhere else.
+    """Return the command in an entry as a list of words; empty: it has none, as a server at a URL.
 
     >>> command_in({"command": "dapeer", "args": ["stdio"]})
     ['dapeer', 'stdio']
@@ -155,7 +158,7 @@ def command_in(entry: Json) -> list[str]:
 
 
 def switched_off(entry: Json) -> str:
-    """Return the member by which the client starts no server, as JSON has it; empty: it does.
+    """Return the member by which an entry is switched off, as JSON has it; empty: it is not.
 
     >>> switched_off({"enabled": False}), switched_off({"disabled": True}), switched_off({"enabled": True})
     ('"enabled": false', '"disabled": true', '')
@@ -166,7 +169,9 @@ def switched_off(entry: Json) -> str:
 
 
 def is_written_by_us(words: Sequence[str]) -> bool:
-    """Whether a command without its `stdio` is as `dapeer install` or our pages have it, nobody's own.
+    """Whether a command without its `stdio` is as `dapeer install` or our pages have it.
+
+    A person's own command is not.
 
     >>> [is_written_by_us(each.split()) for each in ("/a/dapeer", "python3 -m dapeer", "uvx --from . dapeer")]
     [True, True, True]
@@ -189,13 +194,14 @@ def is_written_by_us(words: Sequence[str]) -> bool:
 
 
 def _listed(value: object) -> list[str]:
+    """Return a text, or a list, as a list of texts; anything else as an empty one."""
     if isinstance(value, str):
         return [value]
     return [str(each) for each in value] if is_array(value) else []
 
 
 def _of_platform(path: str, places: Places) -> str:
-    """Return where a file of an application with windows is on this platform; other files do not move."""
+    """Return a client's path on this platform: that of an application with windows differs, others do not."""
     if not path.startswith((".config/Code/", ".config/Claude/")):
         return path
     folders = {"darwin": "Library/Application Support", "win32": "AppData/Roaming"}

@@ -42,9 +42,14 @@ def run(
     agreement: Agreement,
     skill_only: bool = False,
 ) -> int:
-    """Install dapeer for a client or for Neovim, or remove it; return the exit code.
+    """Install dapeer for a client or for Neovim, or remove it, after asking; return the exit code.
 
-    With `skill_only` the client gets no server, but the skill that names commands.
+    Args:
+        target: The id of a client, or `nvim`.
+        scope: Whether files of the person or of this project are changed.
+        remove: Take dapeer out again.
+        agreement: Whether the person has agreed, is to be asked, or only wants to see the changes.
+        skill_only: Give the client no server, but the skill that names commands.
 
     Raises:
         ArgumentError: A file cannot be read or written, or the target has no such scope.
@@ -72,7 +77,7 @@ def run(
 
 
 def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
-    """Give a client the skill that names commands, or take it away; return the exit code.
+    """Give a client the skill that names commands, or take it away, after asking; return the exit code.
 
     Raises:
         ArgumentError: A file cannot be read or written, or the target is no client.
@@ -87,13 +92,21 @@ def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agre
 
 
 def _has_nothing_to_do(title: str, *, remove: bool) -> int:
+    """Say that nothing is to be changed for the program of this title; return the exit code 0."""
     done = "does not know dapeer" if remove else "knows dapeer already"
     _say(f"{title} {done}: nothing to change.")
     return 0
 
 
 def _change(changes: Sequence[FileChange | Link], then: str, *, agreement: Agreement) -> int:
-    """Show what changes, ask, and change it; return the exit code."""
+    """Print the changes, ask if the person has not agreed, and make them; return the exit code.
+
+    Changes that change nothing are left out. `then` is a sentence on what to do afterwards. The code is `DECLINED` if the person does not
+    agree.
+
+    Raises:
+        ArgumentError: A file cannot be written.
+    """
     real = list(filter(None, changes))
     for change in real:
         _say(change.shown())
@@ -112,10 +125,12 @@ def _change(changes: Sequence[FileChange | Link], then: str, *, agreement: Agree
 def changes_of(
     client: Client, scope: ConfigScope, places: Places, *, remove: bool
 ) -> list[FileChange]:
-    """Return what installs dapeer for a client, or removes it.
+    """Return the changes that install dapeer for a client, or remove it; nothing is written yet.
+
+    In a project, whose files others share, the entry's command is plain `dapeer`; else it is this person's own.
 
     Raises:
-        ArgumentError: A file of the client's cannot be read.
+        ArgumentError: A file of the client's cannot be read or changed.
     """
     if remove:
         return removing(client, scope, places)
@@ -124,17 +139,18 @@ def changes_of(
 
 
 def here() -> Places:
-    """Return the folders of this process."""
+    """Return the folders, environment and platform of this process."""
     return Places(Path.cwd(), Path(folder_names.home()), os.environ, sys.platform)
 
 
 def _own_command(
     which: Callable[[str], str | None] = shutil.which, prefix: str = sys.prefix
 ) -> tuple[str, ...]:
-    """Return the command that starts dapeer as this person has it.
+    """Return the command that starts dapeer as this person has it, as a list of words.
 
-    It is absolute, since an editor that was not started in a shell has another PATH. What `uvx`, `uv run --with` or
-    `pipx run` runs is in a cache that they empty, so there the command is `uvx` or `pipx run`, with the source it was given.
+    It is absolute, since an editor that was not started in a shell has another PATH. What `uvx`, `uv run --with` or `pipx run` runs is in a
+    cache that they empty, so there the command is `uvx` or `pipx run`, with the source it was given. `which` finds a program on PATH;
+    `prefix` is the environment in which dapeer runs.
     """
     for cache, (runner, *words), by in _CACHES:
         if cache.search(Path(prefix).as_posix()):
@@ -145,9 +161,9 @@ def _own_command(
 
 
 def origin(direct_url: str | None) -> str | None:
-    """Return what `--from` takes: a path, or an address of a repository; None for what an index gave.
+    """Return what `--from` takes, a path or an address of a repository; None for a package from an index.
 
-    PEP 610 says what the file `direct_url.json` of an installed package holds.
+    `direct_url` is the content of that file of an installed package (PEP 610); None: there is no file.
 
     >>> origin('{"url": "file:///a/dapeer%201.whl", "archive_info": {}}')
     '/a/dapeer 1.whl'
@@ -164,6 +180,13 @@ def origin(direct_url: str | None) -> str | None:
 
 
 def _run_neovim(scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
+    """Link the plugin into Neovim's packages, or remove the link, after asking; return the exit code.
+
+    If lazy.nvim manages plugins, only print what to tell it.
+
+    Raises:
+        ArgumentError: The scope is a project, Neovim is missing or too old, or the link cannot be made.
+    """
     if scope == "project":
         raise ArgumentError("Neovim has no plugins of a project.", "Leave --project out.")
     data, plugin = _neovim_data(remove=remove), plugin_folder()
@@ -182,13 +205,17 @@ def _run_neovim(scope: ConfigScope, *, remove: bool, agreement: Agreement) -> in
 
 
 def _spec(plugin: Path) -> str:
-    """Return what a person gives lazy.nvim."""
+    """Return the plugin spec that a person adds for lazy.nvim, as a line of Lua."""
     folder = str(plugin).replace("\\", "\\\\").replace("'", "\\'")
     return f"  {{ dir = '{folder}', name = '{NAME}', dependencies = {{ 'mfussenegger/nvim-dap' }}, opts = {{}} }},"
 
 
 def _neovim_data(*, remove: bool) -> Path:
-    """Return Neovim's own folder for data, as it says itself."""
+    """Run Neovim to ask for its own folder for data, and return that.
+
+    Raises:
+        ArgumentError: There is no Neovim, it is too old (unless `remove`), or it does not answer.
+    """
     nvim = shutil.which("nvim")
     if nvim is None:
         raise ArgumentError("There is no `nvim` on PATH.", "Install Neovim 0.10 or later first.")
@@ -207,6 +234,10 @@ def _neovim_data(*, remove: bool) -> Path:
 
 
 def _agrees() -> bool:
+    """Ask at the terminal whether to change this; return whether the person agrees.
+
+    False: there is no terminal.
+    """
     if not sys.stdin.isatty():
         return False
     _say("Change this? [Y/n] ", end="")

@@ -21,7 +21,7 @@ def newline_of(text: str) -> str:
 
 
 def without(text: str, ranges: Iterable[tuple[int, int]]) -> str:
-    """Return the text without the characters from each start up to its end.
+    """Return the text without the characters of some ranges, each from its start up to its end, exclusive.
 
     >>> without("abcdef", [(4, 5), (1, 2)])
     'acdf'
@@ -39,23 +39,29 @@ class TextEditor(Protocol):
     """Edits texts of one format. Where it yields several ways, one of them may harm the text: see `_safe`."""
 
     def with_value(self, text: str | None, path: Keys, value: object, /) -> Iterator[str]:
-        """Yield ways to set a value."""
+        """Yield texts in which the value at the path is set, best first.
+
+        None as `text`: there is no file.
+        """
         ...
 
     def without_value(self, text: str, path: Keys, /) -> Iterator[str | None]:
-        """Yield ways to take a value out; `None`: and the file, which was made for it."""
+        """Yield texts without the value at the path, best first.
+
+        None stands for removing the file, which was made for the value.
+        """
         ...
 
     def value_at(self, text: str, path: Sequence[str], /) -> object:
-        """Return the value at a path, or `None`."""
+        """Return the value at a path of keys; None: there is none."""
         ...
 
     def rest(self, text: str, path: Keys, /) -> object:
-        """Return all that a text holds but the value at a path."""
+        """Return all that a text holds but the value at a path, in a form that can be compared."""
         ...
 
     def by_hand(self, path: Keys, value: object, /) -> str:
-        """Return what a person adds to have the value at a path."""
+        """Return the text that a person adds to a file to have the value at the path."""
         ...
 
 
@@ -66,7 +72,9 @@ class Unsafe(ValueError):
 def with_entry(
     editor: TextEditor, text: str | None, path: Keys, entry: Mapping[str, object]
 ) -> str:
-    """Return the text with an entry at the path; `None` as text: there is no file.
+    """Return the text with an entry at the path, whose other members stay.
+
+    None as `text`: there is no file. `editor` is that of the text's format.
 
     Raises:
         MalformedText: The text cannot be read, or something on the path holds no members.
@@ -84,7 +92,9 @@ def with_entry(
 
 
 def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
-    """Return the text without the entry at the path; `None`: the file was made for it, and goes, too.
+    """Return the text without the entry at the path.
+
+    None: the file was made for the entry, and is to be removed.
 
     Raises:
         MalformedText: The text cannot be read, or something on the path holds no members.
@@ -102,6 +112,13 @@ def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
 
 
 def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str:
+    """Return the text with a value at the path, and nothing else changed.
+
+    It is made by the editor's first way whose result reads back so.
+
+    Raises:
+        Unsafe: There is no such way.
+    """
     ways = (
         after
         for after in editor.with_value(text, path, value)
@@ -113,7 +130,13 @@ def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str
 
 
 def _safe(editor: TextEditor, before: str, path: Keys, ways: Iterable[str | None]) -> str | None:
-    """Return the first way that changes the value at the path and nothing else."""
+    """Return the first of some texts that differs from `before` at the path and nowhere else.
+
+    None among the texts, and as result, means that the file is removed.
+
+    Raises:
+        Unsafe: None of them is so.
+    """
     kept = editor.rest(before, path)
     for after in ways:
         try:
@@ -125,6 +148,7 @@ def _safe(editor: TextEditor, before: str, path: Keys, ways: Iterable[str | None
 
 
 def _reads(editor: TextEditor, text: str, path: Keys) -> object:
+    """Return the value at a path of a text; None: there is none, or the text cannot be read."""
     try:
         return editor.value_at(text, path)
     except MalformedText:

@@ -25,7 +25,9 @@ INDENT: Final = "  "
 
 
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
-    """Yield the text with the value at the path, made where it is missing; `None`: there is no file.
+    """Yield the text with the value at the path, made where it is missing.
+
+    None as `text`: there is no file.
 
     >>> print(next(with_value('{"a": 1}', ("b",), 2)))
     {"a": 1, "b": 2}
@@ -51,7 +53,9 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
 
 
 def without_value(text: str, path: Keys) -> Iterator[str | None]:
-    """Yield ways to take out the value at the path and the objects made for it; `None`: the file, too.
+    """Yield texts without the value at the path and the objects that were made for it.
+
+    None comes first if the file, too, was made for it. The value must be there.
 
     Raises:
         MalformedText: The text is no JSON object, or something on the path is none.
@@ -76,7 +80,7 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
 
 
 def value_at(text: str, path: Sequence[str]) -> object:
-    """Return the value at the path, or `None`.
+    """Return the value at the path; None: there is none.
 
     Raises:
         MalformedText: The text is no JSON object, or something on the path is none.
@@ -116,7 +120,7 @@ def by_hand(path: Keys, value: object) -> str:
 
 
 def _at(node: Node, path: Sequence[str]) -> Iterator[JsonMember]:
-    """Yield the members at a path; a key may be there several times."""
+    """Yield the members at a path below a value; a key may be there several times."""
     for member in node.members or ():
         if member.key == path[0]:
             if len(path) == 1:
@@ -130,7 +134,10 @@ def _span(member: JsonMember) -> tuple[int, int]:
 
 
 def _pruned(value: object, path: Sequence[str]) -> object:
-    """Return an object, as pairs, without what is at the path, nor objects that hold nothing else."""
+    """Return an object, given as pairs, without what is at the path, nor objects that hold nothing else.
+
+    Other values are returned as they are.
+    """
     if not isinstance(value, tuple):
         return value
     kept: list[tuple[str, object]] = []
@@ -143,13 +150,20 @@ def _pruned(value: object, path: Sequence[str]) -> object:
 
 
 def _nested(keys: Sequence[str], value: object) -> object:
+    """Return objects within each other, one for each key, with the value in the innermost."""
     for key in reversed(keys):
         value = {key: value}
     return value
 
 
 def _object(node: Node, path: Sequence[str], text: str) -> dict[str, JsonMember]:
-    """Return the members of an object by key; of equal keys the last counts, as for JSON's readers."""
+    """Return the members of an object by key; of equal keys the last counts, as for JSON's readers.
+
+    `path` leads to the object, for the error.
+
+    Raises:
+        MalformedText: The value is no object.
+    """
     if node.members is None:
         where = f"`{'.'.join(path)}`" if path else "the file"
         raise MalformedText(f"line {line_of(text, node.start)}: {where} is no object")
@@ -157,7 +171,7 @@ def _object(node: Node, path: Sequence[str], text: str) -> dict[str, JsonMember]
 
 
 def _inserted(text: str, node: Node, key: str, value: object) -> str:
-    """Return the text with a member behind the last one of an object."""
+    """Return the text with a new member behind the last one of the object `node`, formatted as that is."""
     if not node.members:
         inside = text[node.start + 1 : node.end - 1]
         at = node.start + 1 + len(inside.rstrip())
@@ -177,7 +191,10 @@ def _inserted(text: str, node: Node, key: str, value: object) -> str:
 
 
 def _space_before(text: str, member: JsonMember, *, must_break: bool) -> str:
-    """Return what stands between a member and what is before it: a line's end and indentation, or a space."""
+    """Return the space for a new member, as it is before `member`: a line end, or a blank.
+
+    After a line end comes the indentation. `must_break`: it is a line end in any case.
+    """
     head = text[: member.start]
     space = head[len(head.rstrip()) :]
     if "\n" in space or must_break:
@@ -188,7 +205,10 @@ def _space_before(text: str, member: JsonMember, *, must_break: bool) -> str:
 def _ranges(
     text: str, node: Node, member: JsonMember, *, keeps_space: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield what to cut out, so that a member is gone: it, the space before it, and one comma."""
+    """Yield the ranges to cut out so that a member is gone: it, the space before it, and one comma.
+
+    The space stays with `keeps_space`. `node` is the object that has the member.
+    """
     start, end = _span(member)
     yield (start if keeps_space else len(text[:start].rstrip())), end
     members = node.members or []
@@ -201,12 +221,15 @@ def _ranges(
 
 
 def _comma(text: str, start: int, end: int) -> int | None:
-    """Return where the first comma is between the values of an object."""
+    """Return the index of the first comma between two indexes of the text; None: there is none.
+
+    Commas in strings and comments do not count.
+    """
     return next((match.start() for match in tokens(text, start, end) if match[0] == ","), None)
 
 
 def _is_made(text: str, outer: JsonMember, inner: JsonMember) -> bool:
-    """Tell whether a member is as `with_value` makes it for another one, which it holds."""
+    """Whether the value of `outer` is written as `with_value` makes it for its only member `inner`."""
     there = text[outer.value.start : outer.value.end]
     whole = {inner.key: read(text[inner.value.start : inner.value.end])}
     line = newline_of(text) + _margin(text, outer.start)
@@ -214,19 +237,25 @@ def _is_made(text: str, outer: JsonMember, inner: JsonMember) -> bool:
 
 
 def _written(value: object, unit: str | None = None, line: str = "\n") -> str:
-    """Return a value on one line; with a `unit` of indentation on several, which begin as `line` says."""
+    """Return a value as JSON on one line, or on several with a `unit` of indentation.
+
+    Each of several lines begins with `line`: a line end, and the indentation of the whole.
+    """
     return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line)
 
 
 def _unit(text: str) -> str:
+    """Return the indentation of the first indented line of a text; the usual one if there is none."""
     found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     return found[1] if found else INDENT
 
 
 def _line(text: str, node: Node) -> str:
+    """Return a line end and the indentation of the line in which a value begins."""
     return newline_of(text) + _margin(text, node.start)
 
 
 def _margin(text: str, at: int) -> str:
+    """Return the indentation of the line that a character is in."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]

@@ -41,12 +41,12 @@ class JsonMember:
 
 @lru_cache(maxsize=4)
 def document(text: str) -> Node:
-    """Return the value that a text holds, which is cached.
+    """Return where the object that a text holds, and all members in it, are; cached for the latest texts.
 
-    Claude's file may have megabytes, and is read often.
+    A file of Claude's may have megabytes, and is read often.
 
     Raises:
-        MalformedText: It is no JSON object.
+        MalformedText: It is no JSON object, or nested too deeply.
     """
     found = tokens(text)
     try:
@@ -62,7 +62,9 @@ def document(text: str) -> Node:
 
 
 def read(text: str, *, pairs: bool = False) -> object:
-    """Return the value of a text; with `pairs` objects are tuples of pairs, and numbers as written.
+    """Return the value of a text, whose comments and trailing commas are ignored.
+
+    With `pairs` objects are tuples of (key, value), and numbers are texts as they are written.
 
     Raises:
         MalformedText: The text is no JSON.
@@ -83,7 +85,11 @@ def read(text: str, *, pairs: bool = False) -> object:
 
 
 def _strict(text: str, *, pairs: bool) -> object:
-    """Return the value of a text without comments and trailing commas."""
+    """Return the value of a text without comments and trailing commas; `pairs` is as in `read`.
+
+    Raises:
+        ValueError: The text is no JSON.
+    """
     if not pairs:
         return json.loads(text)
     return json.loads(
@@ -98,7 +104,7 @@ def _strict(text: str, *, pairs: bool) -> object:
 def tokens(
     text: str, start: int = 0, end: int | None = None, *, spaces: bool = False
 ) -> Iterator[re.Match[str]]:
-    """Yield the tokens of a text; white space and comments only if `spaces` is set.
+    """Yield the tokens of a part of a text; white space and comments only if `spaces` is set.
 
     Raises:
         MalformedText: Something is no token.
@@ -115,7 +121,7 @@ def tokens(
 
 
 def line_of(text: str, at: int) -> int:
-    """Return the number of the line that a character is in."""
+    """Return the number of the line that a character is in, counted from 1."""
     return text.count("\n", 0, at) + 1
 
 
@@ -125,6 +131,11 @@ def _as_written(written: str) -> str:
 
 
 def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | None) -> Node:
+    """Read a value from the tokens `found`, of which `first` is taken already; return where it is.
+
+    Raises:
+        MalformedText: There is no value.
+    """
     if first is None:
         raise _malformed(text, len(text))
     node = Node(first.start(), first.end())
@@ -139,7 +150,11 @@ def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | Non
 
 
 def _filled(text: str, found: Iterator[re.Match[str]], members: list[JsonMember]) -> int:
-    """Read the members of an object behind its brace; return where the object ends."""
+    """Read the members of an object behind its brace into `members`; return the index of the object's end.
+
+    Raises:
+        MalformedText: They are not valid.
+    """
     for token in found:
         if token[0] == "}":
             return token.end()
@@ -154,6 +169,7 @@ def _filled(text: str, found: Iterator[re.Match[str]], members: list[JsonMember]
 
 
 def _key(text: str, token: re.Match[str]) -> str:
+    """Return the text that a string token stands for; raise `MalformedText` if it has an invalid escape."""
     try:
         return json.loads(token[0])
     except ValueError as error:
@@ -161,7 +177,11 @@ def _key(text: str, token: re.Match[str]) -> str:
 
 
 def _skipped(text: str, found: Iterator[re.Match[str]]) -> int:
-    """Read the rest of an array; return where it ends."""
+    """Read the rest of an array from the tokens `found`; return the index of the array's end.
+
+    Raises:
+        MalformedText: It is not valid.
+    """
     for token in found:
         if token[0] == "]":
             return token.end()

@@ -66,12 +66,20 @@ class _Entry:
     def read(
         cls, client: Client, scope: ConfigScope | Literal["local"], path: Path, entry: Json
     ) -> _Entry:
+        """Return what an entry says: command, whether it is at an address, and whether it is off.
+
+        `path` is the file in which it is.
+        """
         command = tuple(command_in(entry))
         elsewhere = not command and any(key.lower().endswith("url") for key in entry)
         return cls(client, scope, path, command, elsewhere, switched_off(entry))
 
     def untried(self) -> Reach | None:
-        """Return what is said of an entry that is not to be started."""
+        """Return what is said of an entry that is not to be started; None: it is to be started.
+
+        It is not if it is switched off, has an address, takes dapeer from a registry, or names a program that is not there or is the
+        project's choice.
+        """
         if self.off:
             sentence = f"{self.path}: {self.client.title} has it switched off; take `{self.off}` out to use it"
             return Reach(self.client, self.scope, "note", sentence)
@@ -123,7 +131,10 @@ def takes_from_registry(command: Sequence[str]) -> bool:
 
 
 async def reached(places: Places) -> Sequence[Reach]:
-    """Start the server of each client that has one for dapeer, as the client would; return the outcome."""
+    """Start each server for dapeer that a client has in its configuration; return what was found.
+
+    The servers are ended again. There is one row for each client and scope with an entry, or with a file that cannot be read.
+    """
     entries: list[_Entry] = []
     found: list[Reach] = []
     for client in CLIENTS.values():
@@ -149,6 +160,10 @@ async def reached(places: Places) -> Sequence[Reach]:
 
 
 def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
+    """Return the row for an entry whose command was tried.
+
+    `failure` is why it is no server; None: it answers, but a client that does not trust the folder would not start it.
+    """
     if failure is None and not (
         trusts(entry.client, places) and (entry.scope != "project" or reads(entry.client, places))
     ):
@@ -161,7 +176,7 @@ def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
 
 
 def reads(client: Client, places: Places) -> bool:
-    """Whether a client reads its file in the project."""
+    """Whether a client reads its file in the project, as far as its list of trusted projects says."""
     level = of_project(client, places, client.trust, "trust_level")
     return not client.trust or level == "trusted"
 
@@ -183,11 +198,13 @@ def trusts(client: Client, places: Places) -> bool:
 
 
 def _trusts_all(settings: Path) -> bool:
+    """Whether a client's settings switch its list of trusted folders off."""
     trust = as_object(as_object(_json(settings).get("security")).get("folderTrust"))
     return trust.get("enabled") is False
 
 
 def _json(path: Path) -> Json:
+    """Return the JSON object in a file; empty: there is none, or it cannot be read."""
     try:
         return as_object(json.loads(foreign_files.read_text(path)))
     except (OSError, ValueError, RecursionError):
@@ -197,11 +214,15 @@ def _json(path: Path) -> Json:
 async def _try(
     command: tuple[str, ...], folder: Path, answers: dict[tuple[str, ...], str | None]
 ) -> None:
+    """Start a command, and put into `answers` why it is no MCP server, or None."""
     answers[command] = await _failure(command, folder)
 
 
 async def _failure(command: tuple[str, ...], folder: Path) -> str | None:
-    """Return why a command is no MCP server, or nothing if it is one."""
+    """Start a command in a folder as an MCP server, list its tools, and end it; return why that fails.
+
+    None: it is a server.
+    """
     if not command:
         return "the entry has no command"
     line = " ".join(command)
@@ -219,5 +240,5 @@ async def _failure(command: tuple[str, ...], folder: Path) -> str | None:
 
 
 def _nowhere() -> TextIO:
-    """Return where a server logs to whose log nobody reads."""
+    """Return the null device, opened as the log of a server whose log nobody reads."""
     return Path(os.devnull).open("w", encoding="utf-8")

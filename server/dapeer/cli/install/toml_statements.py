@@ -43,7 +43,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Yield the statements of a text that is valid TOML."""
+    """Yield the statements of a text that is valid TOML, in their order: headers, and keys with values."""
     table: Keys = ()
     for start, marks in _lines(text):
         end = marks[-1].end()
@@ -61,7 +61,10 @@ def statements(text: str) -> Iterator[Statement]:
 
 
 def members(text: str, outer: Statement) -> Iterator[Statement]:
-    """Yield what the inline table of a statement holds, and what the inline tables in it hold."""
+    """Yield each member of the inline table that is a statement's value, and of the inline tables in it.
+
+    Nothing is yielded for another value.
+    """
     if outer.value is None or text[outer.value[0]] != "{":
         return
     depth, marks = 0, list[re.Match[str]]()
@@ -78,6 +81,7 @@ def members(text: str, outer: Statement) -> Iterator[Statement]:
 
 
 def _member(text: str, outer: Statement, marks: list[re.Match[str]]) -> Iterator[Statement]:
+    """Yield a member of an inline table, given as its tokens, and the members of an inline table in it."""
     start, end = marks[0].start(), marks[-1].end()
     at = next(at for at, mark in enumerate(marks) if mark["equals"])
     path = (*outer.path, *_path(f"{text[start : marks[at].start()]} = 0"))
@@ -87,14 +91,17 @@ def _member(text: str, outer: Statement, marks: list[re.Match[str]]) -> Iterator
 
 
 def comments(text: str) -> Iterator[tuple[int, str]]:
-    """Yield where each comment is, and its text."""
+    """Yield (index, text) of each comment."""
     for match in _TOKEN.finditer(text):
         if match["comment"]:
             yield match.start(), match["comment"].rstrip()
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[re.Match[str]]]]:
-    """Yield where each statement starts, and its tokens without white space; it may have several lines."""
+    """Yield (index, tokens) of each statement; a statement may have several lines.
+
+    The tokens are without white space; comments within the statement, and behind it on its line, are among them.
+    """
     depth, marks = 0, list[re.Match[str]]()
     for match in _TOKEN.finditer(text):
         depth += bool(match["open"]) - bool(match["close"])

@@ -22,7 +22,9 @@ from dapeer.cli.install.toml_statements import Statement, comments, members, par
 
 
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
-    """Yield ways to set the table, or a value in it, at the path; `None` if there is no file.
+    """Yield texts with the table, or a value in it, set at the path, best first.
+
+    None as `text`: there is no file.
 
     >>> print(next(with_value(None, ("a", "b"), {"c": 1})), end="")
     [a.b]
@@ -41,7 +43,9 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
 
 
 def without_value(text: str, path: Keys) -> Iterator[str | None]:
-    """Yield ways to take out the table at the path; `None`: and the file, which was made for it.
+    """Yield texts without the table at the path, best first.
+
+    None stands for removing the file, which was made for the table.
 
     Raises:
         MalformedText: The text is no TOML, or something on the path is no table.
@@ -56,7 +60,7 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
 
 
 def value_at(text: str, path: Sequence[str]) -> object:
-    """Return the value at the path, or `None`.
+    """Return the value at the path; None: there is none.
 
     Raises:
         MalformedText: The text is no TOML, or something on the path is no table.
@@ -72,7 +76,7 @@ def value_at(text: str, path: Sequence[str]) -> object:
 
 
 def rest(text: str, path: Keys) -> object:
-    """Return all that a text holds but the value at the path, and its comments.
+    """Return all that a text holds but the value at the path, with its comments, in a form to be compared.
 
     Raises:
         MalformedText: The text is no TOML.
@@ -87,11 +91,15 @@ def rest(text: str, path: Keys) -> object:
 
 
 def by_hand(path: Keys, value: object) -> str:
-    """Return what a person adds to a file to have the table at the path."""
+    """Return the lines that a person adds to a file to have the table `value` at the path."""
     return _table(path, cast("Mapping[str, object]", value), "\n")
 
 
 def _appended(text: str | None, path: Keys, table: Mapping[str, object]) -> Iterator[str]:
+    """Yield the text with a new table at its end.
+
+    Then, for each inline table that is around the path, yield the text with a member in that.
+    """
     if text is None:
         yield _table(path, table, "\n") + "\n"
         return
@@ -107,6 +115,7 @@ def _appended(text: str | None, path: Keys, table: Mapping[str, object]) -> Iter
 
 
 def _replaced(text: str, path: Keys, value: object) -> Iterator[str]:
+    """Yield the text with another value at the path, for each place where the path is set."""
     for outer in statements(text):
         for one in (outer, *members(text, outer)):
             if one.path == path and one.value:
@@ -115,7 +124,7 @@ def _replaced(text: str, path: Keys, value: object) -> Iterator[str]:
 
 
 def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
-    """Yield the text without a table that was put into an inline table."""
+    """Yield the text without a table at the path that `with_value` has put into an inline table."""
     table = _as_table(value_at(text, path))
     if table is not None:
         for mark in (",", ""):
@@ -125,7 +134,7 @@ def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
 
 
 def _with_inline(text: str, path: Keys, value: object) -> Iterator[str]:
-    """Yield the text with the inline table around the path written anew; value `None`: without the path.
+    """Yield the text with the inline table around the path written anew; None as value: without the path.
 
     The library reads some valid files in another way, or not at all.
     """
@@ -170,7 +179,7 @@ def _key(key: str) -> str:
 
 
 def _ranges(text: str, path: Keys) -> Iterator[tuple[int, int]]:
-    """Yield what to cut out: each run of statements of ours, with up to two line ends before it."""
+    """Yield the ranges to cut out: each run of statements at the path, with up to two line ends before it."""
     for start, end in _runs(text, path):
         head = text[:start].rstrip(" \t")
         before = re.search(r"(?:\r?\n){0,2}\Z", head)
@@ -183,7 +192,7 @@ def _ranges(text: str, path: Keys) -> Iterator[tuple[int, int]]:
 
 
 def _runs(text: str, path: Keys) -> Iterator[tuple[int, int]]:
-    """Yield start and end of statements of ours that follow each other, with what is between them."""
+    """Yield start and end of statements at the path that follow each other, with what is between them."""
     for is_ours, group in itertools.groupby(statements(text), lambda one: _is_ours(one, path)):
         if is_ours:
             run = list(group)
@@ -195,7 +204,10 @@ def _is_ours(one: Statement, path: Keys) -> bool:
 
 
 def _by_library(text: str, path: Keys, value: object) -> Iterator[str]:
-    """Yield the text as tomlkit changes it; `None` as value: without the one at the path."""
+    """Yield the text as tomlkit changes it; None as value: without the value at the path.
+
+    Nothing is yielded if tomlkit fails.
+    """
     try:
         document = tomlkit.parse(text)
         holder: Any = document
@@ -221,7 +233,10 @@ def _pruned(whole: dict[str, object], path: Sequence[str]) -> dict[str, object]:
 
 
 def _comparable(value: object) -> str:
-    """Return a value as text: the order of keys means nothing, and a NaN is not equal to itself."""
+    """Return a value as text to be compared, in which the order of keys means nothing.
+
+    A NaN is equal to itself so.
+    """
     table = _as_table(value)
     if table is not None:
         return f"{{{', '.join(f'{key!r}: {_comparable(table[key])}' for key in sorted(table))}}}"
