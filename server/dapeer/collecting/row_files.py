@@ -19,7 +19,7 @@ from dapeer.collecting.rows.rows_file import START, FilePosition, Written, read
 
 
 class RowFiles:
-    """The files of one program."""
+    """The files into which the processes of one program write the rows that they collect."""
 
     def __init__(self, folder: Path, collected: Collected) -> None:
         """Read nothing yet; the rows of the files in `folder` go to `collected`."""
@@ -92,7 +92,7 @@ class FolderReaper(Protocol):
 
 
 class RowFolders:
-    """Makes a folder for each program that collects by itself; they last as long as the server."""
+    """Makes a folder for each program that collects by itself; the folders last as long as the server."""
 
     def __init__(self, reaper: FolderReaper) -> None:
         self._reaper = reaper

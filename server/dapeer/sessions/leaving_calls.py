@@ -106,9 +106,9 @@ def _is_unfinished(
 
 
 async def _step_out(session: Session, thread: int) -> bool:
-    """Send `stepOut` for a thread and wait for a stop.
+    """Send `stepOut` for a thread, wait for the next stop, and return whether that step has caused it.
 
-    Return whether the step, and nothing else, has stopped it.
+    False: another thread has stopped, or the thread for another reason, or the program has ended.
     """
     mirror = session.mirror
     epoch = mirror.epoch

@@ -162,9 +162,9 @@ def _partings(
 
 
 def _unlike(found: RunComparison, x: int, y: int) -> list[ColumnNumbers]:
-    """Return the columns in which two rows of one place differ, but for those that always do.
+    """Return the columns, as (place, number), in which two rows of a place differ, but for `always`.
 
-    `x` and `y` are the indices of the rows in run a and run b.
+    `x` and `y` are the indices of the rows in run a and run b. A place is a pair of points that both runs have.
     """
     place = found.a.place(x)
     pairs = enumerate(zip(found.a.compared(x), found.b.compared(y), strict=True))

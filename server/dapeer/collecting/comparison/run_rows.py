@@ -112,12 +112,18 @@ class RunRows:
         return len(self.of)
 
     def row(self, number: int) -> CollectedRow:
-        """Return the row with index `number`; its `point` is the number of its place, not of a point."""
+        """Return the row with index `number`; its `point` is the number of its place, not of a point.
+
+        A place is a pair of points that both runs have.
+        """
         part = self.parts[self.of[number]]
         return part.table.row(self.index[number], part.place)
 
     def place(self, number: int) -> int:
-        """Return the place of a row."""
+        """Return the number of the place at which the row with index `number` was collected.
+
+        A place is a pair of points that both runs have.
+        """
         return self.parts[self.of[number]].place
 
     def compared(self, number: int) -> tuple[str, ...]:
@@ -170,9 +176,9 @@ def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
 
 
 def run(collected: Collected, place: Mapping[int, int]) -> RunRows:
-    """Return a run's rows at the points whose numbers are keys of `place`.
+    """Return a run's rows at some points, in the order of collection; rows of other points are left out.
 
-    Its values are numbers of places.
+    `place` has, by the number of a point, the number of its place, a pair of points that both runs have.
     """
     processes = list(dict.fromkeys(process for process, _ in collected.collections))
     return RunRows(

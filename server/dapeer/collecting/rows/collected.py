@@ -64,8 +64,9 @@ class Collected:
     ) -> Point:
         """Return the point with these properties; if there is none yet, add one with the next number.
 
-        `path` and `line`, or `function`, are its place; `client` is the key of the client that has asked for it. `max_hits` is how many
-        rows are taken (0: all), `calls` says that rows are calls, `expect` is what must hold.
+        `expressions` are what is recorded at each hit. `path` and `line`, or `function`, are its place; `client` is the key of the client
+        that has asked for it. `max_hits` is how many rows are kept (0: all), `calls` says that each row is a call of the function,
+        `expect` is an expression that must hold.
         """
         place = path, line, function, tuple(expressions), client, max_hits
         identity = (*place, "", False, calls, expect)

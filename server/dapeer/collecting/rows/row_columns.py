@@ -11,7 +11,7 @@ from typing import cast, overload
 
 
 class NumberColumn(Sequence[str]):
-    """Whole numbers, or all fractions: kept as they are, and read as texts."""
+    """Numbers of 8 bytes, all whole or all fractions: kept as they are, and read as texts."""
 
     __slots__ = ("values",)
 

@@ -73,7 +73,7 @@ class Table:
         return len(self.hits)
 
     def row(self, index: int, point: int = 0) -> CollectedRow:
-        """Return the row with this index, counted from 0; `point` is the number of the point that it gets."""
+        """Return the row with this index, counted from 0; `point` is put into it as its point's number."""
         return CollectedRow(
             point,
             int(_at(self.hits, index)),

@@ -94,7 +94,7 @@ class Forest:
             self.shapes[index] = known.setdefault((what, inner, odd), len(known))
 
     def of(self, index: int) -> Sequence[int]:
-        """Return the indices of the calls directly within the call `index`, in the order of their begins."""
+        """Return the row indices of the calls directly within the call in row `index`, as they began."""
         return self.within.get(index, ())
 
 

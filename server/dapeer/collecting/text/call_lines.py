@@ -55,28 +55,28 @@ class CallLines:
     expressions: Sequence[str]
 
     def function(self, index: int) -> str:
-        """Return the name of the function of the call `index`."""
+        """Return the name of the function of the call in row `index`."""
         return self.table.cells[FUNCTION][index]
 
     def depth(self, index: int) -> int:
-        """Return how many collected calls are around the call `index`."""
+        """Return how many collected calls are around the call in row `index`."""
         text = self.table.cells[DEPTH][index]
         return int(text) if text.isascii() and text.isdigit() else 0
 
     def took(self, index: int) -> int:
-        """Return how many nanoseconds the call `index` has taken."""
+        """Return how many nanoseconds the call in row `index` has taken."""
         return nanoseconds(self.table.cells[TOOK][index])
 
     def has_changed(self, index: int) -> bool:
-        """Return whether the call `index` has changed one of its arguments."""
+        """Return whether the call in row `index` has changed one of its arguments."""
         return bool(self.table.cells[CHANGED][index])
 
     def outcome(self, index: int) -> str:
-        """Return the kind of the result of the call `index`, as `kinds.kind` names it."""
+        """Return the kind of the result of the call in row `index`, as `kinds.kind` names it."""
         return kind(self.table.cells[RESULT][index])
 
     def line(self, index: int, around: str | None = None) -> str:
-        """Return the call `index` as a line: number, function, arguments, result, changes, caller.
+        """Return the call in row `index` as a line: number, function, arguments, result, changes, caller.
 
         `around` is the function of the call that it is within. The caller is named unless it is that function, or `around` is empty.
         """
@@ -85,11 +85,11 @@ class CallLines:
         return f"#{self.table.hits[index]} {text}{self._via(index, around)}"
 
     def within(self, index: int) -> str:
-        """Return the number of the call that the call `index` is within, as text; empty: none, or not known."""
+        """Return the number of the call around the call in row `index`, as text; empty: none, or not known."""
         return self.table.cells[WITHIN][index]
 
     def lane(self, index: int) -> tuple[str, str]:
-        """Return thread and task of the call `index`."""
+        """Return thread and task of the call in row `index`."""
         return self.table.threads[index], self.table.tasks[index]
 
     def nested(self, calls: Sequence[int]) -> str:
@@ -170,9 +170,9 @@ def _from_to(first: str, last: str) -> str:
 
 
 def _several(texts: Sequence[str]) -> str:
-    """Return the different values among some, cut, in order, `MAX_VALUES` at most.
+    """Return the different values among `texts`, each cut, in their order, with commas between them.
 
-    Empty: they are alike once they are cut.
+    Of more than `MAX_VALUES` the first ones and the last are given. Empty: they are alike once they are cut.
     """
     different = list(dict.fromkeys(fitted(each, MAX_DIFFERENT_CHARS) for each in texts))
     if len(different) < 2 < len(texts):

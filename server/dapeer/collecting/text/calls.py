@@ -122,7 +122,7 @@ def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
 
 
 def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
-    """Return the arguments of all calls within the call `index`, at any depth."""
+    """Return the arguments of all calls within the call in row `index`, at any depth."""
     given, left = list[str](), list(forest.of(index))
     while left:
         inner = left.pop()
@@ -134,7 +134,7 @@ def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
 def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: Forest) -> set[int]:
     """Return the indices of the parts that are not shown, if there are more than `MAX_SIBLINGS`.
 
-    Odd ones stay.
+    The first and last parts are shown, and those with odd calls.
     """
     if len(parts) <= MAX_SIBLINGS:
         return set()
@@ -148,14 +148,14 @@ def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: Fores
 
 
 def _has_odd(forest: Forest, index: int) -> bool:
-    """Return whether the call `index`, or one within it, is odd."""
+    """Return whether the call in row `index`, or one within it, is odd."""
     return bool(forest.why) and (
         index in forest.why or any(_is_within(forest, odd, index) for odd in forest.why)
     )
 
 
 def _is_within(forest: Forest, index: int, outer: int) -> bool:
-    """Return whether the call `index` is the call `outer`, or within it at any depth."""
+    """Return whether the call in row `index` is the call `outer`, or within it at any depth."""
     at: int | None = index
     while at is not None and at != outer:
         at = forest.around.get(at)
@@ -208,7 +208,7 @@ def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str
 
 
 def _chain(forest: Forest, index: int) -> list[int]:
-    """Return the calls of a recursion below the call `index`, each of which has called only the next one.
+    """Return the calls of a recursion below the call in row `index`; each has called only the next one.
 
     Empty: there are fewer than `MIN_CHAIN`, or it is no recursion.
     """
@@ -225,9 +225,9 @@ def _chain(forest: Forest, index: int) -> list[int]:
 
 
 def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
-    """Yield the calls around odd ones deep within a call, and how many calls are between.
+    """Yield the calls around odd ones deep within the call in row `index`, and how many calls are between.
 
-    Nothing if one is near.
+    Nothing is yielded if an odd call is near enough to be shown in its place.
     """
     found: dict[int, int] = {}
     for odd in forest.why:

@@ -82,7 +82,7 @@ class Column:
 def column(values: Sequence[str]) -> Column:
     """Return what a column of values is like: counts, kinds, range, trend, and odd rows.
 
-    It must have a value.
+    `values` must not be empty.
     """
     if values[0] == values[-1] and values.count(values[0]) == len(values):
         return Column(values, Counter({values[0]: len(values)}))

@@ -102,8 +102,8 @@ def matching(
 ) -> list[int]:
     """Return the indices of the rows for which a filter expression holds, out of `count` rows.
 
-    `columns` has the values by column name, and by `c1`, `c2` …. A row whose values cannot be compared does not hold. `matcher` searches
-    patterns.
+    `columns` has the values of each column, by the name that the expression uses (`c1`, `c2` … among them). A row whose values cannot be
+    compared is left out. `matcher` searches regular expressions.
 
     Raises:
         ArgumentError: It is no such expression.
@@ -152,7 +152,7 @@ def named(text: str) -> str:
 
 
 class _Reader:
-    """Makes a function of a tree."""
+    """Makes of an expression's syntax tree a function that gives its value in a row."""
 
     def __init__(self, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> None:
         """Read the values of `columns`, which are found by the normal form of their names."""

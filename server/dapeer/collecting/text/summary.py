@@ -150,7 +150,8 @@ def news(
 ) -> CollectedNews:
     """Return what was collected since a client's last answer, and mark it as reported.
 
-    `outcomes` has each watch with the sentence on its outcome, and whether it has come about.
+    `outcomes` has each watch with a sentence on its outcome, and whether it has come about; the sentences are in `until`. Rows of a watch
+    that stops the program are not listed among the `lines`.
     """
     # The line that has stopped it is in what became of the run.
     stopping = [watch.point for watch, _, _ in outcomes if not watch.every]

@@ -120,9 +120,10 @@ def _found(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
 
 
 def _ran(life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int) -> str:
-    """Return a sentence on the second run: its time, whether it was ended, and did the same.
+    """Return a sentence on the second run: how long it took, and whether it did the same as the first.
 
-    `found` is the call in the first run, `seconds` how long the second run took.
+    It also says whether the run was ended after `timeout_ms`. `found` is the call in the first run, `seconds` how long the second run
+    took.
     """
     ran_again = f"The program ran again for its lines ({seconds:.1f} s)"
     late = "" if life.in_time else f"; after {timeout_ms} ms it was ended"

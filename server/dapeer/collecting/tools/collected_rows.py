@@ -65,7 +65,7 @@ def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection)
     Points whose columns the filter does not fit are left out.
 
     Raises:
-        ArgumentError: The filter fits none, or the selection has what a timeline has not.
+        ArgumentError: The filter fits none, or the selection has what does not go with a timeline.
     """
     if selection.changes or selection.by or selection.plot:
         raise ArgumentError("`timeline` goes with `at`, `rows` and `where`.", "Leave out the rest.")

@@ -84,9 +84,10 @@ class Breakpoints:
     def add(self, path: str, requested: RequestedBreakpoint, client: str = "") -> OnLine:
         """Put a breakpoint into the set, on its own `line`.
 
-        Return what was wanted there before, for `restore`. It replaces any that stops there, and the same client's one that collects; one
-        that collects leaves a person's breakpoint alone. Listeners are called for what stops. `client` counts only if the breakpoint has
-        no `collectedBy`.
+        Return what was wanted there before, for `restore`. What comes back is the breakpoint that stopped or logged there, and the one of
+        this client that collects (records values without stopping); each may be None. A breakpoint that stops replaces both; one that
+        collects replaces both, too, but leaves a person's alone. `listeners` are called if what stops there changes. `client` is the
+        client's key, and counts only if the breakpoint has no `collectedBy`.
         """
         line = requested["line"]
         client = requested.get("collectedBy") or client
@@ -150,10 +151,10 @@ class Breakpoints:
     def remove(
         self, path: str, line: int, mirrors: Sequence[Mirror] = (), client: str = ""
     ) -> RequestedBreakpoint | None:
-        """Remove the breakpoint at a line, and what the client collects there.
+        """Remove the breakpoint that stops at a line, and the one with which the client collects there.
 
-        Return what was removed, None: nothing. `line` is the requested one, or the one to which an adapter moved it, as one of the
-        `mirrors` of sessions says. Listeners are called.
+        Return the one that stopped, else the one that collected; None: there was neither, and nothing has changed. `line` is the
+        requested one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. Listeners are called.
         """
         requested_line = self._requested_line(path, line, mirrors, client)
         stops, collects = self.on(path, requested_line, client)
@@ -184,7 +185,7 @@ class Breakpoints:
     def _requested_line(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         """Return the line that was asked for of a breakpoint that an adapter may have moved to `line`.
 
-        Else `line`.
+        Without such a breakpoint, `line` itself is returned.
         """
         moved = (
             sent["line"]
@@ -243,7 +244,7 @@ class Breakpoints:
     def clear(self, path: str | None = None, client: str = "") -> list[str]:
         """Remove all breakpoints of a file, whoever set them, and what the client collects there.
 
-        Return the files. Without a path, those of all files go, and the function breakpoints, too. The files are those that had any.
+        Return the files that had any. Without a path, those of all files are removed, and all function breakpoints, too.
         """
         if path is None:
             self.stop_at([])
@@ -291,9 +292,9 @@ class Breakpoints:
             notify(filters)
 
     def left(self, client: str) -> list[str]:
-        """Remove all that a client collects, which has disconnected.
+        """Remove all with which a client collects, which has disconnected, on lines and at functions.
 
-        Return the files where it did so on lines.
+        Return the files in which it had collected on lines.
         """
         for each in self.at_functions(client):
             del self.collecting[each]

@@ -39,7 +39,10 @@ FAILED = "the program does not collect"
 
 
 class LineBreakpoints:
-    """Sets breakpoints on lines, and knows which of them collect."""
+    """Sets breakpoints on lines in one session, and has the program collect at those that collect.
+
+    A breakpoint that collects records values each time the program comes by, without a stop.
+    """
 
     functions: Sequence[RequestedFunction]
     """The functions at which the program is to collect."""
@@ -97,8 +100,7 @@ class LineBreakpoints:
     async def set(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Send `setBreakpoints` with all breakpoints of a file, without options that the adapter lacks.
 
-        Those that collect are sent as log points, or the program is instructed to collect there by itself, or are left out, as `road`
-        says.
+        For those that collect, the program is instructed to record values by itself, or log points are sent, or nothing, as `road` says.
         """
         sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.road == "log points":
@@ -114,10 +116,10 @@ class LineBreakpoints:
         await self.collect(path, requested)
 
     async def collect(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Instruct the program to collect at those of a file's breakpoints that do.
+        """Instruct the program to record values by itself at those of a file's breakpoints that collect.
 
-        Nothing is sent for the others. Nothing is sent either if the program cannot do so by itself (`road` is not "tracer"). The tools
-        that show rows are listed from now on.
+        Nothing is sent if the program cannot do so by itself (`road` is not "tracer"), or if the file has no such breakpoints and had
+        none. The tools that show rows are listed from now on, if anything can be collected.
         """
         road = self.road
         points = [each for each in requested if "collect" in each]
@@ -267,7 +269,10 @@ class LineBreakpoints:
         return {"message": f"{FAILED}: {why}"}
 
     def _spec(self) -> Iterable[dict[str, Any]]:
-        """Yield, for each point on a line, at functions, or watched, the dict that the program is told."""
+        """Yield what the program is told of each point: on lines, at functions, and what is watched.
+
+        Each has the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and `file` and `line`, or `function`.
+        """
         for path, collecting_lines in self._points.items():
             for each in collecting_lines:
                 point = self._point(path, each)
@@ -308,7 +313,7 @@ class LineBreakpoints:
 
 
 def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> dict[str, Any]:
-    """Return what the program is told of a point, but for its place."""
+    """Return what the program is told of a point, but for its place: `id`, `collect`, `condition`, …."""
     return {
         "id": point.number,
         "collect": [*point.expressions],

@@ -25,7 +25,10 @@ LogPlace = tuple[str, int, int]
 
 
 class LogLines:
-    """Knows which log points stand for what is collected in each file."""
+    """Makes the log points by which a program records values, where it cannot do so by itself.
+
+    It knows which log points stand for what is collected in each file; nothing is sent but for functions.
+    """
 
     def __init__(
         self, collected: Collected, stops_at: StopsAt, request: SendRequest, known: Collect
@@ -133,7 +136,7 @@ class LogLines:
         """Find where a function begins, and add log points there to `_at`.
 
         Return its state as a DAP breakpoint. The places are found by a function breakpoint that is set for a moment, and are kept for the
-        next time.
+        next time. An unverified breakpoint has a message: there is no such function, its place is not known, or a breakpoint stops there.
         """
         name = requested["name"]
         if name not in self._places:

@@ -20,7 +20,7 @@ MAX_TOLD_NAMES = 3
 
 
 class MovedFiles:
-    """Finds them where an adapter has no code of a file with breakpoints."""
+    """Finds the program's own name of a file with breakpoints, if the adapter knows no code of the file."""
 
     def __init__(
         self, names: PathNames, sources: Sources, mirror: Mirror, request: SendRequest
@@ -68,9 +68,9 @@ class MovedFiles:
         await self._request("evaluate", EvaluateArguments(expression=str(command), context="repl"))
 
     async def _ask(self, path: str) -> Sequence[str]:
-        """Return the program's source files with the same file name, as the adapter lists them.
+        """Return the program's source files that have the same file name, as the adapter lists them.
 
-        Empty: it lists none.
+        The sequence is empty if the adapter lists none, or cannot evaluate while the program runs.
         """
         command = fill(self._sources.named, {"name": Path(path).name})
         arguments = EvaluateArguments(expression=str(command), context="repl")

@@ -70,8 +70,8 @@ class StopsAt:
     async def trying(self, name: str) -> AsyncGenerator[Breakpoint]:
         """Set one more function breakpoint while the body runs, and yield the adapter's answer on it.
 
-        It has a condition that is never true, if the adapter supports that, so that it stops nothing. It is removed in any case, also
-        when the caller is cancelled.
+        It has a condition that is never true, if the adapter supports conditions, so that it stops nothing. It is removed in any case,
+        also when the caller is cancelled.
         """
         async with self._setting:
             others = [each for each in self._every if each["name"] != name]

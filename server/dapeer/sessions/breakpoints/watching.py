@@ -22,7 +22,7 @@ ScopeSpec = Mapping[str, list[str]]
 
 
 class Watching:
-    """What a session runs until, one thing at a time, and what is recorded each time."""
+    """What a session's program runs until, one thing at a time, and what it records besides, each time."""
 
     def __init__(
         self, collected: Collected, mirror: Mirror, lines: LineBreakpoints, wait: WaitFor
@@ -42,10 +42,10 @@ class Watching:
         self._started_at = 0.0
 
     async def begin(self, watch: Watch, scope: ScopeSpec, frame_id: int | None) -> None:
-        """Instruct the stopped program to watch `watch`, in place of the one that it runs until.
+        """Instruct the stopped program to look at `watch` on each line, in place of `current`.
 
-        A watch with `every` is recorded besides. `scope` is the code in which lines are looked at; `frame_id` is the adapter's id of the
-        frame in which names are looked up.
+        A watch with `every` is recorded besides. `scope` is the code whose lines are looked at (keys `files` and `functions`); `frame_id`
+        is the adapter's id of the frame in which names are looked up. The program is not resumed.
 
         Raises:
             ArgumentError: The program cannot watch the expression; the earlier one is not watched any more either.

@@ -28,8 +28,8 @@ _STOPS = 1 << (signal.SIGTRAP - 1)
 def attached_pid(plan: Plan) -> int | None:
     """Return the pid of the process that an attach plan debugs; None: it is not known.
 
-    It is the plan's `pid` input, or the one process that listens at its `port`. None: the plan launches a program, the adapter itself is
-    what listens at the port (transport `connect`), or not exactly one process listens there.
+    It is the plan's `pid` input, or the one process that listens at its `port`. It is not known if the plan launches a program, if the
+    adapter itself is what listens at the port (transport `connect`), or if not exactly one process listens there.
     """
     pid, port = plan.inputs.get("pid"), plan.inputs.get("port")
     way = plan.definition.attach.get("tcp")
@@ -44,7 +44,7 @@ def attached_pid(plan: Plan) -> int | None:
 
 
 class AttachedProgram:
-    """A process of this machine that lives on when its debugger leaves it."""
+    """A process of this machine that was attached to, and runs on when its debugger leaves it."""
 
     def __init__(self, pid: int) -> None:
         """Open a pidfd of the process `pid`, to tell it from a later process with the same number.

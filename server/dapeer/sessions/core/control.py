@@ -40,7 +40,7 @@ class Ending:
 
 
 class SessionControl(abc.ABC):
-    """What every session can be asked. What is said here is so where the adapter is somebody else's."""
+    """What every session can do; the defaults are those of a session whose adapter another client holds."""
 
     ours: bool = False
     """We hold the adapter, and may kill it."""

@@ -22,7 +22,7 @@ MAX_NAMED_PROCESSES = 5
 
 
 class Detached:
-    """Those of one program."""
+    """The processes of one program that have left its POSIX session, and may run on after its end."""
 
     def __init__(self, processes: Processes, program: Program[Any], relay: str) -> None:
         """Keep what belongs to one program.
@@ -55,10 +55,10 @@ class Detached:
         return [f"still running: {named(new)}; {way}"]
 
     def left(self) -> dict[int, str]:
-        """Return, by pid, the command lines of processes that outlived the program, each only once.
+        """Return the processes that outlived the program as command lines by pid, and record them as reported.
 
-        Record them as reported. Left out are processes that a session still debugs, those of the debugger itself, and those that have
-        ended. The dict is empty while the program runs.
+        A process is returned only once. Left out are processes that a session still debugs, those of the debugger itself, and those that
+        have ended. The dict is empty while the program runs.
         """
         if self._program.runs:
             return {}
@@ -72,9 +72,9 @@ class Detached:
         return new
 
     async def end(self) -> str:
-        """Kill the processes that have left the program's POSIX session.
+        """Kill the processes that have left the program's POSIX session; return a sentence on them.
 
-        Return a full sentence on which were killed. The sentence also says so if there was none, or if this system cannot list processes.
+        The sentence names the killed processes, or says that there was none, or that this system cannot list processes.
         """
         commands = {pid: self._command(pid) for pid in self._processes.detached()}
         ended = {pid: commands.get(pid, "") for pid in await self._processes.kill_detached()}

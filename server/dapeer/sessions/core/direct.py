@@ -310,10 +310,10 @@ class DirectSession(Session):
         await self.leave(seconds, terminate=self.launched)
 
     async def _let_go(self, *, ending: bool) -> None:
-        """Remove breakpoints and resume the program before `disconnect`, where the adapter would not.
+        """Remove breakpoints and resume the program, if `disconnect` would leave it stopped.
 
-        `ending` says whether the program is to end. Breakpoints are removed, and the program is resumed, only if it is to run on and the
-        adapter would leave it stopped (`leaves_stopped`). The adapter processes of an attached program are continued in any case.
+        `ending` says whether the program is to end; then it is neither resumed nor loses its breakpoints. An adapter of an attached
+        program that somebody has suspended is continued in any case.
         """
         if not self.launched:
             for each in self.adapters:
@@ -345,9 +345,9 @@ class DirectSession(Session):
             await self.force()
 
     async def force(self) -> None:
-        """Kill the adapter with all that it has started, or have it detach if the program was attached to.
+        """Kill the adapter with all that it has started, or have it detach from an attached program; `finish`.
 
-        Then finish. For an attached program, wait for the detach, and note what became of the program in `fate`.
+        For an attached program, wait for the detach, and note what became of the program in `fate`.
         """
         await self.process.kill()
         if not self.launched:
@@ -383,8 +383,8 @@ class DirectSession(Session):
     async def cut_off(self, tool: str) -> None:
         """Kill the launched program, or its adapter, as the definition's quirk `killed_first` says.
 
-        Without it do nothing. Such an adapter would resume a stopped program on its way to the end. `tool` is recorded as what ended the
-        program.
+        Nothing happens without that quirk. Such an adapter would resume a stopped program on its way to the end. `tool` is recorded as
+        what has ended the program.
         """
         first = self.plan.definition.quirks.killed_first
         if not first or not self.launched:

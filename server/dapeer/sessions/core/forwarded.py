@@ -78,8 +78,8 @@ class ForwardedSession(Session):
     def on_message(self, message: Message) -> None:
         """React to a message: note a terminal, the end of the replayed journal, and why a start has failed.
 
-        The response of `setBreakpoints` has the text of the files with breakpoints kept. A failed `launch` or `attach` sets `failure` and
-        the cause of the end.
+        At a response of `setBreakpoints`, the present text of each file with breakpoints is kept. A failed `launch` or `attach` sets
+        `failure` and the cause of the end.
         """
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
@@ -109,9 +109,10 @@ class ForwardedSession(Session):
             )
 
     async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-        """Wait until nvim-dap has sent the breakpoints `requested` of `path`, else send them past it.
+        """Wait until nvim-dap has sent the breakpoints `requested` of `path`; else send them directly.
 
-        Before the adapter is initialized nothing is done, because nvim-dap sends all breakpoints then.
+        They are sent where Neovim is held up, and nvim-dap has not sent them in time. Before the adapter is initialized nothing is done,
+        because nvim-dap sends all breakpoints then.
 
         Raises:
             NeovimBusy: Neovim does not respond, so they are not set yet.

@@ -194,7 +194,7 @@ class Plan:
     def untested(self, printed: str) -> str | None:
         """Return why a program that ended well has run no test, though it was to run some.
 
-        None: it has, or unknown. `printed` is all output of the program.
+        None: it has run some, was to run none, or that is not known. `printed` is all output of the program.
         """
         if self.tests is not None:
             return self.tests.why_none_ran(printed)

@@ -44,7 +44,7 @@ class Keyboard(Protocol):
 
 
 class Process(Protocol):
-    """What a program needs of the session of each process."""
+    """What `Program` needs of the session of each of its processes."""
 
     id: int
     mirror: Mirror
@@ -233,9 +233,9 @@ class Program(Generic[Of]):
     def stop_or_end(self, session: Of, epoch: int, old: StopIds = NONE) -> Of | None:
         """Return the session to show to a caller that waits for a stop of `session`; None: keep waiting.
 
-        That is `session` if it has stopped after the stop number `epoch`. Else it is another one whose stop nobody was shown and which is
-        not in `old` (as of `unseen_stops`). Else, when `session` has ended, it is one that is stopped, or the one that shows how the
-        program has ended.
+        That is `session` if it has stopped after the stop number `epoch`. Else it is another session whose stop nobody was shown, and
+        which is not in `old` (pairs as `unseen_stops` returns them). Else, when `session` has ended, it is one that is stopped, or the
+        one that shows how the program has ended.
         """
         stop = session.mirror.stop
         if stop is not None and stop.number > epoch:
@@ -285,7 +285,7 @@ class Program(Generic[Of]):
         seconds: float,
         report: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
-        """Wait until `happened()` is true, or `seconds` have passed; nothing tells which.
+        """Wait until `happened()` is true, or `seconds` have passed; the caller has to check which.
 
         `happened` is called after each message, so it must be cheap. `report` is awaited with the newest line of output, not more often
         than every `SECONDS_BETWEEN_LINES`.

@@ -288,10 +288,9 @@ class Session(SessionControl):
         return TOGETHER
 
     async def _explained(self, error: ChannelClosed) -> ChannelClosed:
-        """Wait a moment for the cause of the connection's end.
+        """Wait a moment for the cause of the connection's end; return an error that names the cause.
 
-        Return an error that names it, or `error` itself. `error` is returned if no cause becomes known, or a tool of dapeer's has ended
-        the program.
+        `error` itself is returned if no cause becomes known, or if a tool of dapeer's has ended the program.
         """
         await self.wait_for(lambda: self.over, SECONDS_TO_EXPLAIN)
         if not self.cause or self.by_us:

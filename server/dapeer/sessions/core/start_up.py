@@ -41,11 +41,11 @@ SECONDS_TO_DRAIN = 4.0
 async def start_up(
     session: DirectSession, breakpoints: Breakpoints, arguments: Body
 ) -> DapeerError | None:
-    """Do the DAP handshake of a new session with all breakpoints.
+    """Do the DAP handshake of a new session, and send all breakpoints.
 
-    Return why it failed, or None if it has not. `arguments` are those of `launch` or `attach`. Once started, the program's process is
-    watched, and a program that collects at functions passes its entry. A start does not count as failed if the debuggee has run, if only
-    for a moment.
+    Return why that failed, None: it did not. `arguments` are those of `launch` or `attach`. Once the program runs, its process is
+    watched. A program that stops at its entry only to learn at which functions it collects is resumed. A start does not count as failed
+    if the debuggee has run, if only for a moment.
     """
     plan = session.plan
     timeouts = plan.definition.timeouts
@@ -81,7 +81,7 @@ async def start_up(
 async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Wait for the stop at the program's entry, have the program collect at functions, and resume it.
 
-    It stays stopped if the caller wants a stop at the entry, or a breakpoint is there. Errors of the adapter raise nothing.
+    The program stays stopped if the caller wants a stop at the entry, or a breakpoint is there. Errors of the adapter raise nothing.
     """
     mirror, inspect = session.mirror, session.inspect
     with inspect.quiet():
@@ -225,8 +225,8 @@ def _fate(session: DirectSession) -> str:
 def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
     """Return the error for a failed start, with the program's state, the last output and a hint.
 
-    `what` completes "The adapter X …". `has_reason`: `what` has the adapter's own reason, so its log is quoted only if it is nothing but
-    an error's text.
+    `what` completes the sentence "The adapter X …". With `has_reason`, `what` has the adapter's own reason already, and the adapter's log
+    is quoted only where it is no way to that reason.
     """
     if session.process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))

@@ -22,7 +22,7 @@ MAX_LOOKS = 10
 
 
 class Reading:
-    """One reading of a session, from its start until it is answered: more may happen meanwhile."""
+    """What a session's mirror held when somebody began to read it; more may arrive until the answer."""
 
     def __init__(self, mirror: Mirror) -> None:
         """Note what the mirror holds now: the stop, the end of the output, and the count of each failure."""
@@ -164,9 +164,9 @@ class looking:  # noqa: N801 - it is used like a function
 
 
 def left(session: Session, stop: Stop) -> NotStopped | None:
-    """Return the error for a call during which the program has left `stop`.
+    """Return the error for a call during which the program has left `stop`; None: it is still there.
 
-    None if it is still at that stop. It says who has resumed the program, if that is known, and whether it has ended, or stopped again.
+    The error says who has resumed the program, if that is known, and whether the program has ended, or stopped again.
     """
     now = session.mirror.stop_of(stop.thread_id)
     if now is stop:

@@ -230,9 +230,9 @@ class Debugger:
                 tasks.start_soon(end_child, child)
 
     async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
-        """End the session, its children first; return whether the debuggee was ended, too.
+        """Disconnect from the session, its children first; return whether the debuggee was ended, too.
 
-        It lives on unless dapeer started it, or `terminate` says otherwise.
+        The debuggee lives on unless dapeer started it; `terminate` decides otherwise (None: it does not).
 
         Raises:
             Unsupported: The adapter cannot detach from a program that it launched.
@@ -249,8 +249,8 @@ class Debugger:
     async def restart(self, session: Session) -> Session:
         """End a program, if it has not ended, and start it again; return the first session of the new one.
 
-        `session` may be any session of the program. A program of a Neovim is started there. Breakpoints that were awaited of the old
-        program are awaited of the new one.
+        `session` may be any session of the program. The program of a Neovim is started there. The new program's callers are told of the
+        same breakpoints as the old one's (`awaited`).
         """
         program = session.program
         first = program.first
@@ -277,9 +277,10 @@ class Debugger:
     # -- breakpoints
 
     def expect(self, session: Session, places: Iterable[tuple[str, int]]) -> None:
-        """Have a new program await breakpoints (path and line), and those set since the last start.
+        """Note of which breakpoints a new program's callers are told: of `places`, and of fresh ones.
 
-        Those set since are taken out of `breakpoints.fresh`, and those in files that the adapter does not debug are dropped.
+        Each is a path and a line. Fresh ones are those that tools have set since the last start. They are taken out of
+        `breakpoints.fresh`; those in files that the adapter does not debug are dropped.
         """
         definition = self.definitions.get(session.adapter)
         fitting = {
@@ -290,9 +291,9 @@ class Debugger:
         session.program.awaited.expect([*places, *fitting])
 
     def expect_now(self, path: str, line: int) -> None:
-        """Have the running programs that take the file, and the next one that starts, await a breakpoint.
+        """Note that callers of all programs, the next one too, are told what becomes of a breakpoint.
 
-        Line 0: `path` is the name of a function.
+        Programs that do not take the file are left out. Line 0: `path` is the name of a function.
         """
         self.breakpoints.fresh.add((path, line))
         for session in self.sessions.held.values():

@@ -17,7 +17,7 @@ _OF_THE_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
 
 
 class Files:
-    """Knows them by the sessions, of which ended ones count as long as they are kept."""
+    """Tells which files may be read unasked: those of the project, and those that sessions have loaded."""
 
     def __init__(
         self, project: Path, sessions: Mapping[int, Session], known: Iterable[Frames] = ()
@@ -55,10 +55,10 @@ class Files:
         )
 
     def foreign(self, filename: str, folder: str) -> str:
-        """Return the real path of a file for which consent is needed.
+        """Return the real path of a file that may be read only with consent; empty: any other, or no file.
 
-        Empty: none is, or there is no such file. None is needed in the working folder `folder`, the libraries and the allowed folders,
-        nor for files that may hold secrets, which are rejected elsewhere. `filename` is a path, relative to `folder`, or a `file:` URI.
+        Consent is not needed in the working folder `folder`, the libraries and the allowed folders. Files that may hold secrets give an
+        empty text, too, since they are rejected elsewhere. `filename` is a path, relative to `folder`, or a `file:` URI.
         """
         path = os.path.join(folder, os.path.expanduser(path_of(filename)))
         # Files that may hold secrets are rejected anyway.

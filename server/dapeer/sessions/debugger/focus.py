@@ -82,7 +82,11 @@ class Focus:
 
     @property
     def default(self) -> Session | None:
-        """The session to use when none is named; None if there is none."""
+        """The session to use when none is named; None: there is none.
+
+        It is the one that the client has used last, or one that a person has started in Neovim after that one's program had ended. A
+        client that has used none gets the only program that runs, or the last one that was started.
+        """
         debugger, used = self._debugger, self._used
         if used is not None:
             return self._started_since(used) or used
@@ -201,7 +205,7 @@ def listed(sessions: Sequence[Session]) -> str:
 def _described(session: Session) -> str:
     """Return a session's id, name, state and place as text.
 
-    For one that runs, the place of its stopped sibling.
+    A session that runs gets the state and place of another one of its program that is stopped, if there is one.
     """
     there = next(iter([session] if session.mirror.stop else session.program.stopped), session)
     stop = there.mirror.stop

@@ -38,7 +38,7 @@ Drain: TypeAlias = Callable[[], Awaitable[Body]]
 
 
 class ArrivingOutput:
-    """What a program prints, on its way to us."""
+    """Waits for the output of a program, which arrives apart from its stops."""
 
     def __init__(self, output: OutputLog, waiters: Waiters) -> None:
         self._output = output

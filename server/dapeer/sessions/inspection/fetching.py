@@ -52,10 +52,9 @@ class _Part(TypedDict, total=False):
 
 
 class Fetching:
-    """Answers what a stopped program looks like, as far as somebody asks.
+    """Answers questions on a stopped program from the mirror, and requests what the mirror lacks.
 
-    The person's own client, where there is one, looks first. A caller that gives up stops no fetch
-    that others wait for.
+    The person's own client, where there is one, asks first. A caller that gives up stops no fetch that others wait for.
     """
 
     def __init__(
@@ -174,7 +173,7 @@ class Fetching:
     async def variables(self, reference: int) -> Sequence[Variable]:
         """Return the children of a scope or variable, by its `variablesReference`.
 
-        Requested if unknown or outdated.
+        They are requested if the mirror does not have them, or has them from before an evaluation.
 
         Raises:
             NotStopped: The program runs.
@@ -240,9 +239,9 @@ class Fetching:
             await quietly(self.page(variable["variablesReference"], kind, 0, most))
 
     async def exception_info(self, thread_id: int) -> Body:
-        """Return the body of `exceptionInfo` for a stopped thread, requested once.
+        """Return the body of `exceptionInfo` for a stopped thread; empty: the adapter gives none.
 
-        Empty if the adapter gives none.
+        It is requested once for each stop.
 
         Raises:
             NotStopped: The thread runs.

@@ -319,7 +319,11 @@ class Inspection(Fetching):
         return await self._compare(stop)
 
     async def _open(self, stop: Stop) -> None:
-        """Fetch the omitted elements of values; for important values several levels deep."""
+        """Fetch the omitted elements of a stop's values, and of important ones several levels deep.
+
+        At most `MAX_LOCALS` values are opened (`MAX_LOCALS_IN_NVIM_DAP` in a session of nvim-dap). The deeper levels take at most
+        `SECONDS_TO_OPEN`. Errors raise nothing.
+        """
         needed, others = relevance.by_need(stop)
         parts = stop.values.parts
         most = MAX_LOCALS if self.folded is None else MAX_LOCALS_IN_NVIM_DAP
@@ -351,7 +355,12 @@ class Inspection(Fetching):
     async def look_for_reload(self, path: str) -> None:
         """Ask the program whether it has loaded a changed file again, and what still runs the old text.
 
-        Keep that. Nothing is asked if the file has not changed since it was read, or the definition has no expression for it.
+        `editions` keeps the answer. Nothing is asked if the file has not changed since it was read, or the definition has no expression
+        for it.
+
+        Raises:
+            DapeerError: The evaluation failed.
+            ValueError: Its result is no JSON.
         """
         change, old = self.editions.known(path), self.editions.old(path)
         if not self._expressions.texts or (change is None and old is None):

@@ -152,7 +152,7 @@ class OtherClient:
     async def _patiently(self, over: Callable[[], bool]) -> bool:
         """Wait until `over()` is true, and return True; False: the client has sent nothing for a while.
 
-        A client that sends or awaits something is waited for on and on.
+        The wait goes on as long as the client sends something or awaits an answer that comes in time.
         """
         goes_on = True
         while goes_on and not over():

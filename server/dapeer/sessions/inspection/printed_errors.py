@@ -11,7 +11,7 @@ LAST_WORDS = 4000
 
 
 class PrintedErrors:
-    """Finds them in what is printed."""
+    """Finds the errors that a program prints, as its language writes them."""
 
     def __init__(
         self,

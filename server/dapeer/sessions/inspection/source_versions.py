@@ -136,10 +136,10 @@ class SourceVersions:
             self._kept[path] = lines if _modified(path) <= since else None
 
     def load(self, path: str, at: float) -> None:
-        """Record that the program has loaded a file `at` this time, and keep the file's present text.
+        """Record that the program has loaded a file at the time `at`, and keep the file's present text.
 
-        The time is in seconds since 1970. If another text was kept, that one is kept as old code. Files whose text was never kept only
-        have the time recorded.
+        The time is in seconds since 1970. If another text was kept before, that one is kept as old code. If none was, only the time is
+        recorded.
         """
         if path in self._loaded or len(self._loaded) < MAX_LOADED_FILES:
             self._loaded[path] = at

@@ -45,10 +45,10 @@ T = TypeVar("T")
 
 
 class Whereabouts:
-    """Looks at all threads at once.
+    """Finds out where all threads of a program are, at once.
 
-    A stopped thread is told by its stack. One that runs is told by the program itself, where there is
-    an expression for that: evaluating it needs no thread of the program, and takes no time.
+    The place of a stopped thread is in its stack. Where a thread is that runs, the program itself tells, if the definition has an
+    expression for that: evaluating it needs no thread of the program, and takes no time.
     """
 
     def __init__(
@@ -222,8 +222,9 @@ class Whereabouts:
     ) -> Mapping[str, Value]:
         """Ask the program for a running thread's variables in a frame, or for the `value` at `path`.
 
-        `frame_id` is an id that `frame_id()` has given. With `runs`, an expression that cannot be read is evaluated by another thread of
-        the program. The key `error` says why nothing was read.
+        The answer has `value` (None without a path) and `variables`, those in the frame or in the value; or only `error`, which says why
+        nothing was read. `frame_id` is an id that `frame_id()` has given. With `runs`, an expression that cannot be read is evaluated by
+        another thread of the program.
 
         Raises:
             ArgumentError: There is no such frame.
@@ -247,9 +248,12 @@ class Whereabouts:
         }
 
     async def _ask(self, question: Mapping[str, object]) -> Mapping[str, Value]:
-        """Evaluate the definition's `waits` expression with a question.
+        """Evaluate the definition's `waits` expression with a question, which is passed as JSON.
 
-        Return the JSON object, empty: no answer.
+        Return the JSON object in the result; empty: the result is none.
+
+        Raises:
+            DapeerError: The evaluation failed.
         """
         spec = json.dumps(json.dumps(question))
         arguments: EvaluateArguments = {

@@ -59,7 +59,8 @@ def _not_stopping(
 def _unverified(text: str, name: str, placed: Sequence[Placed]) -> Iterator[tuple[State, str, str]]:
     """Yield a function breakpoint that no adapter has confirmed, if the program was not seen at it.
 
-    At most one. `text` is what the user gave, `name` the function's name in it, `placed` the breakpoints of each adapter.
+    It is yielded at most once, as state ("pending" or "rejected"), text and reason. `text` is what the user gave, `name` the function's
+    name in it, `placed` the breakpoints of each adapter.
     """
     made = [each for one in placed for known, each in one.functions if known == name]
     seen = any(each.reaches_function(name) for each in placed)
@@ -92,9 +93,9 @@ def _not_collecting(
 def _with_hint(
     first: Session, found: Iterable[tuple[State, str, str]]
 ) -> Iterator[tuple[State, str, str]]:
-    """Yield what was found.
+    """Yield each of `found`; the last Python function without a module gets a hint on library functions.
 
-    The last of Python's functions without a module gets a hint on those of libraries.
+    The hint is added only to one that was not hit or called, and that has no reason yet.
     """
     every = list(found)
     bare = [
@@ -108,9 +109,9 @@ def _with_hint(
 
 
 def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bool) -> str:
-    """Return why a breakpoint may have had no hit though the program came to it, in brackets.
+    """Return why a breakpoint may have had no hit though the program came to it; empty: no doubt.
 
-    Empty: no doubt. A `mute` adapter does not report conditions that could not be evaluated.
+    The text is in brackets, to stand behind the place. A `mute` adapter does not report conditions that could not be evaluated.
     """
     if mute and "condition" in requested:
         return HELD

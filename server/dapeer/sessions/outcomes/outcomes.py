@@ -267,9 +267,9 @@ def _why_not_collected(
     path: str,
     requested: RequestedBreakpoint,
 ) -> str:
-    """Return why nothing is collected at a breakpoint that should collect.
+    """Return why nothing is collected at a breakpoint of the file `path` that should collect.
 
-    Empty: something is, or it should not.
+    Empty: values are collected there, or the breakpoint is none that collects.
     """
     roads = {session.lines.road for session in sessions} - {""}
     if "collect" not in requested or TRACER in roads:

@@ -37,8 +37,9 @@ class Repetition:
     async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:
         """Run the program up to `times` times, until a run does not pass or `seconds` are over.
 
-        Return the last session and the tally. A run that passes is terminated with all that it has started, and all but the last of them
-        are forgotten. What the last run has come to stays: stopped at its failure, say, or running. A cancelled call terminates its run.
+        A run passes if it ends without a failure (with `until="stop"`, also without any stop). Return the last session and the tally. A
+        run that passes is terminated with all that it has started, and all but the last of them are forgotten. What the last run has come
+        to stays: stopped at its failure, say, or running. A cancelled call terminates its run.
 
         Raises:
             DapeerError: A run does not start.

@@ -38,10 +38,10 @@ class NoConditions(DapeerError):
 async def places(
     session: Session, debugger: Debugger, scope: ScopeSpec, known: Until, frame: StackFrame | None
 ) -> list[ConditionPlace]:
-    """Return the places at which breakpoints with a condition are to look at an expression in a scope.
+    """Return path, line and column of the breakpoints whose condition is to look at an expression.
 
-    They are the lines of the scope's files, or of the user's loaded files. Lines that cannot have another condition are left out. `known`
-    is how the definition does it; `frame` is the frame where the program is stopped.
+    They are the lines of the scope's files, or without these of the user's loaded files. Lines that cannot have another condition are
+    left out. `known` is the definition's `[until]` table; `frame` is the frame where the program is stopped.
 
     Raises:
         NoConditions: There are too many files or lines, or none.

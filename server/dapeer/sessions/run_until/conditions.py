@@ -37,7 +37,7 @@ _RECORDED = re.compile(r"(-?\d+)\|(-?\d+)\|(.*?)[\"']?$", re.DOTALL)
 
 
 class ByConditions(Driving):
-    """Looks by conditions, and stops where one of them holds."""
+    """Runs a program until an expression holds or changes, by a breakpoint with a condition on each line."""
 
     road = "conditions"
 
@@ -159,9 +159,10 @@ class ByConditions(Driving):
             await self._evaluated(self._known.end, await self.top(stop))
 
     async def _look(self, stop: Stop) -> bool:
-        """Look at the value at a stop, as `Driving` does; return whether the wanted thing has come about.
+        """Evaluate the expression at a stop, as `Driving._look`.
 
-        If it has not, and the condition has stopped the program, that is undone in the program where needed.
+        Return whether it has become true, or changed. If it has not, and one of the conditions has stopped the program, the record in the
+        program is corrected for going on.
         """
         frame = await self.top(stop)
         own = self._shared.get(self._at(frame))
@@ -176,9 +177,9 @@ class ByConditions(Driving):
         return done
 
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
-        """Read what the conditions have recorded in the program: the value, and the line before this stop.
+        """Read what the conditions have recorded in the program; set `_value` and `_before` by it.
 
-        With `ours` the last look was at this stop itself.
+        `_before` is the place that was looked at before this stop. With `ours` the last look was the one that has stopped the program.
         """
         self._before = None
         shown = await self._evaluated(self._known.read, frame) if self._known.read else None
@@ -191,7 +192,7 @@ class ByConditions(Driving):
         self._before = self._places[number] if 0 <= number < len(self._places) else ("", 0, 0)
 
     async def _pass(self, frame: StackFrame) -> None:
-        """Prepare going on from a stop at which the wanted thing has not come about.
+        """Prepare going on from a stop at which the expression has not become true, or changed.
 
         Either the program's record is undone, or a line at which the expression has no value gets no condition any more.
         """
@@ -225,7 +226,7 @@ class ByConditions(Driving):
             await self.session.set_breakpoints(path, [*own, *self._ours(path)])
 
     def _find_shared(self) -> None:
-        """Find which places of the scope have a breakpoint of somebody's already, and its condition."""
+        """Set `_shared`: the places of the scope that have a breakpoint of somebody's, with its own condition."""
         for path in dict.fromkeys(path for path, _, _ in self._places):
             for sent, made in self.session.mirror.placed.at(path):
                 line = int(made.get("line", sent["line"]))

@@ -64,7 +64,7 @@ class SameStop:
 
 
 class UpToStop(AtWatchpoint):
-    """Records the writes of a place until the program comes to a stop that is told, for the nth time."""
+    """Records the writes of a place in memory until the program comes to a known stop for the nth time."""
 
     def __init__(
         self, session: Session, watched: Watch, seconds: float, known: Watchpoints, wanted: SameStop

@@ -36,7 +36,11 @@ _ESCAPES = str.maketrans({"\n": " ", "\t": " ", "\r": " "})
 
 
 class Driving:
-    """One run until something: what goes on, and what is looked at when it stops."""
+    """Runs a program until an expression holds, changes or is written: resumes it, and looks at each stop.
+
+    Subclasses say how the program goes on. A watch with `on="true"` has come about when the expression holds and did not before, any
+    other one when its value has changed.
+    """
 
     road = ""
     unit = "stop"
@@ -107,9 +111,9 @@ class Driving:
         """Remove what `begin` has set in the program or adapter; here nothing."""
 
     async def run(self) -> None:
-        """Run the program until the watched thing has come about, another stop, its end, or the time is up.
+        """Run the program until the watch has come about, another stop, the program's end, or the time is up.
 
-        Rows about it are added to the program's collected ones. What was set is removed in any case.
+        Rows about it are added to the program's collected ones. What `begin` has set is removed in any case.
         """
         session = self.session
         try:
@@ -139,9 +143,9 @@ class Driving:
                 return
 
     async def _look(self, stop: Stop) -> bool:
-        """Evaluate the expression at a stop, and record a row if the watched thing has come about.
+        """Evaluate the expression at a stop, and add a row if the watch has come about; return whether it has.
 
-        Return whether it has.
+        The value and the place of the stop are remembered for the next look.
         """
         before, now = self._value, await self.value(stop)
         self._threads.update(self.session.mirror.threads)

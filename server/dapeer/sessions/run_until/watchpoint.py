@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"[-\w.:]+( '.+')?")
 
 
 class AtWatchpoint(Driving):
-    """Stops where a value is written."""
+    """Runs a program until a value is written, by a watchpoint of the debugger."""
 
     road = "watchpoint"
 

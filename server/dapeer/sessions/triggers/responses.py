@@ -36,7 +36,7 @@ class Body:
 
     @property
     def facts(self) -> str:
-        """The body's type and size as text, and its text as far as there is room."""
+        """The body's type and size as text, and its text, shortened to `BODY_CHARS`."""
         size = f"{len(self.content):,} bytes{' and more, which were not read' if self.cut else ''}"
         facts = ", ".join(filter(None, [self.type, size]))
         if not self.content:

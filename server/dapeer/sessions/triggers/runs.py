@@ -50,7 +50,7 @@ SECONDS_OF_EVALUATION: Final = 86_400.0
 
 
 class RunningTime:
-    """For how long a program has run, and stood still, from now on."""
+    """Counts for how long a program has run, and was stopped, from now on."""
 
     def __init__(self, program: Program[Session]) -> None:
         """Begin to count now, with nothing counted yet."""
@@ -122,9 +122,9 @@ class TriggerRun:
     # -- what is told
 
     def news(self) -> Iterator[str]:
-        """Yield a line for each trigger whose state has changed since the last call.
+        """Yield a line for each trigger whose state has changed since the last call, and mark them as told.
 
-        It counts as told then.
+        Triggers that wait for their turn share one line.
         """
         queued = 0
         for each in self.doings:

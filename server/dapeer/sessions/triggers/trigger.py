@@ -132,7 +132,7 @@ def port_of(url: str) -> int:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine's loopback, by its name or its address.
+    """Return whether a host is this machine's loopback, by its name or its address.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("example.org")
     (True, True, True, False)
@@ -159,7 +159,9 @@ def triggers_of(given: Sequence[Json]) -> tuple[Trigger, ...]:
 
 
 def ready_of(given: Json | None) -> Ready:
-    """Return what a caller's argument `ready` says: an object with `port` or `output`; None: nothing.
+    """Return what a caller's argument `ready` says: an object with either `port` or `output`.
+
+    None gives a `Ready` that names nothing, so that each trigger waits as it needs.
 
     Raises:
         ArgumentError: It is neither a port nor a pattern.
