@@ -96,15 +96,8 @@ async def _run(
 ) -> int | None:
     """Start a Python process for the script, serve its calls until it ends, return its exit code.
 
-    Calls come over a socket.
-
-    Args:
-        call: The call of the tool.
-        serve: Serves the script at the other end of a socket.
-        script: The client that the script is.
-        code: The script, which is sent to the process's standard input.
-        processes: The register of processes of dapeer's own, to which the new one is added.
-        printed: Gets what the process writes to standard output and standard error.
+    It reads `code` at standard input; `serve` serves `script` at the other end of a socket. `processes` gets its id; `printed` gets what it
+    writes.
 
     Raises:
         ArgumentError: The process could not be started.

@@ -74,26 +74,22 @@ async def serve(
 ) -> AsyncGenerator[Guests]:
     """Serve bridges at a new unix socket while the body runs, and announce it; yield the clients there.
 
-    Processes that wait for a server are woken up. If there can be no socket, a warning is logged, and the body runs without.
+    Processes that wait for a server are woken up. If there can be no socket, a warning is logged, and the body runs without. `url` and
+    `token` are those of its HTTP clients, empty if it serves none; `detached`: it outlives its clients.
 
     Args:
         server: The server behind the socket.
         nvim: The Neovim that it was started for: an address, or `auto`; None: none.
-        url: Where it serves HTTP, too; empty: nowhere.
-        token: The token that clients must send there.
-        detached: Whether it outlives its clients.
         watching: Those after whose end this process ends, whatever hangs; the clients here are counted among them.
     """
     guests = Guests()
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
 
         async def serve_client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            """Serve one client, and count it meanwhile."""
             with guests.one():
                 await _serve_client(server, reader, writer, watching)
 
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            """Serve a client that has connected, in a task of its own."""
             clients.start_soon(serve_client, reader, writer)
 
         try:
