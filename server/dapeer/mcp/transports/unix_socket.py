@@ -74,13 +74,10 @@ async def serve(
 ) -> AsyncGenerator[Guests]:
     """Serve bridges at a new unix socket while the body runs, and announce it; yield the clients there.
 
-    Processes that wait for a server are woken up. If there can be no socket, a warning is logged, and the body runs without. `url` and
-    `token` are those of its HTTP clients, empty if it serves none; `detached`: it outlives its clients.
-
-    Args:
-        server: The server behind the socket.
-        nvim: The Neovim that it was started for: an address, or `auto`; None: none.
-        watching: Those after whose end this process ends, whatever hangs; the clients here are counted among them.
+    Processes that wait for a server are woken up. If there can be no socket, a warning is logged, and the body runs without. `nvim` is the
+    Neovim that the server was started for: an address, `auto`, or None. `url` and `token` are those of its HTTP clients, empty if it serves
+    none; `detached`: it outlives its clients. `watching` counts those after whose end this process ends, whatever hangs; clients here are
+    added to it.
     """
     guests = Guests()
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
