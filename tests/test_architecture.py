@@ -387,14 +387,19 @@ def test_asyncio_is_imported_only_for_what_anyio_lacks() -> None:
 
 
 def long_functions(path: Path, most: int, start: str = "") -> list[str]:
-    """Return the functions of a module with more lines than that."""
+    """Return the functions of a module with more lines of code than that; a docstring is as long as its contract."""
     return [
         f"{path.name}: {node.name}"
         for node in ast.walk(parse(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if node.name.startswith(start)
-        if (node.end_lineno or node.lineno) - node.lineno + 1 > most
+        if lines_of(node) - (lines_of(node.body[0]) if ast.get_docstring(node) else 0) > most
     ]
+
+
+def lines_of(node: ast.stmt) -> int:
+    """Return how many lines a statement has."""
+    return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def test_every_function_is_short() -> None:
