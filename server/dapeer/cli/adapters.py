@@ -37,20 +37,26 @@ class NotGot(DapeerError):
 
 
 def install(names: Sequence[str], *, every: bool) -> int:
-    """Install adapters, or all that dapeer can get itself; return the exit code.
+    """Install adapters, or with `every` all missing ones that dapeer can get; return the exit code.
+
+    It runs npm, uv or pip, and prints what was done. The code is 1 if one is not ready then.
 
     Raises:
         AdapterUnknown: There is no adapter of a name.
+        ArgumentError: No adapter is named.
     """
     done = [_get(each) for each in _named(names, every=every) if not every or _gettable(each)]
     return 0 if all(done) else 1
 
 
 def uninstall(names: Sequence[str], *, every: bool) -> int:
-    """Remove adapters that `install` has got; return the exit code.
+    """Remove the folders of adapters that `install` has got, or with `every` all of them, and return 0.
+
+    It prints what was removed, or why nothing was; links and folders that dapeer has not made stay.
 
     Raises:
         AdapterUnknown: There is no adapter of a name.
+        ArgumentError: No adapter is named.
     """
     for each in _named(names, every=every):
         folder = Path(folder_names.adapters()) / each.id
@@ -71,6 +77,12 @@ def uninstall(names: Sequence[str], *, every: bool) -> int:
 
 
 def _named(names: Sequence[str], *, every: bool) -> list[Definition]:
+    """Return the definitions of these adapters, each once; with `every` those of all.
+
+    Raises:
+        AdapterUnknown: There is no adapter of a name.
+        ArgumentError: No adapter is named.
+    """
     known = load_all(shipped(), user_folder())
     if not (names or every):
         raise ArgumentError("No adapter is named.", "Name some, or give --all.")
@@ -85,7 +97,10 @@ def _gettable(definition: Definition) -> bool:
 
 
 def _get(definition: Definition) -> bool:
-    """Install one adapter; return whether it is ready."""
+    """Install one adapter, print how that went, and return whether it is ready.
+
+    Nothing is installed if it comes with dapeer or the system. If it fails, what was there before is there again.
+    """
     name, found = definition.id, detect(definition)
     way = way_to_get(definition) if found.ready else found.way
     if found.ready and (way is None or not way.packages):
@@ -111,7 +126,14 @@ def _get(definition: Definition) -> bool:
 
 
 def _replaced(folder: Path, way: Install) -> str:
-    """Fill a folder anew; what was there comes back if that fails. Return how it was verified."""
+    """Fill a folder of dapeer's anew with an adapter, and return how it was verified.
+
+    `way` is the definition's way to get it. If that fails, what was in the folder comes back.
+
+    Raises:
+        NotGot: The folder is not dapeer's, or a command fails.
+        OSError: A file cannot be written.
+    """
     if folder.exists() and not (folder / MARK).is_file():
         raise NotGot(f"{folder} is not dapeer's.", "Move it away first.")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -132,6 +154,13 @@ def _replaced(folder: Path, way: Install) -> str:
 
 
 def _filled(folder: Path, way: Install, aside: Path) -> str:
+    """Fill a new folder by the package manager of `way`, and return how it was verified.
+
+    `aside` is a folder for temporary files.
+
+    Raises:
+        NotGot: A command fails, or the manager is unknown.
+    """
     if way.manager == "pip":
         return _by_pip(folder, way.packages, aside)
     if way.manager != "npm":
@@ -140,7 +169,14 @@ def _filled(folder: Path, way: Install, aside: Path) -> str:
 
 
 def _by_pip(folder: Path, packages: Sequence[str], aside: Path) -> str:
-    """Make an environment with packages of PyPI, and with the Python under dapeer's, which upgrades keep."""
+    """Make a virtual environment in `folder` with packages of PyPI, and return how they were verified.
+
+    It is made by uv if there is one, else by venv and pip, with the Python that dapeer's own environment is based on: upgrades of
+    dapeer keep it. `aside` is a folder for temporary files.
+
+    Raises:
+        NotGot: A command fails.
+    """
     base, python = getattr(sys, "_base_executable", sys.executable), folder / "bin" / "python"
     uv = shutil.which("uv")
     if uv is None:
@@ -158,7 +194,11 @@ def _by_pip(folder: Path, packages: Sequence[str], aside: Path) -> str:
 
 
 def _by_npm(folder: Path, packages: Sequence[str]) -> str:
-    """Install packages of npm with what they need."""
+    """Install packages of npm with what they need into a new folder, and return how they were verified.
+
+    Raises:
+        NotGot: npm is missing or fails.
+    """
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
     folder.mkdir()
     _run(_npm(), "install", *quiet, "--prefix", folder, *packages)
@@ -166,7 +206,13 @@ def _by_npm(folder: Path, packages: Sequence[str]) -> str:
 
 
 def _taken(folder: Path, way: Install, aside: Path) -> str:
-    """Take one folder of a package."""
+    """Download packages of npm, and move their folder `way.take` to `folder`; return how it was verified.
+
+    `aside` is a folder for temporary files.
+
+    Raises:
+        NotGot: npm is missing or fails, or a package has no such folder.
+    """
     for package in way.packages:
         _run(_npm(), "pack", "--silent", "--ignore-scripts", "--pack-destination", aside, package)
     for archive in aside.glob("*.tgz"):
@@ -177,6 +223,11 @@ def _taken(folder: Path, way: Install, aside: Path) -> str:
 
 
 def _npm() -> str:
+    """Return the path of npm.
+
+    Raises:
+        NotGot: It is not on PATH.
+    """
     npm = shutil.which("npm")
     if npm is None:
         raise NotGot("npm was not found.", "Install Node.js, which brings it.")

@@ -38,12 +38,15 @@ JSON: Final = "print it as data"
 
 
 def run(given: Sequence[str], front: Front | None = None, door: socket.socket | None = None) -> int:
-    """Run one command and return its exit code.
+    """Run one command of the command line, and return its exit code.
+
+    It opens closed standard streams, removes dapeer's credentials from the environment, and sets up the log. An error is printed to
+    stderr, with the code `WRONG_USE`; wrong arguments raise `SystemExit`, as argparse does.
 
     Args:
-        given: The command line.
-        front: Answers the client of `dapeer stdio` already.
-        door: Where Neovims announce themselves to it.
+        given: The words of the command line, without the program's name.
+        front: The front that already answers the client of `dapeer stdio`, if there is one.
+        door: The socket at which Neovims announce themselves to it.
     """
     preconditions.open_standard_streams()
     # First of all, so that no child process inherits them.
@@ -69,7 +72,10 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
 def _refuse_unknown(
     parser: argparse.ArgumentParser, known: Collection[str], given: Sequence[str]
 ) -> None:
-    """End with the nearest command if the first word is in a command's place and is none."""
+    """End the process with an error if the first word is neither an option nor a command.
+
+    The error names the nearest of the commands `known`.
+    """
     word = given[0]
     if not word.startswith("-") and word not in known:
         question = f"{meant(word, known)} `dapeer --help` lists the commands.".strip()
@@ -82,7 +88,10 @@ def command_parser() -> argparse.ArgumentParser:
 
 
 def _parser_and_commands() -> tuple[argparse.ArgumentParser, Collection[str]]:
-    """Return the parser of all commands and their options, and the names of the commands."""
+    """Return the parser of all commands with their options, and the names of the commands.
+
+    Each command sets `command` of the parsed arguments to the function that runs it.
+    """
     parser = argparse.ArgumentParser(
         prog="dapeer",
         description="A debugger that you and your AI share: an MCP server that speaks the Debug "
@@ -112,7 +121,7 @@ def _parser_and_commands() -> tuple[argparse.ArgumentParser, Collection[str]]:
 
 
 def complete(arguments: argparse.Namespace) -> int:
-    """Print the completion for a shell."""
+    """Print the completion script for the shell that the arguments name, and return 0."""
     import shtab
 
     sys.stdout.write(shtab.complete(command_parser(), shell=arguments.shell))
@@ -128,6 +137,10 @@ def _add_debugging(add_parser: AddParser) -> None:
 
 
 def _add_adapters(add_parser: AddParser) -> None:
+    """Add the command `adapters`, with its own commands `list`, `install` and `uninstall`.
+
+    `add_parser` adds the parser of a command, as argparse's sub-parsers do.
+    """
     parser = _add(
         add_parser, "adapters", "list the known debug adapters, and whether each is ready; get them"
     )
@@ -149,6 +162,7 @@ def _add_adapters(add_parser: AddParser) -> None:
 
 
 def _add_stdio(add_parser: AddParser) -> None:
+    """Add the command `stdio` with its options, the hidden ones included, by argparse's `add_parser`."""
     parser = _add(add_parser, "stdio", "serve the MCP client that has started this process")
     parser.add_argument(
         "--no-bridge",
@@ -165,6 +179,7 @@ def _add_stdio(add_parser: AddParser) -> None:
 
 
 def _add_serve(add_parser: AddParser) -> None:
+    """Add the command `serve`, with the options of a server over HTTP, by argparse's `add_parser`."""
     parser = _add(add_parser, "serve", "serve MCP clients over HTTP")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (%(default)s)")
     parser.add_argument(
@@ -189,6 +204,7 @@ def _add_serve(add_parser: AddParser) -> None:
 
 
 def _add_demo(add_parser: AddParser) -> None:
+    """Add the command `demo`, with the options that choose a story, by argparse's `add_parser`."""
     parser = _add(add_parser, "demo", "watch an assistant find a bug, with a real debugger")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -199,6 +215,7 @@ def _add_demo(add_parser: AddParser) -> None:
 
 
 def _add_doctor(add_parser: AddParser) -> None:
+    """Add the command `doctor`, with its options, by argparse's `add_parser`."""
     parser = _add(add_parser, "doctor", "what is installed, what is missing, and how to get it")
     parser.add_argument(
         "adapter",
@@ -216,6 +233,7 @@ def _add_doctor(add_parser: AddParser) -> None:
 
 
 def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentParser:
+    """Add a command with the options of the log, and return its parser; `summary` is its help."""
     parser = add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
     # An option may be given before or after the command; the later one wins.
     _add_log_options(parser, level=argparse.SUPPRESS, file=argparse.SUPPRESS)
@@ -223,6 +241,7 @@ def _add(add_parser: AddParser, name: str, summary: str) -> argparse.ArgumentPar
 
 
 def _add_neovim(parser: argparse.ArgumentParser, *, default: str | None, help_text: str) -> None:
+    """Add to a parser the option `--nvim` with this default, which `help_text` names for a reader."""
     parser.add_argument(
         "--nvim",
         type=_target,
@@ -234,6 +253,7 @@ def _add_neovim(parser: argparse.ArgumentParser, *, default: str | None, help_te
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which tools, files and data a server offers, and those of integrations."""
     parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     parser.add_argument(
         "--tools",
@@ -265,6 +285,10 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str | None) -> None:
+    """Add `--log-level` and `--log-file` with these defaults.
+
+    A command suppresses them, so that an option before the command stays.
+    """
     parser.add_argument(
         "--log-level", choices=LEVELS, default=level, help="how much to log (warning)"
     )
@@ -278,6 +302,11 @@ def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str |
 
 
 def _folder(text: str) -> Path:
+    """Return the path of an existing folder that a person typed, with `~` expanded.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
     folder = expanded(text or _wrong(text, "FOLDER"))
     if reason := foreign_files.why_no_folder(folder):
         raise argparse.ArgumentTypeError(f"{text} {reason}")
@@ -285,12 +314,22 @@ def _folder(text: str) -> Path:
 
 
 def _port(text: str) -> int:
+    """Return a port from 0 to 65535 that a person typed.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
     return int(text)
 
 
 def _target(text: str) -> str:
+    """Return the Neovim that a person typed: `auto`, `none`, or an address in its normal form.
+
+    Raises:
+        ArgumentTypeError: It is neither a path nor `HOST:PORT`.
+    """
     host, _, port = text.rpartition(":")
     if not text or (host and "/" not in text and not port.isdecimal()):
         _wrong(text, "PATH, HOST:PORT, `auto` or `none`")
@@ -302,6 +341,11 @@ def _target(text: str) -> str:
 
 
 def _groups(text: str) -> list[str]:
+    """Return the names of groups that a person typed, separated by commas.
+
+    Raises:
+        ArgumentTypeError: There is none.
+    """
     names = [name.strip() for name in text.split(",") if name.strip()]
     return names or _wrong(text, "GROUP, or several with commas between")
 

@@ -24,9 +24,10 @@ log = logging.getLogger(__name__)
 
 
 def stdio(arguments: argparse.Namespace) -> int:
-    """Serve the client at stdin and stdout, by a server that runs already or by one of its own.
+    """Serve the MCP client at stdin and stdout, and return 0 at its end, or a bridge's exit code.
 
-    With `--detached` there is no such client: commands and others come to its socket.
+    A server that runs already is joined by a bridge, unless the options prevent it; else this process is the server. With
+    `--detached` it serves commands and others at its socket, and nobody at stdin.
     """
     if arguments.detached:
         return _serve_detached(arguments)
@@ -53,6 +54,7 @@ def stdio(arguments: argparse.Namespace) -> int:
 
 
 def _serve_detached(arguments: argparse.Namespace) -> int:
+    """Serve commands and other clients at a socket until nobody needs the server, and return 0."""
     import anyio
 
     from dapeer.mcp import loading
@@ -66,7 +68,10 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
 
 
 def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
-    """Connect to a server that runs and has all these options; warn why another one is not joined."""
+    """Connect to the running server of the project, or of the Neovim `nvim`, and return the connection.
+
+    None if there is none, or if options were given that a running server cannot follow; then a person is told why.
+    """
     from dapeer.mcp.rendezvous import reaching
 
     reached = reaching.reach(str(Path.cwd()), nvim)
@@ -86,7 +91,7 @@ def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
 
 
 def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
-    """Return what was asked for that applies to all clients of a server."""
+    """Return the options that were given and that apply to all clients of a server, such as `--read-only`."""
     options = {
         "--read-only": arguments.read_only,
         "--tools": arguments.tools,
@@ -99,7 +104,7 @@ def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
 
 
 def serve(arguments: argparse.Namespace) -> int:
-    """Serve clients over HTTP."""
+    """Serve MCP clients over HTTP, as the parsed arguments say, until the process is ended; return 0."""
     import anyio
 
     from dapeer.mcp import loading
@@ -116,6 +121,7 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
+    """Return the options of a server, from the parsed arguments; `nvim` is the Neovim to attach to."""
     from dapeer.mcp.serving import ServerOptions
 
     return ServerOptions(
@@ -152,7 +158,10 @@ def rtp(_arguments: argparse.Namespace) -> int:
 
 
 def debug(arguments: argparse.Namespace) -> int:
-    """Call a tool, or run a script, where options of the log stand before the command."""
+    """Call a tool, or run a script, by the words from the command on; return the exit code.
+
+    It is used where options of the log stand before the command.
+    """
     from dapeer.cli.debugging import calls, table
 
     at = next(n for n, word in enumerate(arguments.given) if table.is_command(word))
@@ -160,7 +169,7 @@ def debug(arguments: argparse.Namespace) -> int:
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Play a demo."""
+    """Play the demo that the parsed arguments choose, print its transcript, and return the exit code."""
     import anyio
 
     from dapeer.cli.demo import story, story_nvim
@@ -171,7 +180,7 @@ def demo(arguments: argparse.Namespace) -> int:
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    """Report what is installed, or try one adapter."""
+    """Print the patches, a trial of one adapter, or a report, as the options say; return the exit code."""
     from dapeer.cli import doctor, patches
 
     if arguments.patches:
@@ -182,14 +191,14 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 
 def adapters(arguments: argparse.Namespace) -> int:
-    """List the debug adapters."""
+    """Print the known debug adapters, as text or data, and return 0."""
     from dapeer.cli import doctor
 
     return doctor.report_adapters_as_data() if arguments.json else doctor.report_adapters()
 
 
 def adapters_changed(arguments: argparse.Namespace) -> int:
-    """Install or remove debug adapters."""
+    """Install or remove the debug adapters that the arguments name, and return the exit code."""
     from dapeer.cli import adapters
 
     work = adapters.install if arguments.installs else adapters.uninstall

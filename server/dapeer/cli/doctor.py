@@ -60,7 +60,10 @@ class Finding:
 
 
 def report() -> int:
-    """Print the state of this installation and its debug adapters; return the exit code."""
+    """Print the state of this installation, its debug adapters and assistants; return the exit code.
+
+    Each ready adapter debugs a small program, and each assistant's command is started. The code is `NOTHING_READY` if no adapter debugs.
+    """
     _print([f"dapeer {dapeer.__version__}", *map(str, _installation())])
     sys.stdout.flush()  # what follows takes a while
     found = _examined()
@@ -71,7 +74,10 @@ def report() -> int:
 
 
 def report_as_data() -> int:
-    """Print the same as data: the findings by what they are about; return the exit code."""
+    """Print what `report` does as JSON; return the exit code, which is the same.
+
+    Its keys are `version`, `installation`, `adapters` and `assistants`, the last three lists of findings.
+    """
     found = _examined()
     _print_data(
         {
@@ -85,7 +91,7 @@ def report_as_data() -> int:
 
 
 def report_adapters_as_data() -> int:
-    """Print each known debug adapter as data."""
+    """Print each known debug adapter as JSON, with whether it is ready, and return 0; none is started."""
     rows: list[dict[str, object]] = []
     for definition in _definitions():
         found = detect(definition)
@@ -105,7 +111,10 @@ def report_adapters_as_data() -> int:
 
 
 def report_adapters() -> int:
-    """Print each known debug adapter, what it debugs, and whether it is ready."""
+    """Print each known debug adapter, what it debugs, and whether it is ready or how to get it; return 0.
+
+    None is started to debug anything.
+    """
     for definition in _definitions():
         found = detect(definition)
         languages = ", ".join(definition.languages) or definition.title
@@ -122,7 +131,7 @@ def report_adapters() -> int:
 
 
 def check(name: str, *, as_data: bool = False) -> int:
-    """Start one adapter for real, debug a program with it, and print all that; return the exit code.
+    """Start one adapter, debug a small program with it, and print how that went; return the exit code.
 
     Raises:
         AdapterUnknown: There is no adapter of this name.
@@ -131,6 +140,7 @@ def check(name: str, *, as_data: bool = False) -> int:
 
 
 async def _check(definition: Definition, as_data: bool) -> int:
+    """Print the findings of an adapter's trial as they come, or all at the end as JSON; return the code."""
     findings: list[Finding] = []
     async with aclosing(_trial(definition)) as trial:
         async for finding in trial:
@@ -143,7 +153,10 @@ async def _check(definition: Definition, as_data: bool) -> int:
 
 
 async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
-    """Yield the results step by step; an error is the last."""
+    """Yield the findings of one adapter as they come: installed, started, debugged a program.
+
+    An error is the last one; nothing is raised.
+    """
     there = await anyio.to_thread.run_sync(_adapter, definition)
     yield there
     if there.state == "missing":
@@ -168,6 +181,10 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
 
 
 def _assistants() -> list[Finding]:
+    """Return a finding for each client that has dapeer in its configuration, or one that there is none.
+
+    Their commands are started for that.
+    """
     found = [
         Finding(reach.state, f"{reach.client.title} ({reach.scope})", reach.detail)
         for reach in anyio.run(reached, here())
@@ -193,7 +210,7 @@ def _adapter(definition: Definition) -> Finding:
 
 
 def _examined() -> list[Finding]:
-    """Return the lines on all adapters: whether each is there, and debugs a program."""
+    """Return findings on all adapters: whether each is installed, and debugs a small program, and notes."""
     definitions = list(_definitions())
     with ThreadPoolExecutor() as pool:
         found = list(pool.map(_adapter, definitions))
@@ -212,13 +229,16 @@ def _examined() -> list[Finding]:
 
 
 def _notes(definition: Definition) -> list[Finding]:
-    """Return notes on an installed adapter: who else can use it, what is slow, what is not changed."""
+    """Return notes on an installed adapter: who else can use it, and which patches are off."""
     rows = rows_of(definition, detect(definition))
     return [*doors(definition), *rows_off(definition.id, rows)]
 
 
 def rows_off(name: str, rows: Iterable[Patch]) -> list[Finding]:
-    """Return which changes dapeer makes in other versions of some software, but not in the installed one."""
+    """Return a note for each patch that is off for the installed version of some software.
+
+    `name` is the software's, for the notes.
+    """
     return [
         Finding("note", name, f"not changed: {described(each)}")
         for each in rows
@@ -227,13 +247,13 @@ def rows_off(name: str, rows: Iterable[Patch]) -> list[Finding]:
 
 
 def doors(definition: Definition) -> list[Finding]:
-    """Return what other users of the machine can do while an adapter debugs. Pure."""
+    """Return a note on what other users of the machine can do while an adapter debugs; empty if nothing."""
     sentence = definition.open_to_others
     return [Finding("note", definition.id, sentence)] if sentence else []
 
 
 def finding_of(name: str, detection: Detection) -> Finding:
-    """Return the line on an adapter. Pure."""
+    """Return the finding on whether an adapter is installed, and if not, how to get it."""
     if detection.ready:
         return Finding(
             "ready", f"{name} {detection.version}".rstrip(), detection.found.get(name, "")
@@ -248,6 +268,7 @@ def _below(text: str) -> str:
 
 
 def _installation() -> Iterator[Finding]:
+    """Yield findings on what dapeer itself needs: Python, packages, Neovim, and what the system allows."""
     yield Finding("ok", f"Python {platform.python_version()}", sys.executable)
     for package in ("mcp", "debugpy"):
         try:
@@ -268,7 +289,7 @@ def _installation() -> Iterator[Finding]:
 
 
 def neovim_finding(path: str | None) -> Finding:
-    """Say which Neovim there is to debug along in; nothing else needs one."""
+    """Return the finding on the Neovim at `path`, which is run for its version; None: there is none."""
     if path is None:
         return Finding("note", "Neovim", "not found; only for sharing sessions with nvim-dap")
     version = version_of(path)
@@ -280,7 +301,7 @@ def neovim_finding(path: str | None) -> Finding:
 
 
 def ptrace_finding(scope: int) -> Finding:
-    """Return what Linux lets a debugger attach to; launching always works. Pure.
+    """Return the finding on what Linux lets a debugger attach to, by its `ptrace_scope`.
 
     The meaning of the numbers: Documentation/admin-guide/LSM/Yama.rst of the kernel.
     """

@@ -17,9 +17,10 @@ _NEEDS_WSL = "dapeer does not run on Windows yet. Install and start it in WSL, t
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code.
+    """Run one command of the command line, `argv` or that of this process, and return its exit code.
 
-    Each part is imported when it is needed: `argparse` alone takes as long as a bridge's whole start.
+    On Windows only help, the version and `install` run. An error of the system, such as too little memory, is printed to stderr,
+    with the code 2.
     """
     given = sys.argv[1:] if argv is None else argv
     if sys.platform == "win32" and not _IN_WINDOWS.intersection(given):
@@ -39,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: Sequence[str]) -> int:
+    """Run `stdio` or a debugging command by modules that load little, else by `command_line`."""
     if given and given[0] == "stdio":
         from dapeer.cli import stdio
 
@@ -61,7 +63,7 @@ def _debugs(word: str) -> bool:
 
 
 def _doctor_in_windows() -> str:
-    """Return what the doctor finds where nothing can be debugged; its own module does not load there."""
+    """Return the text of `dapeer doctor` on Windows, where nothing can be debugged."""
     import dapeer
 
     python = sys.version.split()[0]

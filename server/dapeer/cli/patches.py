@@ -29,7 +29,10 @@ io.stdout:write(internals.rows() .. '\\n')
 
 
 def report_patches() -> int:
-    """Print all that dapeer changes in other software, and the state of each change; return the exit code."""
+    """Print all that dapeer changes in other software, with the state of each change, and return 0.
+
+    It runs other programs, such as adapters and Neovim, to ask for the changes that fit them.
+    """
     lines = [
         f"{patching.SETTING}=off runs without all of these, {patching.SETTING}=-NAME without one."
     ]
@@ -41,7 +44,7 @@ def report_patches() -> int:
 
 
 def _all() -> Iterator[tuple[str, list[Patch], str]]:
-    """Yield what is changed, its rows, and why there are none."""
+    """Yield for each changed software its title, the rows of its changes, and why there are none."""
     for definition in load_all(shipped(), user_folder()).values():
         if definition.detect.patches:
             detection = detect(definition)
@@ -51,6 +54,7 @@ def _all() -> Iterator[tuple[str, list[Patch], str]]:
 
 
 def _lines(row: Patch) -> list[str]:
+    """Return the lines of one change: its state, what is lost without it, and why it is off."""
     off = [f"           Off: {row.off.removeprefix(UNUSED)}"] if row.off else []
     return [
         f"  {row.state:8} {row.name:26} {row.whose} {row.tried}".rstrip(),
@@ -60,7 +64,7 @@ def _lines(row: Patch) -> list[str]:
 
 
 def rows_of(definition: Definition, detection: Detection) -> list[Patch]:
-    """Return what dapeer changes in an adapter that is there, and around it."""
+    """Return the changes that dapeer makes in an installed adapter, and around it; empty if not ready."""
     if not detection.ready:
         return []
     hastened = [_hastened()] if definition.children and definition.children.relay else []
@@ -68,7 +72,7 @@ def rows_of(definition: Definition, detection: Detection) -> list[Patch]:
 
 
 def _hastened() -> Patch:
-    """Return the change of a program's connections, which dapeer makes itself."""
+    """Return the row of the change that has connections of a program send small messages at once."""
     off = (
         f"switched off by {patching.SETTING}"
         if patching.is_switched_off(HASTENED.name)
@@ -79,7 +83,10 @@ def _hastened() -> Patch:
 
 
 def rows_of_nvim_dap() -> tuple[list[Patch], str]:
-    """Return what dapeer changes in nvim-dap, and why that is unknown."""
+    """Return the changes that dapeer makes in nvim-dap, and a reason for the case that there are none.
+
+    It runs Neovim with the nvim-dap that is found; without either the list is empty.
+    """
     nvim, nvim_dap = find_nvim(), find_nvim_dap()
     if nvim is None:
         return [], "nvim was not found"
@@ -95,6 +102,6 @@ def rows_of_nvim_dap() -> tuple[list[Patch], str]:
 
 
 def described(patch: Patch) -> str:
-    """Return what is lost without a patch, and why it is off. Pure."""
+    """Return a patch's name, what is lost without it, and why it is off, as one text."""
     named = f"{patch.name}: {patch.lost}" if patch.name else patch.lost
     return f"{named} ({patch.off})"

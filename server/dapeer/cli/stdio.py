@@ -25,10 +25,10 @@ DATA: Final = "--data"
 
 
 def run(given: Sequence[str]) -> int | None:
-    """Serve the client at stdin and stdout; None: the command line is to be read by `command_line`.
+    """Serve the MCP client at stdin and stdout until it leaves, and return the exit code.
 
-    Args:
-        given: The command line, from `stdio` on.
+    It joins a server that runs already, or answers by a front. None means that nothing was done, because the options or the
+    environment are unusual: `command_line` then reads the command line. `given` is that, from `stdio` on.
     """
     if os.isatty(0) and os.isatty(1):
         from dapeer.base.system.stderr import say
@@ -53,7 +53,10 @@ def run(given: Sequence[str]) -> int | None:
 
 
 def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
-    """Return the value of `--nvim` and the other options; None if something is unusual."""
+    """Return the value of `--nvim` and the set of other options; None if a word is unknown here.
+
+    `given` is the command line behind `stdio`. The value is `ANY` if the option is missing.
+    """
     nvim, flags = ANY, set[str]()
     words = iter(given)
     for word in words:
@@ -67,7 +70,7 @@ def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
 
 
 def _is_usual() -> bool:
-    """Whether a whole server would start with nothing but its own tools, and without an error."""
+    """Return whether a server would start here with only its own tools and adapters, and without an error."""
     from dapeer.base.system.folder_names import configuration
     from dapeer.integrations.variables import OF_SERVERS
     from dapeer.mcp.front.streams import can_serve
@@ -86,12 +89,10 @@ def _is_usual() -> bool:
 
 
 def _serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
-    """Answer by a front until the whole server is needed, which then takes over.
+    """Answer the client by a front until the whole server is needed, which takes over; return the code.
 
-    Args:
-        given: The command line.
-        for_neovims: A Neovim needs the whole server, too.
-        data: The client gets the data of results.
+    `given` is the command line. `for_neovims` says that a Neovim of this user needs the whole server, too; `data` that the client
+    gets results as data. The signals SIGTERM and SIGINT end the process from here on.
     """
     from dapeer.base.system import termination
     from dapeer.mcp.front.front import Front
@@ -115,7 +116,7 @@ def _serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
 
 @contextmanager
 def _door() -> Generator[socket.socket | None]:
-    """Give the socket at which Neovims announce themselves; None: it cannot be opened."""
+    """Yield the open socket at which Neovims announce themselves, or None if it cannot be opened."""
     from dapeer.mcp.rendezvous import knocks
 
     with ExitStack() as stack:
@@ -127,7 +128,7 @@ def _door() -> Generator[socket.socket | None]:
 
 
 def _wait_for_a_neovim(front: Front, door: socket.socket) -> None:
-    """Wait until a Neovim listens; or the client has left, or needs the whole server."""
+    """Wait until a Neovim of this user listens, or the client has left or needs the whole server."""
     from dapeer.neovim.discovery import sockets
 
     # One that appears from here on knocks.

@@ -94,9 +94,9 @@ class TrialOutcome:
 
 
 async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, TrialOutcome]:
-    """Debug a program under each of these adapters at once, in a folder; return the outcomes by id.
+    """Debug a small program under each of these adapters at once, and return the outcomes by id.
 
-    An adapter that is late is ended. That takes `SECONDS_FOR_ALL` and 3 more at most.
+    Programs are written below `folder`. An adapter that is late is ended. All of it takes at most `SECONDS_FOR_ALL` and 3 seconds more.
     """
     async with Debugger({each.id: each for each in definitions}, folder) as debugger:
         trials = {each.id: _Trial(debugger, each, folder / each.id) for each in definitions}
@@ -117,6 +117,7 @@ async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, Tr
 
 
 async def _ended(tasks: Iterable[BackgroundTask[TrialOutcome]]) -> None:
+    """Wait until all tasks have ended."""
     for each in tasks:
         await each.ended()
 
@@ -131,7 +132,7 @@ class _Trial:
         self._step = "start"
 
     def late(self) -> TrialOutcome:
-        """Return the outcome of a trial that is not done when the time is up."""
+        """Return the outcome of a trial whose time is up: failed, or slow if the machine is busy."""
         late = f"did not {self._step} within {SECONDS_FOR_ALL:g} s"
         if os.getloadavg()[0] <= MAX_READY_PROCESSES * (os.cpu_count() or 1):
             return TrialOutcome("failed", late)
@@ -139,7 +140,10 @@ class _Trial:
         return TrialOutcome("slow", f"not tried to the end, this machine is busy: {late}; {alone}")
 
     async def outcome(self) -> TrialOutcome:
-        """Debug the program, or only start the adapter where there is none for it."""
+        """Debug the small program of the adapter's language, and return how that went; nothing is raised.
+
+        Where dapeer has no program for it, or lacks a compiler, the adapter is only started.
+        """
         began = time.perf_counter()
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -161,14 +165,21 @@ class _Trial:
         return TrialOutcome("ready", f"debugged a program in {time.perf_counter() - began:.1f} s")
 
     async def _only_started(self, why: str) -> TrialOutcome:
+        """Start the adapter without a program, and return a ready outcome that says `why`.
+
+        Raises:
+            DapeerError: It does not start, or does not answer.
+        """
         await introduced(self._definition, self._folder)
         return TrialOutcome("ready", f"starts; not tried with a program: {why}")
 
     async def _debugged(self, source: Path, program: Path, line: int) -> None:
-        """Stop at the line, read the variable, and end the program.
+        """Launch a program with a breakpoint at `line` of `source`, read a local there, and end the program.
+
+        `program` is what is launched: the source, or what was compiled of it.
 
         Raises:
-            DapeerError: It does not start, or a step of that fails.
+            DapeerError: It does not start, does not stop there, or the local is wrong.
         """
         inputs = {"program": str(program), "cwd": str(self._folder)}
         request = LaunchRequest(self._definition.id, "launch", "", inputs, NO_KEYS, [])
@@ -192,11 +203,17 @@ class _Trial:
 
 
 def _last_line_with(text: str) -> int:
+    """Return the number, from 0, of the last line of a text that has the variable's name."""
     lines = text.splitlines()
     return max(number for number, line in enumerate(lines) if NAME in line)
 
 
 def _compiled(compiler: str, source: Path) -> Path:
+    """Compile a C file with debug information, and return the program's path.
+
+    Raises:
+        subprocess.SubprocessError: The compiler fails.
+    """
     target = source.with_suffix("")
     command = [compiler, "-g", "-O0", "-o", target, source]
     subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
@@ -204,7 +221,10 @@ def _compiled(compiler: str, source: Path) -> Path:
 
 
 async def _value(session: Session) -> str | None:
-    """Return the value of the variable, of the locals or directly below one; None: it is not there."""
+    """Return the value of the local `NAME` at a session's stop, which it fetches; None if there is none.
+
+    It is looked for among the locals, and directly below each of them.
+    """
     stop = session.mirror.stopped()
     await session.inspect.complete(stop)
     found = _named(stop.locals())
@@ -215,6 +235,7 @@ async def _value(session: Session) -> str | None:
 
 
 def _named(variables: Sequence[Variable]) -> str | None:
+    """Return the value of the variable `NAME`, without quotes; None if it is not among these."""
     values = {each["name"].lstrip("$"): each["value"].strip("\"'") for each in variables}
     return values.get(NAME)
 
@@ -223,7 +244,9 @@ def _named(variables: Sequence[Variable]) -> str | None:
 
 
 async def introduced(definition: Definition, folder: Path) -> tuple[int | None, Body]:
-    """Start an adapter without a program, and return its process id and its capabilities.
+    """Start an adapter without a program, end it again, and return its process id and its capabilities.
+
+    The id is None if the adapter runs elsewhere. `folder` is where a program is written for an adapter that starts with one.
 
     Raises:
         DapeerError: It does not start, or does not answer.
@@ -238,7 +261,7 @@ async def introduced(definition: Definition, folder: Path) -> tuple[int | None, 
 
 
 def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
-    """Return the inputs of adapters that start together with a program: one that does nothing."""
+    """Return the inputs to start an adapter with, and write an empty program if it needs one to start."""
     if "program" not in names_in({}, definition.transport):
         return {"cwd": str(folder)}
     program = folder / f"empty{next(iter(definition.extensions), '')}"
@@ -248,7 +271,13 @@ def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
 
 
 async def _capabilities(definition: Definition, adapter: Adapter) -> Body:
-    """Return the capabilities in an adapter's `initialize` response."""
+    """Send `initialize` to a started adapter, and return the capabilities in its response.
+
+    Raises:
+        RequestFailed: The adapter rejects the request.
+        RequestTimeout: It does not answer in the time that its definition gives.
+        ChannelClosed: It ends first.
+    """
     channel = Channel(adapter.transport, lambda _message: None, _refuse)
     receiving = BackgroundTask(channel.run())
     arguments = {**CLIENT, "adapterID": definition.adapter_id}
@@ -260,4 +289,9 @@ async def _capabilities(definition: Definition, adapter: Adapter) -> Body:
 
 
 async def _refuse(request: Request) -> Body:
+    """Reject a request of the adapter's.
+
+    Raises:
+        RequestFailed: Always.
+    """
     raise RequestFailed(request.command, "dapeer only looks whether the adapter works")

@@ -34,7 +34,10 @@ class Form:
 
 
 def exit_code(answer: Answer) -> int:
-    """Return the exit code of a command that has waited for a program."""
+    """Return the exit code of a command that waited for a program, from its tool's answer.
+
+    It is `STILL_RUNS` if the program runs, `ENDED_WITH_AN_ERROR` if it ended with another code than 0, else 0.
+    """
     state = answer.data.get("state")
     if state == "running":
         return STILL_RUNS
@@ -43,7 +46,10 @@ def exit_code(answer: Answer) -> int:
 
 
 def is_coloured(stream: TextIO, choice: str) -> bool:
-    """Whether a stream gets colours: as chosen, else by the environment, else if it is a terminal."""
+    """Return whether a stream gets colours.
+
+    `choice` is `always`, `never` or `auto`: then by `$NO_COLOR` and `$FORCE_COLOR`, else if it is a terminal.
+    """
     if choice != AUTO:
         return choice == ALWAYS
     if os.environ.get("NO_COLOR"):
@@ -54,7 +60,10 @@ def is_coloured(stream: TextIO, choice: str) -> bool:
 
 
 def write_text(text: str, colour: str) -> None:
-    """Write an answer's text to stdout."""
+    """Write an answer's text to stdout; at a terminal its lines are folded, and coloured by `colour`.
+
+    `colour` is `always`, `never` or `auto`.
+    """
     lines = text.split("\n")
     if sys.stdout.isatty():
         width = columns()
@@ -72,7 +81,7 @@ def write_data(answer: Answer) -> None:
 
 
 def write_error(text: str, colour: str) -> None:
-    """Write a tool's error to stderr."""
+    """Write a tool's error to stderr, in red by `colour`: `always`, `never` or `auto`."""
     if is_coloured(sys.stderr, colour):
         text = f"{_RED}{text}{_OFF}"
     sys.stderr.write(f"{text}\n")
@@ -80,12 +89,13 @@ def write_error(text: str, colour: str) -> None:
 
 def _write(text: str) -> None:
     # Names of files may be no UTF-8.
+    """Write a text and a line end to stdout, also with bytes that are no UTF-8."""
     sys.stdout.buffer.write(f"{text}\n".encode(errors="surrogateescape"))
     sys.stdout.flush()
 
 
 def columns() -> int:
-    """Return the columns of the terminal: $COLUMNS, else as it says; 80 where there is none."""
+    """Return the width of the terminal in columns: `$COLUMNS`, else what the system says, else 80."""
     if (given := os.environ.get("COLUMNS", "")).isdecimal() and int(given):
         return int(given)
     try:
@@ -95,7 +105,7 @@ def columns() -> int:
 
 
 def _folded(line: str, width: int) -> Iterator[str]:
-    """Yield the parts of a line that fit; those behind the first are indented as it is, and by two more."""
+    """Yield the parts of a line that fit into `width`, cut at spaces; further ones are indented more."""
     indent = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)
     while len(line) > width >= NARROWEST:
         end = line.rfind(" ", len(indent) + 1, width + 1)
@@ -107,7 +117,7 @@ def _folded(line: str, width: int) -> Iterator[str]:
 
 
 def _coloured(line: str, *, first: bool) -> str:
-    """Return a line in the colour of what it is."""
+    """Return a line of an answer with its colour: the first bold, the current line of source, notes."""
     if first:
         return f"{_BOLD}{line}{_OFF}"
     begin = line.lstrip()

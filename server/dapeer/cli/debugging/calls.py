@@ -28,9 +28,9 @@ GONE: Final = (
 
 
 def run(given: Sequence[str]) -> int:
-    """Run the command of a tool, and return its exit code.
+    """Run a debugging command: call its tool and write the answer; return the exit code.
 
-    `given` is the command line, from the command on.
+    `given` is the command line, from the command on. `script` and `call` are handled by modules of their own.
     """
     name, *words = given
     if name == table.SCRIPT:
@@ -67,14 +67,16 @@ def call(
     starts: bool,
     waits: bool,
 ) -> int:
-    """Call a tool, write its answer, and return the exit code.
+    """Call a tool of the project's server, write its answer or error, and return the exit code.
+
+    The server is started if none runs. dapeer's credentials are removed from the environment.
 
     Args:
-        tool: Its whole name.
-        arguments: Those of the tool, with files as they are called in this folder.
+        tool: The tool's whole name, such as `dap_run`.
+        arguments: The tool's arguments, with files as they are called in this folder.
         form: How the answer is written.
-        starts: Whether it may start a program, which gets the environment of this process.
-        waits: Whether it waits for a program, whose fate is the exit code.
+        starts: Whether the tool may start a program, which gets the environment of this process.
+        waits: Whether the tool waits for a program, whose state is the exit code; Ctrl-C then pauses it.
     """
     from dapeer.base.errors import DapeerError
     from dapeer.base.secrets import credentials
@@ -102,6 +104,14 @@ def call(
 def _answer(
     server: Core, tool: str, arguments: Mapping[str, Any], *, starts: bool, waits: bool
 ) -> Answer:
+    """Call a tool of the connected server, and return its answer; its notices are printed to stderr.
+
+    `starts` and `waits` are as in `call`.
+
+    Raises:
+        ToolError: The tool answers with an error.
+        ServerGone: The server has ended.
+    """
     connection, announcement = server.connection, server.announcement
     arguments = core.arguments_from_here({**arguments}, tool, announcement.project)
     if starts and (whose := core.whose_sessions_end(announcement)):
@@ -116,15 +126,17 @@ def _answer(
 
 
 def _pause_at_interrupt(connection: Connection, session_id: int | None) -> None:
-    """Have Ctrl-C pause the program that a call waits for; a second one leaves.
+    """Have the first Ctrl-C pause the program that a call waits for, and the second one end the command.
 
-    The answer of the call is then where the program is.
+    It sets the handler of SIGINT. The answer of the waiting call then says where the program is. `session_id` None stands for the
+    session that the client used last.
     """
     import signal
 
     arguments = {} if session_id is None else {"session_id": session_id}
 
     def pause(_number: int, _frame: object) -> None:
+        """Restore the usual handler of SIGINT, and call `dap_pause` on the same connection."""
         signal.signal(signal.SIGINT, signal.default_int_handler)
         connection.call_beside("dap_pause", arguments)
 

@@ -38,19 +38,19 @@ class Core:
         self._wire = reached.connection
 
     def close(self) -> None:
-        """Disconnect from it."""
+        """Close the connection to the server, which goes on."""
         self.connection.close()
         self._wire.close()
 
 
 def joined(environment: Mapping[str, str] | None) -> Core | None:
-    """Connect to the server of this folder's project; None if there is none.
+    """Connect to the running server of this folder's project, or of the Neovim around; None if none runs.
 
-    Args:
-        environment: What programs get that are started; None: the command starts none.
+    `environment` are the variables for programs that the command starts; None if it starts none. A person is told once if the
+    server of earlier commands was killed.
 
     Raises:
-        ServerGone: It has ended in that moment.
+        ServerGone: The server has ended in that moment.
     """
     reached = _reach()
     if reached is None or reached.announcement.detached:
@@ -61,7 +61,9 @@ def joined(environment: Mapping[str, str] | None) -> Core | None:
 def joined_or_started(
     environment: Mapping[str, str] | None, credentials: Mapping[str, str]
 ) -> Core:
-    """Connect to the server of this folder's project, which is started if there is none.
+    """Connect to the server of this folder's project, which is started if none runs, and then stays.
+
+    `environment` is as in `joined`; `credentials` are dapeer's own, by variable, for a server that is started.
 
     Raises:
         SystemRefuses: It cannot be started.
@@ -80,7 +82,7 @@ def joined_or_started(
 
 
 def _reach() -> Reached | None:
-    """Connect to the server of the Neovim in whose terminal this is, else to that of the project."""
+    """Connect to the server of the Neovim in whose terminal this runs, or to the project's; else None."""
     here = os.getcwd()
     if os.environ.get("NVIM"):
         from dapeer.neovim.discovery import sockets
@@ -93,6 +95,13 @@ def _reach() -> Reached | None:
 
 def _opened(reached: Reached, environment: Mapping[str, str] | None) -> Core:
     # Arguments of a process are often no UTF-8, and so are variables.
+    """Return a connection by which tools of a reached server can be called.
+
+    `environment` are the variables for programs that are started; None if there are none.
+
+    Raises:
+        ServerGone: The server has ended.
+    """
     sent = {_as_bytes(k): _as_bytes(v) for k, v in environment.items()} if environment else {}
     wire = reached.connection
     connection = Connection(
@@ -102,11 +111,15 @@ def _opened(reached: Reached, environment: Mapping[str, str] | None) -> Core:
 
 
 def _as_bytes(text: str) -> str:
+    """Return the bytes of a text as a text that JSON can carry, one character for each byte."""
     return os.fsencode(text).decode("latin-1")
 
 
 def _tell_of_a_killed_one(reached: Reached | None) -> None:
-    """Say once that the server of earlier commands was killed."""
+    """Print once to stderr that the server of earlier commands was killed, if so.
+
+    `reached` is the server that was found, None without one: only projects below its folder count.
+    """
     from dapeer.mcp.rendezvous import lifetime
 
     for project in reaching.upwards(os.getcwd()):
@@ -118,7 +131,7 @@ def _tell_of_a_killed_one(reached: Reached | None) -> None:
 
 
 def whose_sessions_end(announcement: Announcement) -> str:
-    """Return that sessions end with another's server; empty where they do not."""
+    """Return a sentence that sessions end with another client's or Neovim's server; empty if they do not."""
     if announcement.detached:
         return ""
     nvim = announcement.nvim not in (None, reaching.AUTO)
@@ -127,7 +140,11 @@ def whose_sessions_end(announcement: Announcement) -> str:
 
 
 def arguments_from_here(arguments: dict[str, Any], tool: str, project: str) -> dict[str, Any]:
-    """Return arguments whose files are those of this folder, where the server's is another one."""
+    """Return a tool's arguments with this folder's files as absolute paths, for a server in another one.
+
+    `project` is the server's folder; if it is this one, the arguments are returned as they are. A start gets this folder as `cwd`
+    unless it is that of something else. A name that no file here has stays, for the server to find.
+    """
     here = os.getcwd()
     if here == project:
         return arguments

@@ -19,7 +19,10 @@ NOTHING_RUNS: Final = "Nothing that commands have started runs here.\n"
 
 
 def end_all() -> int:
-    """End it, say what has become of each session, and return the exit code."""
+    """End all that commands have started, and their server if nobody else uses it; return 0.
+
+    What has become of each session is printed to stdout.
+    """
     try:
         server = core.joined(None)
     except ServerGone:
@@ -44,7 +47,7 @@ def end_all() -> int:
 
 
 def _opened(pid: int) -> int | None:
-    """Return what can be read once a process has ended; None where the system has no such thing."""
+    """Return a pidfd of a process, which is readable once it has ended; None if there is none."""
     if not hasattr(os, "pidfd_open"):
         return None
     try:
@@ -54,6 +57,7 @@ def _opened(pid: int) -> int | None:
 
 
 def _has_ended(process: int) -> bool:
+    """Wait `MILLISECONDS_TO_END` for the end of a pidfd's process, close it; return whether it ended."""
     poll = select.poll()
     poll.register(process, select.POLLIN)
     ended = bool(poll.poll(MILLISECONDS_TO_END))

@@ -45,7 +45,7 @@ class Point(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        """Add it."""
+        """Append a breakpoint at the place `values` to the parsed arguments."""
         del parser, option_string
         points = [*getattr(namespace, POINTS, ()), _place(str(values))]
         setattr(namespace, POINTS, points)
@@ -61,7 +61,10 @@ class OfPoint(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        """Set it, or add to its list."""
+        """Set `values` in the last breakpoint of the parsed arguments, or append it where that is a list.
+
+        Without a breakpoint before it, argparse ends the process with an error.
+        """
         points = getattr(namespace, POINTS, ())
         if not points:
             parser.error(f"{option_string} belongs to the -b before it: give -b FILE:LINE first")
@@ -72,7 +75,10 @@ class OfPoint(argparse.Action):
 
 
 def alone(name: str, **how: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - those of argparse
-    """Return the parser of one command, which costs less than that of all."""
+    """Return the parser of one command without those of the others, which costs less.
+
+    `how` are further arguments of `ArgumentParser`, and `help`, which is dropped.
+    """
     del how["help"]
     return argparse.ArgumentParser(prog=f"dapeer {name}", formatter_class=Help, **how)
 
@@ -85,7 +91,10 @@ class Help(argparse.HelpFormatter):
 
 
 def add_to(parser: argparse.ArgumentParser, tool: str, known: KnownTool) -> None:
-    """Add all that a tool takes to the parser of its command."""
+    """Add to a command's parser all arguments of its tool, as words by place or as options.
+
+    `known` is what is known of the tool: its schema and traits.
+    """
     schemas = known["arguments"].get("properties", {})
     places = by_place(tool, known)
     for name in places:
@@ -99,6 +108,10 @@ def add_to(parser: argparse.ArgumentParser, tool: str, known: KnownTool) -> None
 
 
 def _add_place(parser: argparse.ArgumentParser, tool: str, name: str, known: KnownTool) -> None:
+    """Add to a parser an argument of the tool that is a word by place, not an option.
+
+    `name` is the tool's argument, or `PLACE` for `FILE:LINE`.
+    """
     if name == PLACE:
         metavar = PLACES.get(tool, FILE_OR_FUNCTION)
         parser.add_argument(PLACE, metavar=metavar, nargs="?" if tool == "dap_source" else None)
@@ -114,7 +127,10 @@ def _add_place(parser: argparse.ArgumentParser, tool: str, name: str, known: Kno
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str, Any]) -> None:
-    """Add the option of an argument, `--session-id` of `session_id`."""
+    """Add to a parser the option of a tool's argument, such as `--session-id` of `session_id`.
+
+    `schema` is the argument's JSON Schema. A flag that is on by default becomes `--no-NAME`; a list may be given several times.
+    """
     flags = [*ALSO.get(name, ()), f"--{_dashed(name)}"]
     common: dict[str, Any] = {
         "dest": name, "default": argparse.SUPPRESS, "help": _help(schema)
@@ -137,7 +153,7 @@ def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str,
 
 
 def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[str, Any]]) -> None:
-    """Add `-b`, and an option for each thing that a breakpoint may have."""
+    """Add to a parser `-b`, and an option for each further property of a breakpoint, by their schemas."""
     group = parser.add_argument_group("breakpoints", "each option belongs to the -b before it")
     group.add_argument(
         "-b", "--breakpoint", action=Point, metavar=FILE_OR_FUNCTION, dest=POINTS,
@@ -156,7 +172,7 @@ def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[s
 
 
 def _how(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how argparse reads one value."""
+    """Return the arguments of `add_argument` that say how a value of this JSON Schema is read."""
     if "enum" in schema:
         return {"choices": schema["enum"]}
     match schema.get("type"):
@@ -171,6 +187,7 @@ def _how(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _help(schema: Mapping[str, Any]) -> str | None:
+    """Return the help of an argument, from its schema's description and default; None without any."""
     text = str(schema.get("description", ""))
     default = schema.get("default")
     if default is not None and not isinstance(default, bool):
@@ -183,6 +200,11 @@ def _dashed(name: str) -> str:
 
 
 def _assignment(text: str) -> tuple[str, str]:
+    """Return name and value of `NAME=VALUE`.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=VALUE")
@@ -190,10 +212,10 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return the object that a text of JSON is.
+    """Return the object that a text of JSON holds.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: It is no JSON, or no object.
     """
     try:
         value: object = json.loads(text)
@@ -217,7 +239,10 @@ def _place(text: str) -> dict[str, Any]:
 
 
 def arguments_of(typed: Mapping[str, Any], tool: str, known: KnownTool) -> dict[str, Any]:
-    """Return the arguments of a tool that were typed; what was left out is not in them."""
+    """Return the arguments of a tool that were typed; what was left out is not in them.
+
+    `typed` are argparse's results by name. Pairs become an object, and a single empty text an empty list.
+    """
     schemas = known["arguments"].get("properties", {})
     arguments = {name: value for name, value in typed.items() if name in schemas}
     for name, value in arguments.items():
@@ -232,6 +257,9 @@ def arguments_of(typed: Mapping[str, Any], tool: str, known: KnownTool) -> dict[
 
 
 def _placed(place: Mapping[str, Any], tool: str) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments of a place, where a name without a line is a file's, or a function's."""
+    """Yield name and value of each argument that a place stands for.
+
+    Where the tool wants a file, a name without a line is the file's, not a function's.
+    """
     for name, value in place.items():
         yield ("filename" if name == "function" and tool in PLACES else name), value

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 def add_parser(
     add: Callable[..., argparse.ArgumentParser], name: str, tool: str
 ) -> argparse.ArgumentParser:
-    """Add the parser of a tool's command, by what makes a parser of a name and a summary."""
+    """Add the parser of a tool's command by `add`, and return it with all its options.
+
+    `add` makes a parser of a name, `help` and `description`, as argparse's sub-parsers or `options.alone` do.
+    """
     known = known_tools()[tool]
     summary = known["description"].replace("%", "%%")
     parser = add(name, help=summary, description=summary, allow_abbrev=False)
@@ -38,7 +41,10 @@ def add_parser(
 
 
 def add_any(add: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Add the parser of `call`, by what makes a parser of a name and a summary."""
+    """Add the parser of the command `call`, which calls any tool, by `add`, and return it.
+
+    `add` makes a parser of a name, `help` and `description`.
+    """
     summary = "call any tool by its whole name, such as those of Neovim"
     parser = add(table.CALL, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
     parser.add_argument("tool", metavar="TOOL", help="such as nvim_targets")
@@ -51,7 +57,7 @@ def add_any(add: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentPar
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add how an answer is written."""
+    """Add to a parser the options `--json` and `--color`."""
     parser.add_argument("--json", action="store_true", help="print the answer as data")
     parser.add_argument(
         "--color",
@@ -62,7 +68,10 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_any(words: Sequence[str]) -> tuple[str, dict[str, Any], answers.Form]:
-    """Return tool, arguments and the answer's form of what was typed behind `call`."""
+    """Return the tool, its arguments, and how the answer is written, from the words behind `call`.
+
+    Wrong words end the process with an error.
+    """
     typed = add_any(options.alone).parse_args(words)
     return typed.tool, typed.arguments, answers.Form(typed.color, is_data=typed.json)
 
@@ -70,7 +79,11 @@ def read_any(words: Sequence[str]) -> tuple[str, dict[str, Any], answers.Form]:
 def read_command(
     name: str, tool: str, words: Sequence[str]
 ) -> tuple[dict[str, Any], answers.Form, bool]:
-    """Return what was typed behind a command: arguments, the answer's form, and whether `--all` was."""
+    """Return a tool's arguments, how the answer is written, and whether `--all` was given.
+
+    `words` are those behind the command `name`; of `dap_run` those behind `--` are the program, if none is named, and its
+    arguments. Wrong words end the process with an error.
+    """
     words, rest = [*words], list[str]()
     if tool == "dap_run" and "--" in words:
         at = words.index("--")

@@ -23,7 +23,10 @@ SUMMARY: Final = "run Python that has the tools as methods of `d`, here and now"
 
 
 def add_parser(add: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Add the parser of the command, by what makes a parser of a name and a summary."""
+    """Add the parser of the command `script` by `add`, and return it.
+
+    `add` makes a parser of a name, `help` and `description`.
+    """
     parser = add(
         "script",
         help=SUMMARY,
@@ -36,7 +39,11 @@ def add_parser(add: Callable[..., argparse.ArgumentParser]) -> argparse.Argument
 
 
 def run(given: Sequence[str]) -> int:
-    """Run a script, and return its exit code: 1 if it has raised an error."""
+    """Run a script with a debugger and a server of its own, and return its exit code.
+
+    `given` is the command line, from `script` on; the script comes from a file, or for `-` from stdin. `sys.argv` is set to its
+    arguments. The code is 1 if it raises an error, and `WRONG_USE` if it cannot be read.
+    """
     typed = add_parser(alone).parse_args(given[1:])
     try:
         code = sys.stdin.read() if typed.file == STDIN else Path(typed.file).read_text("utf-8")

@@ -65,7 +65,7 @@ def name_of(tool: str) -> str:
 
 
 def tools_by_command() -> dict[str, str]:
-    """Return the tool of each command, the short ones last."""
+    """Return the tool of each command that calls one, by the command's name, the short names last."""
     named = {name_of(tool): tool for tool in known_tools()}
     named.pop("", None)
     return {**named, **SHORT}
@@ -82,7 +82,7 @@ def short_names(tool: str) -> list[str]:
 
 
 def by_place(tool: str, known: KnownTool) -> Sequence[str]:
-    """Return the arguments that a tool's command takes by place, in their order."""
+    """Return the arguments that a tool's command takes as words by place, in their order."""
     return BY_PLACE.get(tool) or known["arguments"].get("required", ())
 
 

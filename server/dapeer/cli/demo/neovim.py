@@ -46,6 +46,7 @@ class Seat:
     """A person's place at a Neovim: its keyboard and its screen."""
 
     def __init__(self, socket: str) -> None:
+        """Keep the socket where the Neovim listens; `take` connects."""
         self.socket = socket
         """Where the Neovim listens."""
         self._notifications: defaultdict[str, Mailbox[list[Value]]] = defaultdict(
@@ -60,7 +61,7 @@ class Seat:
         await self.configure(SET_UP, str(LUA))
 
     async def configure(self, lua: str, *arguments: object) -> None:
-        """Add to the configuration; the last of its `...` are this Python and the channel to tell by."""
+        """Run Lua in Neovim; its `...` are `arguments`, this Python's path, and this RPC channel's number."""
         await self.lua(lua, *arguments, sys.executable, self._neovim.channel)
 
     async def lua(self, code: str, *arguments: object) -> Value:
@@ -72,10 +73,10 @@ class Seat:
         await self._neovim.request("nvim_input", keys)
 
     async def notified(self, kind: str) -> list[Value]:
-        """Wait until Neovim tells something of a kind; return the rest of it.
+        """Wait for the next notification of a kind from Neovim, and return its arguments.
 
         Raises:
-            Evidence: It does not.
+            Evidence: None comes within `SECONDS_TO_WAIT`.
         """
         try:
             with anyio.fail_after(SECONDS_TO_WAIT):
@@ -84,20 +85,28 @@ class Seat:
             raise Evidence(f"Neovim should show: {kind}") from None
 
     async def is_at(self, text: str) -> None:
-        """Wait until the line of the cursor says this."""
+        """Wait until the line at Neovim's cursor is this text.
+
+        Raises:
+            TimeoutError: It is not within `SECONDS_TO_WAIT`.
+        """
         with anyio.fail_after(SECONDS_TO_WAIT):
             while await self.lua("return vim.api.nvim_get_current_line()") != text:
                 pass  # each question lets Neovim's loop turn once
 
     async def waits_for_a_key(self) -> str:
-        """Wait until Neovim waits for a key; return the clause that says so."""
+        """Wait until Neovim waits for a key, and return the clause that says so.
+
+        Raises:
+            TimeoutError: It does not within `SECONDS_TO_WAIT`.
+        """
         with anyio.fail_after(SECONDS_TO_WAIT):
             while not (state := await self._neovim.state()):
                 pass  # each question lets Neovim's loop turn once
         return state
 
     async def leave(self) -> None:
-        """Quit, from whatever Neovim waits for."""
+        """Quit Neovim, from whatever it waits for, and close the connection."""
         await self.keys("<C-\\><C-n>")
         self._neovim.send("vim.cmd('qall!')")
         with anyio.move_on_after(SECONDS_TO_QUIT):
@@ -105,13 +114,20 @@ class Seat:
         await self._neovim.aclose()
 
     def _take(self, name: str, arguments: list[Value]) -> None:
+        """Keep the arguments of a notification for who waits for its kind; redraws are dropped."""
         if name != "redraw":
             self._notifications[name].put(arguments)
 
 
 @asynccontextmanager
 async def seated(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat]:
-    """Start a Neovim in a folder, with a place for a scripted person; at the exit it has ended."""
+    """Start a Neovim in a folder with nvim-dap, yield a scripted person's place at it, and end it.
+
+    `nvim` is its executable, `nvim_dap` the plugin's folder.
+
+    Raises:
+        Evidence: It does not start.
+    """
     with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as place:
         socket = str(Path(place) / "nvim")
         async with _running(nvim, nvim_dap, socket, folder):
@@ -125,6 +141,11 @@ async def seated(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat
 
 @asynccontextmanager
 async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> AsyncGenerator[None]:
+    """Start an embedded Neovim that listens at `socket`, and after the body wait for its end, or kill it.
+
+    Raises:
+        Evidence: It does not start.
+    """
     plugins = f"set runtimepath^={plugin_folder()},{nvim_dap}"
     start = [nvim, "--clean", "-n", "--headless", "--embed", "--listen", socket]
     # An embedded Neovim ends with its stdin, so also when this process is killed.

@@ -40,13 +40,17 @@ class Person:
 
     async def _do(self, function: str, *arguments: object) -> Value:
         # None would come as `vim.NIL`, which is true.
+        """Call a function of the Lua module `person`, without the arguments that are None; return its result."""
         given = [each for each in arguments if each is not None]
         return await self._hands.lua(f"return require('person').{function}(...)", *given)
 
     # -- what the person does
 
     async def run(self, program: object, **more: object) -> int:
-        """Start a Python program; return nvim-dap's id of the session when it is initialized."""
+        """Start a Python program in nvim-dap; return nvim-dap's id of the session once it is initialized.
+
+        `more` are keys of the configuration.
+        """
         config: Mapping[str, object] = {
             "type": "python",
             "request": "launch",

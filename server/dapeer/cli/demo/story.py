@@ -24,6 +24,7 @@ async def run(*, collects: bool = False) -> int:
 
 
 async def _story(part: Callable[[Client], Awaitable[None]]) -> None:
+    """Print what the story is about, start a server, and play `part` with an assistant's client of it."""
     say(
         "A person asks: `shop.py` sells goods for 100.00 with a discount of 10 %, so 90.00 should be paid. "
         "It prints another amount. Why?"
@@ -33,6 +34,11 @@ async def _story(part: Callable[[Client], Awaitable[None]]) -> None:
 
 
 async def _search(client: Client) -> None:
+    """Find the bug step by step: a conditional stop, expressions, a run to a line, another value.
+
+    Raises:
+        Evidence: The program does not behave as the story says.
+    """
     add, total = line_of(SHOP, "add"), line_of(SHOP, "total")
     say("One call starts the program and shows it where the amount is put together.")
     breakpoint_ = {"filename": str(SHOP), "line": add, "hit_condition": "4"}
@@ -69,6 +75,11 @@ async def _search(client: Client) -> None:
 
 
 async def _collect(client: Client) -> None:
+    """Find the bug in one call, by collecting values at a line.
+
+    Raises:
+        Evidence: The program does not behave as the story says.
+    """
     say("One call runs the program to its end, and records what comes by where the total returns.")
     collect = ["total", "self.discount", GOODS, "total * (1 - self.discount)"]
     point = {"filename": str(SHOP), "line": line_of(SHOP, "total"), "collect": collect}

@@ -45,7 +45,10 @@ CONFIGURATION: Final = Path(__file__).with_name("configuration.lua")
 
 
 async def run() -> int:
-    """Play the story and print its transcript; return the exit code."""
+    """Play the story with a person in Neovim, print its transcript, and return the exit code.
+
+    It is 1 if Neovim or nvim-dap is missing, or the story goes wrong.
+    """
     nvim, nvim_dap = find_nvim(), find_nvim_dap()
     if nvim is None:
         say(
@@ -64,6 +67,7 @@ async def run() -> int:
 
 
 async def _story(nvim: str, nvim_dap: Path) -> None:
+    """Play all parts of the story, in a Neovim that is started for it and with a copy of the program."""
     say(
         "A person has `shop.py` open in Neovim. It sells goods for 100.00 with a discount of 10 %, so 90.00 should be "
         "paid, but it prints another amount. (Neovim and nvim-dap are real; the person is a script that types "
@@ -90,6 +94,7 @@ def _copy_of(program: Path) -> Generator[Path]:
 
 
 async def _starts(somebody: Person, shop: Path) -> None:
+    """Have the person set a breakpoint, start the program in nvim-dap, and see it stop; print the screen."""
     say(
         "The person sets a breakpoint where the total is asked for, and starts the program in nvim-dap."
     )
@@ -101,6 +106,11 @@ async def _starts(somebody: Person, shop: Path) -> None:
 
 
 async def _joins(client: Client) -> None:
+    """Have the assistant find the person's session and see its stop.
+
+    Raises:
+        Evidence: It sees another one.
+    """
     say(
         "Now they ask their assistant, whose `dapeer stdio` is attached to this Neovim. It finds the same session."
     )
@@ -112,6 +122,11 @@ async def _joins(client: Client) -> None:
 
 
 async def _breakpoint(client: Client, somebody: Person) -> None:
+    """Have the assistant set a conditional breakpoint that the person sees, and continue to it.
+
+    Raises:
+        Evidence: Neovim does not show the breakpoint.
+    """
     say(
         "It wants to stop at the last item only. Its breakpoint has a condition, and becomes a sign in Neovim: C."
     )
@@ -127,6 +142,11 @@ async def _breakpoint(client: Client, somebody: Person) -> None:
 
 
 async def _away(client: Client, seat: Seat, somebody: Person) -> str:
+    """Have the assistant go on while Neovim waits for a key of the person; return the evaluated cost.
+
+    Raises:
+        Evidence: The program does not behave as the story says.
+    """
     await somebody.types("f")
     state = await seat.waits_for_a_key()
     say(
@@ -151,6 +171,11 @@ async def _away(client: Client, seat: Seat, somebody: Person) -> str:
 
 
 async def _finds(client: Client, seat: Seat, somebody: Person, cost: str) -> None:
+    """Have the assistant find the bug while the person types elsewhere; `cost` was evaluated before.
+
+    Raises:
+        Evidence: The program does not behave as the story says.
+    """
     say(
         "`cost` takes the discount off already. What happens to the total? The person writes a note in another "
         "window all the while: the assistant's step takes nothing from under their hands."
@@ -189,13 +214,18 @@ async def _finds(client: Client, seat: Seat, somebody: Person, cost: str) -> Non
 
 
 async def _screen(somebody: Person) -> str:
+    """Print what Neovim shows, and return it."""
     screen = await somebody.screen()
     show(f"\nNeovim shows:\n{screen}")
     return screen
 
 
 async def review(client: Client, seat: Seat, somebody: Person, shop: Path) -> None:
-    """Play the story; `shop` is the file that is fixed."""
+    """Play the part in which the assistant proposes a fix of the file `shop`, and the person accepts it.
+
+    Raises:
+        Evidence: It does not go as the story says.
+    """
     await seat.configure(CONFIGURATION.read_text(encoding="utf-8"))
     say("It shows the person what it would change: a diff in Neovim. Both sides of it:")
     await _proposes(client, somebody, shop, TYPO)
@@ -217,6 +247,11 @@ async def review(client: Client, seat: Seat, somebody: Person, shop: Path) -> No
 
 
 async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> None:
+    """Have the assistant propose a diff with this line, and the person accept it; write the file.
+
+    Raises:
+        Evidence: The answer is not what was proposed.
+    """
     proposal = _with(line, shop)
     arguments = {"new_file_path": str(shop), "new_file_contents": proposal}
     show(f'\n→ nvim_open_diff(new_file_path="{shop.name}", new_file_contents="…")')
@@ -237,6 +272,7 @@ async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> 
 
 
 def _with(line: str, shop: Path) -> str:
+    """Return the text of the file `shop` with `line` in place of the wrong one."""
     text = shop.read_text(encoding="utf-8")
     return text.replace(WRONG if WRONG in text else TYPO, line)
 

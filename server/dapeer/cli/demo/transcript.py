@@ -26,7 +26,7 @@ class Evidence(Exception):
 
 
 async def played(story: Callable[[], Awaitable[None]]) -> int:
-    """Play a story and return the exit code: 1 if it did not go as expected."""
+    """Play a story, and return the exit code: 1 if it raises `Evidence`, which is then printed."""
     code = 0
     try:
         await story()
@@ -41,7 +41,11 @@ async def played(story: Callable[[], Awaitable[None]]) -> int:
 
 
 async def call(client: Client, tool: str, **arguments: Value) -> Json:
-    """Call a tool, print the call and the answer, and return the structured result."""
+    """Call a tool, print the call and its answer, and return the answer's structured data.
+
+    Raises:
+        Evidence: The answer is an error.
+    """
     given = ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
     print(f"\n→ {tool}({given})")
     result = await client.call_tool(tool, arguments)
@@ -52,7 +56,7 @@ async def call(client: Client, tool: str, **arguments: Value) -> Json:
 
 
 def expect(holds: bool, what: str) -> None:
-    """Continue only if the story is true so far.
+    """Check that the story is true so far; `what` says what should have been.
 
     Raises:
         Evidence: It is not.
@@ -75,7 +79,10 @@ def show(text: str) -> None:
 
 @asynccontextmanager
 async def assistant(project: Path, *options: str) -> AsyncGenerator[Client]:
-    """Start a server as an assistant's host does, over stdio, and connect to it."""
+    """Start a server over stdio, as an assistant's host does, and yield a client that is connected to it.
+
+    `options` are added to the command line `dapeer stdio --no-bridge`, which runs in `project`.
+    """
     command = StdioServerParameters(
         command=sys.executable,
         args=["-m", "dapeer", "stdio", "--no-bridge", *options],
