@@ -81,7 +81,7 @@ class Placed:
 
     @property
     def on_response(self) -> Mapping[str, ResponseHandler]:
-        """What takes in each response."""
+        """The handlers of responses, by command; each gets the request's arguments and the response's body."""
         return {
             SET_LINES: self._set_lines,
             "setFunctionBreakpoints": self._set_functions,
@@ -294,10 +294,12 @@ class Placed:
                 self.functions[index] = name, cast("Breakpoint", {**kept, "verified": True})
 
     def _set_data(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
+        """Replace the data breakpoints by those of a `setDataBreakpoints` request, with their states."""
         self._numbers = None
         self.data = _paired(arguments, body)
 
     def _set_instructions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
+        """Replace the instruction breakpoints by those of a request, with their states."""
         self._numbers = None
         self.instructions = _paired(arguments, body)
 

@@ -182,7 +182,7 @@ class Mirror(Notes):
         return self._suspended.stop_of(thread_id)
 
     def require_live(self) -> None:
-        """Raise `NotStopped` if the debuggee has ended, or dapeer has detached from it."""
+        """Raise `NotStopped` if the debuggee has ended, or dapeer has detached from it; else do nothing."""
         if self._ended:
             raise NotStopped(
                 "The program has ended.",

@@ -35,12 +35,12 @@ class Loaded:
 
     @property
     def on_event(self) -> Mapping[str, EventHandler]:
-        """The handlers of events."""
+        """The handlers of events, by the event's name; each gets the event's body."""
         return {"module": self._module, "loadedSource": self._source}
 
     @property
     def on_response(self) -> Mapping[str, ResponseHandler]:
-        """What takes in each response."""
+        """The handlers of responses, by command; each gets the request's arguments and the response's body."""
         return {"modules": self._modules_listed, "loadedSources": self._sources_listed}
 
     def _module(self, body: ModuleEventBody) -> None:

@@ -84,7 +84,7 @@ class OutputLog:
         self.shown = max(self.shown, cursor)
 
     def enter_terminal(self) -> None:
-        """Take note that the program prints to a terminal of dapeer."""
+        """Set `in_terminal`: the program prints to a terminal of dapeer."""
         self.in_terminal = True
 
     @property
@@ -166,5 +166,6 @@ class OutputLog:
 
 
 def _cut(piece: Piece, since: int) -> Piece:
+    """Return the part of a piece from cursor `since` on."""
     cut = max(0, since - piece.start)
     return Piece(piece.start + cut, piece.category, piece.text[cut:], piece.at) if cut else piece

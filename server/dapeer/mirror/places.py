@@ -112,7 +112,7 @@ class Seen:
 
     @property
     def tells(self) -> bool:
-        """Whether at least one thread has frames here."""
+        """Whether the frames of at least one thread are known."""
         return any(each.frames for each in self.threads)
 
 

@@ -30,7 +30,7 @@ class Threads:
         """Return whether `names` has all threads of the debuggee, each with its name.
 
         That is so if all were listed in this `epoch` (the session's count of stops), or if `thread` events have reported
-        starts and ends; False while any thread has no name yet.
+        starts and ends. It is False while no thread is known, or any has no name yet.
         """
         fresh = self._followed or self._listed_in == epoch
         return fresh and bool(self.names) and all(self.names.values())

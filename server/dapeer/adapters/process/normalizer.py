@@ -228,7 +228,8 @@ class Normalizer:
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
         """Yield the `stopped` event with its real reason, or a `continue` request for an unwanted first stop.
 
-        Nothing is yielded for a stop before all breakpoints are set, or one that the adapter repeats.
+        For an adapter with the quirk `skip_first_stop`, nothing is yielded for a stop before all breakpoints are set, or for
+        one that the adapter repeats.
         """
         reason, quirks = self._reason(body), self._quirks
         # Without a quirk, no stop is unwanted, not even one that gives no reason.

@@ -100,6 +100,7 @@ class Reaper:
             self._write_to_all(b"forget %s\n" % name.encode())
 
     def _write_to_all(self, line: bytes) -> None:
+        """Write a line to all child processes that run."""
         for child in self._children.values():
             _write(child, line)
 

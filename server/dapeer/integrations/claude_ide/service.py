@@ -239,6 +239,7 @@ async def _write(
 
 
 async def _notify(connection: ServerConnection, method: str, params: Json) -> None:
+    """Send a notification of JSON-RPC on a connection; one that has ended gets none."""
     await _send(connection, {"jsonrpc": "2.0", "method": method, "params": params})
 
 
