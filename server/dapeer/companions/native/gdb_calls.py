@@ -124,10 +124,10 @@ def is_running() -> bool:
 
 @CALLS
 def keep_stopped(row: Any) -> None:
-    """Apply the row: connect a `CallCount` to calls, resumes and stops, in place of GDB's DAP.
+    """Patch GDB's DAP: connect a `CallCount` to calls, resumes and stops, in place of its listeners.
 
-    `row` is the `patching.Row`. The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes
-    `CallCount.around` of the request.
+    The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes `CallCount.around` of the
+    request. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     events: Any = importlib.import_module("gdb.dap.events")
     report, *forget = map(listener, RESUMED)

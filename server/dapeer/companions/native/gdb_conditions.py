@@ -89,7 +89,10 @@ CONDITIONS = patching.Row(
 
 @CONDITIONS
 def check_all(row: Any) -> None:
-    """Apply the row: call `check` at each change of a breakpoint."""
+    """Have `check` called at each change of a breakpoint.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     telling.hear(row, gdb.events.breakpoint_modified, check)
 
 
@@ -103,7 +106,10 @@ PENDING = patching.Row(
 
 @PENDING
 def enable_all_found(row: Any) -> None:
-    """Apply the row: call `enable_found` at each change of a breakpoint."""
+    """Have `enable_found` called at each change of a breakpoint.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     telling.hear(row, gdb.events.breakpoint_modified, enable_found)
 
 

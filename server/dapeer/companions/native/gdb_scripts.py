@@ -43,9 +43,10 @@ def warning(scripts: list[str]) -> str:
 
 @SCRIPTS
 def name_scripts(row: Any) -> None:
-    """Apply the row: name scripts that were not run by an `output` event, after files are loaded.
+    """Have an `output` event sent, after files are loaded, that names scripts which GDB did not run.
 
-    Each script is named once, Rust's own never. Several files that are loaded at once are handled together.
+    Each script is named once, Rust's own never. Several files that are loaded at once are handled together. `row` is this patch's
+    `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     send: Any = importlib.import_module("gdb.dap.server").send_event
     known: set[str] = set()

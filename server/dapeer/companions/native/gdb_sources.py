@@ -42,9 +42,10 @@ def read(program: str) -> None:
 
 @SOURCES
 def add_command(row: Any) -> None:
-    """Apply the row: define GDB's commands `dapeer_sources NAME` and `dapeer_file PROGRAM`.
+    """Define GDB's commands `dapeer_sources NAME` and `dapeer_file PROGRAM`.
 
-    The first prints paths, the second loads a program.
+    The first prints paths, the second loads a program. `row` is this patch's `patching.Row`, which calls this function when it is applied,
+    and undoes it.
     """
     find = row.guard(named, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
 

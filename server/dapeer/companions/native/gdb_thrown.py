@@ -70,7 +70,10 @@ def describe() -> str:
 
 @THROWN
 def add_command(row: Any) -> None:
-    """Apply the row: define GDB's command `dapeer_thrown`, which prints `describe()` as JSON."""
+    """Define GDB's command `dapeer_thrown`, which prints `describe()` as JSON.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     tell = row.guard(describe, str)
 
     class Thrown(gdb.Command):  # type: ignore[misc]

@@ -59,7 +59,10 @@ TURNS = patching.Row(
 
 @TURNS
 def take_turns(row: Any) -> None:
-    """Apply the row: replace `gdb.post_event`, so that no posted function waits for the end of another."""
+    """Replace `gdb.post_event` by one whose functions do not wait for the end of others.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     row.set("gdb:post_event", in_turn(gdb.post_event))
 
 

@@ -58,9 +58,10 @@ RUST = patching.Row(
 
 @VALUES
 def teach_dap(row: Any) -> None:
-    """Apply the row: GDB's DAP shows each value in one line, and the other values where one is unreadable.
+    """Patch GDB's DAP so that it shows each value in one line, and the others where one is unreadable.
 
-    It replaces methods of `gdb.dap.varref` and `gdb.dap.scopes`.
+    It replaces methods of `gdb.dap.varref` and `gdb.dap.scopes`. `row` is this patch's `patching.Row`, which calls this function when it is
+    applied, and undoes it.
     """
     varref: Any = importlib.import_module("gdb.dap.varref")
     base = varref.BaseReference
@@ -296,7 +297,10 @@ def trait_object(value: Any) -> TraitObject | None:
 
 @RUST
 def load_printers(row: Any) -> None:
-    """Apply the row: register `trait_object`, and load Rust's own printers with each Rust program."""
+    """Register `trait_object` as a pretty-printer, and load Rust's own ones with each Rust program.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     show = row.guard(trait_object, lambda _value: None)  # pyright: ignore[reportUnknownLambdaType]
     gdb.pretty_printers.append(show)
     row.and_undo(lambda: gdb.pretty_printers.remove(show))

@@ -61,10 +61,10 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
     debugger: Any,
     names: Any,
 ) -> None:
-    """Apply the row in the LLDB of `debugger` (an `lldb.SBDebugger`).
+    """Register summaries and commands in the LLDB of `debugger`, an `lldb.SBDebugger`.
 
-    LLDB calls this at the import of this module. Rows that are off are reported on stderr, and the variable with their word is taken out of
-    the program's environment.
+    The row `VALUES` does so. LLDB calls this at the import of this module. Rows that are off are reported on stderr, and the variable with
+    their word is taken out of the program's environment.
     """
 
     @VALUES

@@ -62,9 +62,10 @@ NEWEST = patching.Row(
 
 @PROMPT
 def acknowledge_promptly(row: Any) -> None:
-    """Apply the row: a stream sets `TCP_QUICKACK` on its socket before each line that it reads.
+    """Patch debugpy's adapter so that a stream sets `TCP_QUICKACK` before each line that it reads.
 
-    Nothing changes on systems without that option.
+    Nothing changes on systems without that option. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
+    undoes it.
     """
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is None:
@@ -89,9 +90,10 @@ def acknowledge_promptly(row: Any) -> None:
 
 @BENEATH
 def launch_beneath(row: Any) -> None:
-    """Apply the row: the adapter starts debugpy's launcher by `debugpy_launcher.py`.
+    """Patch debugpy's adapter so that it starts debugpy's launcher by `debugpy_launcher.py`.
 
-    It uses the launcher that `debugLauncherPath` names as it is; if there is no such path, the request fails at once.
+    It uses the launcher that `debugLauncherPath` names as it is; if there is no such path, the request fails at once. `row` is this patch's
+    `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     folder = os.path.dirname(str(importlib.import_module("debugpy.launcher").__file__))
     script = debugpy_launcher.__file__
@@ -121,10 +123,11 @@ def launch_beneath(row: Any) -> None:
 
 @NO_REPORTS
 def report_no_ports(row: Any) -> None:
-    """Apply the row: the adapter no longer reports its ports, which it does for editors that list ports.
+    """Patch debugpy's adapter so that it no longer reports its ports, which it does for editors.
 
     Its first thread reports them once more when others serve the client already. It ends the adapter if a launcher has connected by then,
-    whose port is closed and still to be reported.
+    whose port is closed and still to be reported. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
+    undoes it.
     """
 
     @row.replace(REPORTS)
@@ -134,9 +137,10 @@ def report_no_ports(row: Any) -> None:
 
 @NEWEST
 def find_the_newest(row: Any) -> None:
-    """Apply the row: the adapter finds a process that has replaced itself (`exec`) by its new connection.
+    """Patch debugpy's adapter so that it finds a process after an `exec` by its new connection.
 
-    It keeps the old one until another thread has noticed its end, and prefers the oldest: a client that attaches by then is rejected.
+    It keeps the old one until another thread has noticed its end, and prefers the oldest: a client that attaches by then is rejected. `row`
+    is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
 
     @row.replace(WAITS)

@@ -55,10 +55,10 @@ def failures_of(on_output: Callable[[str, str], None]) -> Callable[[str, str], N
 
 @AGAIN
 def try_again(row: Any) -> None:
-    """Apply the row: the adapter injects its code again, where nothing connects.
+    """Patch debugpy's adapter so that it injects its code again, where nothing connects.
 
     It tries `MAX_CONNECT_TRIES` times in all. It also runs debugpy's injector by `debugpy_injector.py`, and reports the output of both only
-    if the attach fails.
+    if the attach fails. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     servers: Any = importlib.import_module(SERVERS)
     injectors: list[Any] = []

@@ -52,9 +52,10 @@ ENDS = patching.Row(
 
 @FAILS
 def end(row: Any) -> None:
-    """Apply the row: where the adapter fails at a request, it prints the error and exits with code 1.
+    """Patch debugpy's adapter so that it prints an error and exits with code 1 where a request fails.
 
-    debugpy means to do so, but first closes what another thread reads.
+    Only an unexpected error of the adapter itself counts. debugpy means to do so, but first closes what another thread reads. `row` is this
+    patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
 
     @row.replace(HANDLES)
@@ -68,9 +69,10 @@ def end(row: Any) -> None:
 
 @ENDS
 def report_ends(row: Any) -> None:
-    """Apply the row: the adapter reports at once the end of a program or launcher before debugging begins.
+    """Patch debugpy's adapter so that it reports at once an end of program or launcher before debugging.
 
     It passes on output of the program before `launch` is answered, and watches each launcher that it starts itself, not one in a terminal.
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     popen = importlib.import_module(LAUNCHERS).subprocess.Popen
     starting = threading.local()

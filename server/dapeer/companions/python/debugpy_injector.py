@@ -143,9 +143,10 @@ ALONE = patching.Row(
 
 @ALONE
 def inject_alone(row: Any) -> None:
-    """Apply the row: debugpy injects its code by `alone`, with a gdb that no signal stops.
+    """Patch debugpy's injector so that it injects by `alone`, with a gdb that no signal stops.
 
-    What debugpy prints of the command is left out. The code stays as it is on Windows, where pydevd has no room for more than 2 KB.
+    What debugpy prints of the command is left out. The code stays as it is on Windows, where pydevd has no room for more than 2 KB. `row`
+    is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
 
     @row.replace(RUN)

@@ -119,9 +119,9 @@ def import_log() -> Any:
 
 
 def describe_little() -> None:
-    """Apply the row `environment`.
+    """Apply the row `ENVIRONMENT`, after importing debugpy's log without modules that it may not need.
 
-    Debugpy's log is imported first, without the modules that its probe would load.
+    The row's probe would load these.
     """
     with contextlib.suppress(Exception):
         import_log()
@@ -130,7 +130,10 @@ def describe_little() -> None:
 
 @ENVIRONMENT
 def describe_only_what_is_logged(row: Any) -> None:
-    """Apply the row: debugpy describes its environment only if its log has the level `info`."""
+    """Patch debugpy so that it describes its environment only if its log has the level `info`.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     log: Any = importlib.import_module("debugpy.common.log")
 
     @row.replace(DESCRIBED)
@@ -148,9 +151,10 @@ def improve() -> None:
 
 @AS_PYTHON
 def take_over(row: Any) -> None:
-    """Apply the row: debugpy's command line only starts the debugger, and fills `left`.
+    """Patch debugpy so that its command line only starts the debugger, and fills `left`.
 
-    Each function in `left` runs the program.
+    Each function in `left` runs the program. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes
+    it.
     """
     cli: Any = importlib.import_module(CLI)
     options, runpy_of_it = cli.options, cli.runpy
@@ -247,9 +251,10 @@ def no_folders() -> bool:
 
 @TRACEBACKS
 def hide_launcher(row: Any) -> None:
-    """Apply the row: frames of debugpy and this launcher are removed from the traceback of an end.
+    """Have frames of debugpy and this launcher removed from the traceback that Python prints at the end.
 
-    A function is added to `at_end`, which wraps the `sys.excepthook` that the program has left; the program never sees ours.
+    A function is added to `at_end`, which wraps the `sys.excepthook` that the program has left; the program never sees ours. `row` is this
+    patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     folder = os.path.join(os.path.dirname(str(sys.modules["debugpy"].__file__)), "")
 

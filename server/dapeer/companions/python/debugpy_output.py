@@ -114,19 +114,20 @@ def unable(*_: object) -> dict[str, bool]:
 
 @REFUSED
 def refuse(row: Any) -> None:
-    """Apply the row in debugpy's launcher: it answers `dapeerDrain` by `unable`.
+    """Patch debugpy's launcher so that it answers `dapeerDrain` by `unable`.
 
-    An unknown request would end the launcher.
+    An unknown request would end the launcher. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
+    undoes it.
     """
     row.set(HANDLED, unable)
 
 
 @DRAINED
 def answer(row: Any) -> None:
-    """Apply the row in debugpy's launcher: it answers `dapeerDrain` once all output has been sent.
+    """Patch debugpy's launcher so that it answers `dapeerDrain` once all output has been sent.
 
     That is the output that the program had printed when the request came. It replaces the `os` of debugpy's module of output, so that what
-    is read from pipes is counted.
+    is read from pipes is counted. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
 
     Raises:
         Misfit: The launcher reads output in another way.
@@ -147,10 +148,11 @@ def answer(row: Any) -> None:
 
 @PASSED_ON
 def pass_on(row: Any) -> None:
-    """Apply the row in debugpy's adapter: it passes the request `dapeerDrain` on to its launcher.
+    """Patch debugpy's adapter so that it passes the request `dapeerDrain` on to its launcher.
 
     The capability `dapeerDrains` is added to the response of `initialize`. A launcher that `launch_beneath` has not started does not know
-    the request; then the adapter itself answers that nothing is known.
+    the request; then the adapter itself answers that nothing is known. `row` is this patch's `patching.Row`, which calls this function when
+    it is applied, and undoes it.
 
     Raises:
         Misfit: The row by which the launcher knows the request is switched off.

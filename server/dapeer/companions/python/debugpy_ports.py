@@ -54,10 +54,10 @@ NO_TOKEN_SHOWN = patching.Row(
 
 @ADMITTED
 def admit_only_us(row: Any) -> None:
-    """Apply the row: debugpy's listening sockets close each connection of another user of the machine.
+    """Patch debugpy so that its listening sockets close each connection of another user of the machine.
 
     On the port of debug servers, a process in the POSIX session of the adapter or of a debugged program is admitted, too: the program may
-    have started it under another user.
+    have started it under another user. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     programs: Callable[[], list[Any]] = importlib.import_module(
         "debugpy.adapter.servers"
@@ -106,10 +106,10 @@ def is_among(connection: socket.socket, pids: list[int]) -> bool:
 
 @NO_TOKEN_SHOWN
 def show_no_token(row: Any) -> None:
-    """Apply the row: no access token is on command lines, where the system tells the user of a connection.
+    """Patch debugpy so that no access token is on command lines.
 
     The adapter creates its own token later, so that is dropped when the first port is opened. Where the system does not tell the user,
-    nothing changes.
+    nothing changes. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
 
     Raises:
         Misfit: The adapter has an access token already.
@@ -131,9 +131,10 @@ def show_no_token(row: Any) -> None:
 
 @CHILDREN_ONLY
 def serve_children_only(row: Any) -> None:
-    """Apply the row: clients at the port can only attach to child processes of the program.
+    """Patch debugpy's adapter so that clients at its port can only attach to child processes.
 
-    Their other `launch` and `attach` requests fail; dapeer itself speaks by stdio, and is not limited.
+    Their other `launch` and `attach` requests fail; dapeer itself speaks by stdio, and is not limited. `row` is this patch's
+    `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     refusal = "This port serves only child processes of the program"
 

@@ -52,7 +52,10 @@ HIDDEN = patching.Row(
 
 @HIDDEN
 def hide_files(row: patching.Row) -> None:
-    """Apply the row: pydevd takes this package's files for its own: it neither stops in nor shows them."""
+    """Patch pydevd so that it takes this package's files for its own: it neither stops in nor shows them.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     debuggers: Any = importlib.import_module("pydevd").PYDEV_FILE
 
     @row.replace(FILE_KIND, again=True)

@@ -67,7 +67,11 @@ EXITS = patching.Row(
 
 @INFORM
 def inform(row: Any) -> None:
-    """Apply the row: the response to `exceptionInfo` has the whole message and traceback of an exception."""
+    """Patch pydevd so that `exceptionInfo` gets the whole message and traceback of an exception.
+
+    That is with its group's members, its place in a library or worker process, and its causes in order. `row` is this patch's
+    `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     def build(stock: Any, dbg: Any, thread_id: Any, thread: Any, *rest: Any, **named: Any) -> Any:
         """Return pydevd's response with these; unchanged where classes of the program raise something."""
@@ -97,7 +101,10 @@ def inform(row: Any) -> None:
 
 @INNERMOST_FIRST
 def innermost_first(row: Any) -> None:
-    """Apply the row: the frames of an exception's causes have the order of all other stacks."""
+    """Patch pydevd so that the frames of an exception's causes have the order of all other stacks.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(CAUSE, again=True)
     def create(stock: Any, *given: Any, **named: Any) -> Any:
@@ -109,13 +116,20 @@ def innermost_first(row: Any) -> None:
 
 @NO_CURRENT
 def keep_names(row: Any) -> None:
-    """Apply the row: no frame counts as the one of an exception, so pydevd adds no text of its own there."""
+    """Patch pydevd so that no frame counts as that of an exception: it adds a text of its own there.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     row.set(f"{LISTS}:FramesList.current_frame", property(lambda _: None, lambda _, __: None))
 
 
 @UNTRACED
 def show_untraced(row: Any) -> None:
-    """Apply the row: exceptions that end the program after the recursion limit has ended tracing stop it."""
+    """Have the program stop at an exception that ends it once the recursion limit has ended tracing.
+
+    pydevd misses such exceptions, which the hooks of `sys` and `threading` get. `row` is this patch's `patching.Row`, which calls this
+    function when it is applied, and undoes it.
+    """
     last: list[int] = []
 
     def note(error: Any) -> bool:
@@ -141,7 +155,10 @@ def show_untraced(row: Any) -> None:
 
 @EXITS
 def pass_exits(row: Any) -> None:
-    """Apply the row: the program does not stop where it ends by `sys.exit`, or for a reloader."""
+    """Patch pydevd so that the program does not stop where it ends by `sys.exit`, or for a reloader.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     def is_end(error: Any) -> bool:
         """Return whether an exception (type, itself, traceback) ends the program on purpose.

@@ -91,14 +91,20 @@ class Finder(importlib.abc.MetaPathFinder):
 
 @ASYNCIO
 def report_what_asyncio_catches(row: Any) -> None:
-    """Apply the row: exceptions that asyncio's event loops handle are reported, once asyncio is imported."""
+    """Have exceptions reported that asyncio's event loops handle, once asyncio is imported.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     method = "asyncio.base_events:BaseEventLoop.call_exception_handler"
     Finder(row, method, "self context", call_exception_handler)
 
 
 @TWISTED
 def stop_where_nobody_handles(row: Any) -> None:
-    """Apply the row: once Twisted is imported, the program stops at errors that no errback handles."""
+    """Have the program stop at errors that no errback of Twisted handles, once Twisted is imported.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     Finder(row, "twisted.logger._logger:Logger.failure", FAILURE, failure)
     Finder(row, "twisted.internet.base:ReactorBase.fireSystemEvent", "self eventType", fire)
 

@@ -90,7 +90,10 @@ UNKNOWN = patching.Row(
 
 @BY_NAME
 def match_by_name(row: Any) -> None:
-    """Apply the row: pydevd matches exceptions to stop at by the names of their types."""
+    """Patch pydevd so that it matches exceptions to stop at by the names of their types.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(CLASS)
     def get_exception_class(stock: Any, kls: str, *rest: Any, **named: Any) -> type:
@@ -99,9 +102,10 @@ def match_by_name(row: Any) -> None:
 
 @UNKNOWN
 def report_unknown(row: Any) -> None:
-    """Apply the row: at the end of the first process, names of exceptions that no class had are reported.
+    """Have names of exceptions reported, at the end of the first process, that no class has had.
 
-    A child may not import all types, so nothing is reported there.
+    A child may not import all types, so nothing is reported there. `row` is this patch's `patching.Row`, which calls this function when it
+    is applied, and undoes it.
     """
     if not patching.first_process[0]:
         return

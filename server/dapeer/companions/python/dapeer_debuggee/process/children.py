@@ -25,7 +25,10 @@ CHILDREN = patching.Row(
 
 @CHILDREN
 def improve_children(row: Any) -> None:
-    """Apply the row: pydevd imports our `child` in each Python process that the program starts."""
+    """Patch pydevd so that each Python process which the program starts imports our `child`.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     folder = Path(__file__).absolute().parents[2]
     child = f"{__name__.partition('.')[0]}.child"
     row.set(PREIMPORT, f"{folder};{child}")

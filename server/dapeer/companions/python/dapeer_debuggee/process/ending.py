@@ -40,9 +40,10 @@ system: Any = sys
 
 @CRASHES
 def print_crashes(row: Any) -> None:
-    """Apply the row: a crash in C code prints to stderr where Python was.
+    """Have a crash in C code print to stderr where Python was, as the option `-X faulthandler` does.
 
-    Python's option `-X faulthandler` does the same. Nothing changes if the program has switched that on itself.
+    Nothing changes if the program has switched that on itself. `row` is this patch's `patching.Row`, which calls this function when it is
+    applied, and undoes it.
     """
     if not faulthandler.is_enabled():
         faulthandler.enable(STDERR, all_threads=False)
@@ -51,9 +52,10 @@ def print_crashes(row: Any) -> None:
 
 @AT_EXIT
 def debug_the_end(row: Any) -> None:
-    """Apply the row: functions of `atexit` are called a moment earlier, while pydevd still debugs.
+    """Have functions of `atexit` called a moment earlier, while pydevd still debugs.
 
-    They are called when Python's end begins, if there are no threads to wait for.
+    They are called when Python's end begins, if there are no threads to wait for. `row` is this patch's `patching.Row`, which calls this
+    function when it is applied, and undoes it.
     """
     process = os.getpid()
 
@@ -96,9 +98,9 @@ def waits() -> bool:
 
 
 def watch() -> None:
-    """Apply the rows of this module that this version of Python and this process allow.
+    """Apply the row `AT_EXIT` where this version of Python allows it, and `CRASHES` in the first process.
 
-    A crash is reported only in the first process: a child's output may be read by the program.
+    A child's output may be read by the program, so no crash is printed there.
     """
     if hasattr(threading, "_register_atexit"):  # Python 3.9
         AT_EXIT.apply()

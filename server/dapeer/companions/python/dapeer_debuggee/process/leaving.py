@@ -25,7 +25,10 @@ last: list[Callable[[], None]] = []
 
 @LEAVE
 def leave(row: Any) -> None:
-    """Apply the row: functions in `first` are called before the debugger's `disconnect`, `last` after."""
+    """Patch pydevd so that functions in `first` are called before a client's `disconnect`, `last` after.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(DISCONNECT)
     def on_disconnect_request(stock: Any, *given: Any, **named: Any) -> Any:

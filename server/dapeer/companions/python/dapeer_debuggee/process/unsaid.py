@@ -32,9 +32,10 @@ class All(Dict[str, int]):  # noqa: UP006 - Python 3.8 has no other
 
 @UNSAID
 def say_nothing(row: Any) -> None:
-    """Apply the row: pydevd prints no warnings about itself.
+    """Patch pydevd so that it prints no warnings about itself.
 
-    These are that the program calls `sys.settrace`, and that a thread has not started.
+    These are that the program calls `sys.settrace`, and that a thread has not started. `row` is this patch's `patching.Row`, which calls
+    this function when it is applied, and undoes it.
     """
     row.set(WARNINGS, All())
 

@@ -191,9 +191,10 @@ def this_thread() -> Any:
 
 @UNTRACED
 def trace_when_needed(row: Any) -> None:
-    """Apply the row: pydevd traces no thread until something needs it.
+    """Patch pydevd so that it traces no thread until something needs it.
 
-    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already.
+    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `row` is this patch's `patching.Row`, which calls
+    this function when it is applied, and undoes it.
 
     Raises:
         Misfit: debugpy has no helper for this processor.

@@ -83,7 +83,10 @@ CALLS = patching.Row(
 
 @CALLS
 def number_calls(row: Any) -> None:
-    """Apply the row: the event `stopped` has the number of the innermost call, under the key `ACTIVATION`."""
+    """Patch pydevd so that `stopped` has the number of the innermost call, under the key `ACTIVATION`.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(WAIT)
     def do_wait_suspend(

@@ -108,9 +108,10 @@ LEVELS = patching.Row(
 
 @LEVELS
 def describe_few(row: Any) -> None:
-    """Apply the row: pydevd describes only the frames of a stack that a `stackTrace` request asks for.
+    """Patch pydevd so that it describes only the frames that a `stackTrace` request asks for.
 
-    If these are more than `MAX_DESCRIBED_FRAMES`, one is described for each place, and the response has the key `FRAMES`.
+    If these are more than `MAX_DESCRIBED_FRAMES`, one is described for each place, and the response has the key `FRAMES`. `row` is this
+    patch's `patching.Row`, which calls this function when it is applied, and undoes it.
 
     Raises:
         Misfit: pydevd numbers frames in another way.

@@ -82,9 +82,9 @@ THREADS = patching.Row(
 
 @THREADS
 def name_threads(row: Any) -> None:
-    """Apply the row: the response to `threads` has the names that Python keeps.
+    """Patch pydevd so that `threads` gets the names that Python keeps.
 
-    A property of the thread's class is not asked.
+    A property of the class is not asked. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     lists: Any = importlib.import_module(JSON)
 
@@ -117,7 +117,10 @@ REPORTED_OF_MODULES = ("__version__", "__package__")
 
 @VERSIONS
 def report_versions(row: Any) -> None:
-    """Apply the row: pydevd reports a module's version and package only where they are strings."""
+    """Patch pydevd so that it reports a module's version and package only where they are strings.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(TRACK)
     def track(
@@ -153,9 +156,10 @@ PYTHON = "text/x-python"
 
 @TEXTS
 def report_texts(row: Any) -> None:
-    """Apply the row: `source` responses have the source of code without a file, where that is known.
+    """Patch pydevd so that `source` gets the source of code without a file, where that is known.
 
-    pydevd lists instructions instead. A text that is a source has the `mimeType` of Python.
+    pydevd lists instructions instead. A text that is a source has the `mimeType` of Python. `row` is this patch's `patching.Row`, which
+    calls this function when it is applied, and undoes it.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     files: Any = importlib.import_module("pydevd_file_utils")
@@ -181,9 +185,10 @@ def report_texts(row: Any) -> None:
 
 @TASKS
 def follow_tasks(row: Any) -> None:
-    """Apply the row: below a task's frames, a stack lists those of the tasks that await it.
+    """Patch pydevd so that, below a task's frames, a stack lists those of the tasks that await it.
 
-    Frames of dapeer's, and those that only start the program, are left out. In an exception group, its members' frames follow.
+    Frames of dapeer's, and those that only start the program, are left out. The frames of an exception group's members follow. `row` is
+    this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     lists: Any = importlib.import_module(LISTS)
 
@@ -230,7 +235,10 @@ def add_members(frames: Any, error: Any, lists: Any) -> None:
 
 @CAUSES
 def label_causes(row: Any) -> None:
-    """Apply the row: the frames of an exception's cause follow a label with its name."""
+    """Patch pydevd so that the frames of an exception's cause follow a label with its name.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     lists: Any = importlib.import_module(LISTS)
 
     @row.replace(FROM_CAUSE)
@@ -290,7 +298,10 @@ class Whole:
 
 @ALL_FRAMES
 def show_all(row: Any) -> None:
-    """Apply the row: pydevd lists stacks with all frames, also those of libraries with `justMyCode`."""
+    """Patch pydevd so that it lists stacks with all frames, also those of libraries with `justMyCode`.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
 
     @row.replace(MAKE, again=True)

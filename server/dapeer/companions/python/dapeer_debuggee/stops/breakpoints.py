@@ -75,7 +75,10 @@ WAIT: dict[Any, str] = {
 
 @CONDITIONS
 def count_conditions(row: Any) -> None:
-    """Apply the row: pydevd evaluates conditions and hit conditions by `breaking.holds`."""
+    """Patch pydevd so that it evaluates conditions and hit conditions by `breaking.holds`.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(CONDITION)
     def handle_condition(
@@ -96,9 +99,10 @@ def count_conditions(row: Any) -> None:
 
 @LOG_MESSAGES
 def print_messages(row: Any) -> None:
-    """Apply the row: log messages are printed to the program's stdout, after the conditions were checked.
+    """Patch pydevd so that log messages are printed to the program's stdout, behind their conditions.
 
-    In a child, whose stdout may be another program's pipe, they are sent as output.
+    In a child, whose stdout may be another program's pipe, they are sent as output. `row` is this patch's `patching.Row`, which calls this
+    function when it is applied, and undoes it.
     """
     nothing: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NULL_NET_COMMAND
     printer = breaking.Printer() if patching.first_process[0] else None
@@ -145,7 +149,10 @@ def print_messages(row: Any) -> None:
 
 @AT_STOPS
 def report_at_stops(row: Any) -> None:
-    """Apply the row: counts of failed conditions, and rows that are off, are reported before each stop."""
+    """Patch pydevd so that counts of failed conditions, and rows that are off, are reported before stops.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
@@ -159,9 +166,10 @@ def report_at_stops(row: Any) -> None:
 
 @AT_END
 def report_at_end(row: Any) -> None:
-    """Apply the row: the last counts are reported, and all events sent, before the debugger ends.
+    """Patch pydevd so that the last counts are reported, and all events sent, before it ends.
 
-    It waits for `breaking.SECONDS_TO_SEND_ALL` at most.
+    It waits for `breaking.SECONDS_TO_SEND_ALL` at most. `row` is this patch's `patching.Row`, which calls this function when it is applied,
+    and undoes it.
     """
 
     @row.replace(DISPOSE)
@@ -187,9 +195,10 @@ FUNCTIONS = patching.Row(
 
 @FUNCTIONS
 def know_functions_by_name(row: Any) -> None:
-    """Apply the row: breakpoints at functions are those of `collecting`, which knows qualified names.
+    """Patch pydevd so that breakpoints at functions are those of `collecting`.
 
-    pydevd compares the last part of a name, and passes by code without a file.
+    That knows qualified names, and code without a file. pydevd compares the last part of a name, and passes by code without a file. `row`
+    is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
 
     @row.replace(SET_FUNCTIONS)
@@ -214,7 +223,10 @@ OWN_FILES = patching.Row(
 
 @OWN_FILES
 def know_by_path(row: Any) -> None:
-    """Apply the row: pydevd knows Python's own files by their paths, not by their names."""
+    """Patch pydevd so that it knows Python's own files by their paths, not by their names.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     library = importlib.import_module("pydevd").LIB_FILE
 
     @row.replace(KIND, again=True)
@@ -237,7 +249,10 @@ ARCHIVES = patching.Row(
 
 @ARCHIVES
 def know_archives(row: Any) -> None:
-    """Apply the row: pydevd takes a file in a zip archive of any name for one that exists."""
+    """Patch pydevd so that it takes a file in a zip archive of any name for one that exists.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(EXISTS)
     def exists(stock: Any, filename: Any, *rest: Any, **named: Any) -> Any:
@@ -262,7 +277,10 @@ def is_in_archive(path: str) -> bool:
 
 @WAITING
 def trace_what_waits(row: Any) -> None:
-    """Apply the row: new breakpoints bind in generators and coroutines that wait, from Python 3.12 on."""
+    """Patch pydevd so that new breakpoints bind in generators and coroutines that wait.
+
+    Nothing changes before Python 3.12. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     if sys.version_info < (3, 12):
         return
 

@@ -68,9 +68,10 @@ QUEUE = patching.Row(
 
 @QUEUE
 def announce(row: Any) -> None:
-    """Apply the row: the events of each new debugger's queues are `QueueEvent`s.
+    """Patch pydevd so that the events of each new debugger's queues are `QueueEvent`s.
 
-    A pydevd of another structure keeps its own.
+    A debugger of another structure keeps its own. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
+    undoes it.
     """
 
     @row.replace(START)

@@ -60,9 +60,9 @@ PRINTED = patching.Row(
 
 @PRINTED
 def add_printed(row: Any) -> None:
-    """Apply the row: what an evaluation in a REPL prints is put before its result or error.
+    """Patch pydevd so that what an evaluation in a REPL prints is put before its result or error.
 
-    It is no output of the program then.
+    It is no output of the program then. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
 
     @row.replace(ANSWER)
@@ -102,9 +102,9 @@ NAMES = patching.Row(
 
 @NAMES
 def complete_names(row: Any) -> None:
-    """Apply the row: names of a frame are completed with the real kinds of their values.
+    """Patch pydevd so that names of a frame are completed without asking their values for their class.
 
-    The values are not asked for their class.
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
     tips: Any = importlib.import_module(TIPS)
 

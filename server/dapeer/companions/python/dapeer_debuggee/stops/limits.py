@@ -121,9 +121,10 @@ LIMITS = patching.Row(
 
 @LIMITS
 def limit(row: Any) -> None:
-    """Apply the row: evaluations that take longer than `SECONDS_TO_EVALUATE` are cut off.
+    """Patch pydevd so that evaluations which take longer than `SECONDS_TO_EVALUATE` are cut off.
 
-    An `await` in one ends after `AWAIT_SECONDS`.
+    An `await` in one ends after `AWAIT_SECONDS`. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
+    undoes it.
     """
     failed: Any = importlib.import_module("_pydevd_bundle.pydevd_vars").ExceptionOnEvaluate
 

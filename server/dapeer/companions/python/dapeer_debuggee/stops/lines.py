@@ -74,14 +74,20 @@ AT_ONCE = patching.Row(
 
 @KEPT
 def keep_lines(row: Any) -> None:
-    """Keep the lines of files that have code."""
+    """Patch pydevd so that it remembers which lines of a file have code.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     lines = CodeLines()
     row.replace(CODE_LINES)(lines.of)
 
 
 @AT_ONCE
 def change_once(row: Any) -> None:
-    """Apply the row: what pydevd does about changed breakpoints is done once for a request, at its end."""
+    """Patch pydevd so that what it does about changed breakpoints is done once for a request, at its end.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(SET)
     def handle(stock: Any, self: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
@@ -129,9 +135,10 @@ TEMPLATES = patching.Row(
 
 @TEMPLATES
 def know_templates(row: Any) -> None:
-    """Apply the row: a breakpoint in a template of Jinja is one of pydevd's plugin.
+    """Patch pydevd so that a breakpoint in a template of Jinja is one of its plugin.
 
-    The user need not set the option `jinja` for that.
+    The user need not set the option `jinja` for that. `row` is this patch's `patching.Row`, which calls this function when it is applied,
+    and undoes it.
     """
 
     @row.replace(ADD)

@@ -30,7 +30,10 @@ LATE = patching.Row(
 
 @LATE
 def report_the_latest_stop(row: Any) -> None:
-    """Apply the row: a thread that goes on late reports no resume once the program has stopped again."""
+    """Patch pydevd so that a late thread reports no resume once the program has stopped again.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     own: Any = {}
     """By thread, the number of the stop for which it has stopped."""
 

@@ -39,9 +39,10 @@ RETURNED = patching.Row(
 
 @RETURNED
 def forget(row: Any) -> None:
-    """Apply the row: values returned to a frame are forgotten when it resumes.
+    """Patch pydevd so that values returned to a frame are forgotten when it resumes.
 
-    The time for which the thread was stopped is counted, too.
+    The time for which the thread was stopped is counted, too: see `stopped`. `row` is this patch's `patching.Row`, which calls this
+    function when it is applied, and undoes it.
     """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
 
@@ -69,7 +70,10 @@ NAMED = patching.Row(
 
 @NAMED
 def name_classes(row: Any) -> None:
-    """Apply the row: all modules of pydevd find the class of a function by `class_of`, which runs no code."""
+    """Patch pydevd so that it finds the class of a function by `class_of`, which runs no code.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     stock = getattr(importlib.import_module("_pydevd_bundle.pydevd_utils"), CLASS)
     ours = row.guard(class_of, stock)
     for each in list(sys.modules.values()):

@@ -297,7 +297,10 @@ class Steps:
 
 @UNWINDING
 def follow_exceptions(row: Any) -> None:
-    """Apply the row: each step is followed, and `stopped` names the exception that ended its function."""
+    """Patch pydevd so that steps are followed, and `stopped` names the exception that ended the function.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     pydevd: Any = importlib.import_module("pydevd")
     monitor = Monitor(row) if pydevd.PYDEVD_USE_SYS_MONITORING else None
     if monitor is not None:

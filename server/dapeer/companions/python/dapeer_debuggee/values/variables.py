@@ -62,9 +62,10 @@ KINDS = patching.Row(
 
 @RENDERED
 def render(row: Any) -> None:
-    """Apply the row: pydevd shows values by `values.shown`.
+    """Patch pydevd so that it shows values by `values.shown`.
 
-    If the client wants a whole or hexadecimal value, pydevd shows it.
+    If the client wants a whole or hexadecimal value, pydevd's own function makes it. `row` is this patch's `patching.Row`, which calls this
+    function when it is applied, and undoes it.
     """
     kind: Any = importlib.import_module("_pydevd_bundle.pydevd_safe_repr").SafeRepr
     whole: Any = getattr(kind, "maxother_outer", None)
@@ -83,7 +84,10 @@ def render(row: Any) -> None:
 
 @TABLES
 def present(row: Any) -> None:
-    """Apply the row: pydevd shows pandas tables by this package, not by its own plug-in."""
+    """Patch pydevd so that pandas tables are shown by this package, not by its own plug-in.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(PROVIDED)
     def from_providers(
@@ -108,7 +112,10 @@ def present(row: Any) -> None:
 
 @OPENED
 def open_objects(row: Any) -> None:
-    """Apply the row: pydevd reads the attributes of objects without running code."""
+    """Patch pydevd so that it reads the attributes of objects without running code.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(ATTRIBUTES)
     def get_dictionary(
@@ -131,7 +138,10 @@ def open_objects(row: Any) -> None:
 
 @LISTED
 def list_contents(row: Any) -> None:
-    """Apply the row: values are described, and their contents listed, by this package."""
+    """Patch pydevd so that values are described, and their contents listed, by this package.
+
+    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
     frames: Any = importlib.import_module(FRAMES)
     group: Any = frames._AbstractVariable._group_entries
 
@@ -258,7 +268,10 @@ def mark_kinds(found: Any, code: Any) -> None:
 
 @KINDS
 def list_frames(row: Any) -> None:
-    """Apply the row: functions and classes stay among a frame's variables, with their kind as a hint."""
+    """Patch pydevd so that functions and classes stay among a frame's variables, with a hint.
+
+    The hint is their kind. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    """
 
     @row.replace(GROUP)
     def group(
