@@ -67,7 +67,7 @@ def enable_found(breakpoint_: Any) -> None:
     """Enable a `gdb.Breakpoint` with a condition that GDB itself has disabled while it was pending.
 
     `waiting` has the numbers of those that were enabled while they were pending: GDB has no event where it disables one itself, so one that
-    the user disabled has left `waiting`, and stays disabled.
+    the user disabled has left `waiting`, and stays disabled. `breakpoint_` is a `gdb.Breakpoint`.
     """
     number = breakpoint_.number
     if breakpoint_.pending:

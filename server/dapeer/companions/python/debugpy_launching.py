@@ -218,7 +218,7 @@ def sources_of(folder: str, name: str) -> list[str]:
 def text_of(path: str) -> bytes:
     """Return the first `MAX_SOURCE_BYTES` bytes of a file.
 
-    Empty if it cannot be read, or is no regular file.
+    It is empty if it cannot be read, or is no regular file.
     """
     try:
         if not os.path.isfile(path):

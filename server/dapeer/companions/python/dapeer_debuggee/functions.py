@@ -152,7 +152,7 @@ def qualified(code: CodeType) -> str:
 def names_of(file: str) -> dict[tuple[str, int], str]:
     """Return a file's functions as a dict of qualified names by (name, first line).
 
-    Empty where it cannot be compiled.
+    It is empty where it cannot be compiled.
     """
     try:
         return dict(named(sources.compiled(file), ""))

@@ -103,7 +103,7 @@ class CallRecorder:
         """Create it; `begin` and `end` are called at each call.
 
         `frame` is one of the function, `maker` a `recorders.Maker`; `running` has the open calls of all points by the id of their frames,
-        and is changed.
+        and is changed. `point` is a `points.SpecifiedPoint`.
         """
         self.point = point
         self._rows = maker.rows
@@ -159,7 +159,7 @@ class CallRecorder:
     def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> bool:
         """Write the row of a frame's call that is over; return whether the thread is to stop behind it.
 
-        `error` is what it raised, or the cell of that; None: it has returned `result`. False also for a call that was not noted.
+        `error` is what it raised, or the cell of that; None: it has returned `result`. It is False also for a call that was not noted.
         """
         call = self._calls.pop(id(frame), None)
         if call is None:

@@ -178,7 +178,7 @@ class Collector:
 def report_condition(point: Any, error: str) -> None:
     """Report an error of a point's condition as pydevd's breakpoints' is.
 
-    `error` is a cell with a mark before.
+    `error` is a cell with a mark before. `point` is a `points.SpecifiedPoint`.
     """
     breaking: Any = sys.modules.get("dapeer_debuggee.stops.breaking")
     if breaking is not None:

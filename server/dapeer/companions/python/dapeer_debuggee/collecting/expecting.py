@@ -17,7 +17,8 @@ class Expecting:
     def __init__(self, points: list[Any], maker: Any, frame: Any, inner: Any) -> None:
         """Make a recorder and a check for each of some points.
 
-        `maker` is a `recorders.Maker`, `frame` one of the code, `inner` what else is watched in it, or None.
+        `maker` is a `recorders.Maker`, `frame` one of the code, `inner` what else is watched in it, or None. `points` are
+        `points.SpecifiedPoint`s.
         """
         self._maker = maker
         self._inner = inner

@@ -201,7 +201,7 @@ class MonitoringHooks:
     def _call_alone(self, code: Any, line: int, plan: Any, elsewhere: Any) -> None:
         """Register a line's own recorder as the callback of lines, if the line was the last one here, too.
 
-        It calls `elsewhere`, the general callback, at every other line.
+        It calls `elsewhere`, the general callback, at every other line. `plan` is the `points.CodePlan` of the frame's code.
         """
         record = plan.lines.get(line)
         before, self._often = self._often, record
@@ -232,7 +232,7 @@ class MonitoringHooks:
     def _look(self, plan: Any, frame: Any, event: str, argument: Any) -> None:
         """Look whether something that is watched has changed, and stop there if that is wanted.
 
-        `event` and `argument` are those of a trace function, such as `line` and None.
+        `event` and `argument` are those of a trace function, such as `line` and None. `plan` is the `points.CodePlan` of the frame's code.
         """
         look = plan.watching
         before, seen = self._frames.get(id(frame)) or (0, {})
@@ -242,7 +242,10 @@ class MonitoringHooks:
             watching.suspend(frame, event, argument)
 
     def _over(self, plan: Any, frame: Any, result: Any, error: Any) -> None:
-        """Look once more and record the end of a call, which has returned `result` or raised `error`."""
+        """Look once more and record the end of a call, which has returned `result` or raised `error`.
+
+        `plan` is the `points.CodePlan` of the frame's code.
+        """
         if plan.watching is not None:
             self._look(plan, frame, "return", result)
             self._frames.pop(id(frame), None)

@@ -171,7 +171,8 @@ class Bound:
     def __init__(self, points: list[Any], maker: Any, stops: Sequence[Any] = ()) -> None:
         """Group bound points, so that plans of codes can be made.
 
-        `maker` is a `recorders.Maker`, None if there are no points; `stops` are pydevd's breakpoints of functions.
+        `maker` is a `recorders.Maker`, None if there are no points; `stops` are pydevd's breakpoints of functions. `points` are
+        `SpecifiedPoint`s.
         """
         self._maker = maker
         self._stops = stops

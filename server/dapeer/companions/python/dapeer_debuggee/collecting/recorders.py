@@ -57,7 +57,8 @@ class Maker:
     def failed(self, error: BaseException, expression: Any = None, since: float = 0.0) -> str:
         """Return the cell of an expression that has raised `error`; the expression notes its slow failure.
 
-        `since` is when it was begun (`perf_counter`). What a signal of the program raises is raised again.
+        `since` is when it was begun (`perf_counter`). What a signal of the program raises is raised again. `expression` is an
+        `expressions.Expression`.
         """
         if expression is not None:
             expression.has_failed(since, time.perf_counter())
@@ -105,7 +106,7 @@ class Maker:
         """Return a function of a frame that gives an expression's value.
 
         `nothing` where that raises something. `missed` gets the cell of the error. With `holds` the function gives a tuple: whether the
-        value is true, and the value.
+        value is true, and the value. `expression` is an `expressions.Expression`.
         """
         point = types.SimpleNamespace(
             id=0, condition=None, expressions=[], hits=None, max_hits=None
@@ -127,7 +128,8 @@ class Maker:
     ) -> Any:
         """Return a function that evaluates some expressions of a point, and then runs the statements `end`.
 
-        `evaluated` are pairs of a mark in the text and an expression; `alone`: it also gets a form that Python can call at a line.
+        `evaluated` are pairs of a mark in the text and an expression; `alone`: it also gets a form that Python can call at a line. `point`
+        is a `points.SpecifiedPoint`.
         """
         given = {f"e{number}": each for number, each in enumerate(point.expressions)}
         given["ec"] = point.condition
@@ -144,7 +146,8 @@ class Maker:
     ) -> Any:
         """Return the function `record(frame, context)` with these statements, compiled.
 
-        Its global names are those of the frame's module. `given` are the values of the names that its text has with `$`.
+        Its global names are those of the frame's module. `given` are the values of the names that its text has with `$`. `point` is a
+        `points.SpecifiedPoint`.
         """
         made_of = shapes.Shapes(point, self.rows, self.failed)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
@@ -174,7 +177,8 @@ class Maker:
     def _reading(self, expression: Any, frame: Any, name: str, mark: str) -> tuple[str, str]:
         """Return the statements that read an expression's names from a frame, and the text of its value.
 
-        `name` is what the expression is called in the text, `mark` what stands for its own text.
+        `name` is what the expression is called in the text, `mark` what stands for its own text. `expression` is an
+        `expressions.Expression`.
         """
         if expression.asks_frame:
             return "    pass", f"$eval(${name}.code, $frame.f_globals, $dict($frame.f_locals))"
@@ -183,7 +187,10 @@ class Maker:
         return textwrap.indent("\n".join(reads), "    "), mark
 
     def _body(self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]) -> str:
-        """Return the statements that evaluate expressions, with a deadline if one of them runs code."""
+        """Return the statements that evaluate expressions, with a deadline if one of them runs code.
+
+        `point` is a `points.SpecifiedPoint`.
+        """
         guarded = any(each.runs_code for _mark, each in evaluated)
         parts: list[str] = []
         for mark, each in evaluated:
@@ -203,7 +210,8 @@ class Maker:
     def _cell(self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool) -> str:
         """Return the statements that evaluate one expression to the cell of its column.
 
-        `form` are the texts to fill in; `guarded`: code may run behind it, so its value is copied at once.
+        `form` are the texts to fill in; `guarded`: code may run behind it, so its value is copied at once. `point` is a
+        `points.SpecifiedPoint`.
         """
         number = point.expressions.index(each)
         if is_local(each, frame):

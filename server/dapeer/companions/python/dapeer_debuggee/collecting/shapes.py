@@ -30,7 +30,10 @@ class Shapes:
     """Makes the rows of one point as bytes."""
 
     def __init__(self, point: Any, rows: Any, failed: Callable[[BaseException], str]) -> None:
-        """Create it for a point; `rows` is the file, `failed` makes the cell of an error."""
+        """Create it for a point; `rows` is the file, `failed` makes the cell of an error.
+
+        `point` is a `points.SpecifiedPoint`.
+        """
         self._id: int = point.id
         self._rows = rows
         self._failed = failed

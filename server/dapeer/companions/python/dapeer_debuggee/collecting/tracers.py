@@ -93,7 +93,10 @@ def frame_tracer(plan: Any, inner: Any) -> Any:
 
 
 def running_tracer(plan: Any, inner: Any, frame: Any) -> Any:
-    """Return such a trace function for a frame that has begun already; its watching begins now."""
+    """Return such a trace function for a frame that has begun already; its watching begins now.
+
+    `plan` is the `points.CodePlan` of the frame's code.
+    """
     if plan.watching is None:
         return frame_tracer(plan, inner)
     made = call_tracer(plan, inner) if plan.calls else line_tracer(plan, inner)
@@ -101,7 +104,10 @@ def running_tracer(plan: Any, inner: Any, frame: Any) -> Any:
 
 
 def line_tracer(plan: Any, inner: Any) -> Any:
-    """Return a frame's trace function that records at lines, and calls `inner`, pydevd's or None."""
+    """Return a frame's trace function that records at lines, and calls `inner`, pydevd's or None.
+
+    `plan` is the `points.CodePlan` of the frame's code.
+    """
     context: Any = 0
     recorders, context_of = plan.lines, guard.hook(plan.context)
     find = recorders.get
@@ -127,7 +133,10 @@ def line_tracer(plan: Any, inner: Any) -> Any:
 
 
 def call_tracer(plan: Any, inner: Any) -> Any:
-    """Return a frame's trace function that records lines and the call's end, and calls `inner`."""
+    """Return a frame's trace function that records lines and the call's end, and calls `inner`.
+
+    `plan` is the `points.CodePlan` of the frame's code.
+    """
     lines = line_tracer(plan, None)
     raised: list[Any] = [None]
 
@@ -152,7 +161,7 @@ def call_tracer(plan: Any, inner: Any) -> Any:
 def called(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) -> None:
     """Record the end of a call at its `return`.
 
-    Keep in `raised` (a list of one) what was raised in it before.
+    Keep in `raised` (a list of one) what was raised in it before. `plan` is the `points.CodePlan` of the frame's code.
     """
     if event == "line":
         raised[0] = remembered(raised[0])
@@ -209,7 +218,8 @@ def looks(
 ) -> bool:
     """Look for changes, and stop there if that is due; return whether the thread has stopped.
 
-    `before` is the line before, `seen` what is known of what is watched; `event` and `argument` are a trace function's.
+    `before` is the line before, `seen` what is known of what is watched; `event` and `argument` are a trace function's. `plan` is the
+    `points.CodePlan` of the frame's code.
     """
     look = plan.watching
     if not look.look(frame, before, seen, event):

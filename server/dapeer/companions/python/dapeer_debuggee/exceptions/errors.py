@@ -163,7 +163,7 @@ def pass_exits(row: Any) -> None:
     def is_end(error: Any) -> bool:
         """Return whether an exception (type, itself, traceback) ends the program on purpose.
 
-        False if the user has asked for stops at `SystemExit`.
+        It is False if the user has asked for stops at `SystemExit`.
         """
         debugger: Any = sys.modules["pydevd"].get_global_debugger()
         asked = getattr(debugger, "break_on_uncaught_exceptions", {})

@@ -64,7 +64,7 @@ def relative(path: str) -> str:
 def frames_of(trace: TracebackType | None) -> list[tuple[str, int, str]]:
     """Return file, line and function of a traceback's frames, the outermost first.
 
-    These are the user's; if there are none, those of libraries. Empty for None.
+    These are the user's; if there are none, those of libraries. It is empty for None.
     """
     frames = all_frames_of(trace)
     return [frame for frame in frames if is_users(frame[0])] or frames
@@ -94,7 +94,7 @@ def is_in_program(trace: TracebackType | None) -> bool:
 def place(frames: list[tuple[str, int, str]]) -> str:
     """Return the location of the last of `frames` (file, line, function), as ` at FILE:LINE in FUNCTION`.
 
-    Empty if there are none.
+    It is empty if there are none.
     """
     if not frames:
         return ""
@@ -146,7 +146,7 @@ def remote_of(error: BaseException) -> str:
 def worker(error: BaseException) -> str:
     """Return a line about where in a worker process an exception was raised.
 
-    Empty if it was not raised in one.
+    It is empty if it was not raised in one.
     """
     found = [(path, int(line), name) for path, line, name in REMOTE.findall(remote_of(error))]
     users = [frame for frame in found if is_users(frame[0])]
@@ -156,7 +156,7 @@ def worker(error: BaseException) -> str:
 def inside(error: BaseException) -> str:
     """Return a line about where in a library an exception was raised; empty if it was not raised in one.
 
-    Empty also for assertions, groups, those of worker processes, and where no frame is the user's.
+    It is empty also for assertions, groups, those of worker processes, and where no frame is the user's.
     """
     frames = all_frames_of(error.__traceback__)
     users = any(is_users(path) for path, _, _ in frames)

@@ -37,7 +37,7 @@ TRIO = "trio._core._run"
 def frames_of(awaited: Any) -> "list[types.FrameType]":
     """Return the frames of a coroutine and of those that it awaits, the innermost first.
 
-    Empty if it is over.
+    It is empty if it is over.
     """
     return [frame_of(each) for each in steps_of(awaited)]
 
@@ -57,7 +57,7 @@ def steps_of(awaited: Any) -> "list[Any]":
 def frame_of(awaited: Any) -> Any:
     """Return the frame of a coroutine, generator or async generator.
 
-    None if it is over, or is none of these.
+    It is None if it is over, or is none of these.
     """
     return getattr(awaited, KINDS[type(awaited)][0]) if type(awaited) in KINDS else None
 
@@ -88,7 +88,7 @@ def referents(one: Any) -> "list[Any]":
 def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
     """Return the asyncio task that waits for a future, also by `gather`, `shield` or a task group.
 
-    None if there is none. `asyncio` is the module. `waits` are futures that are searched already; callers leave it out.
+    It is None if there is none. `asyncio` is the module. `waits` are futures that are searched already; callers leave it out.
     """
     # `shield` has each of its two futures know the other one.
     waits = (*waits, future)
@@ -110,7 +110,7 @@ def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
 def parent(one: Any, asyncio: Any) -> Any:
     """Return a task itself, or the task that has opened a task group of asyncio or anyio.
 
-    None for all else.
+    It is None for all else.
     """
     kind: Any = type(one)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, asyncio.Task):
@@ -267,7 +267,7 @@ def pending() -> "Iterator[Any]":
 def trio_of(frame: Any) -> Any:
     """Return the runner of trio's tasks in the thread whose innermost frame is given.
 
-    None if there is none.
+    It is None if there is none.
     """
     while frame is not None:
         if frame.f_globals.get("__name__") == TRIO and "runner" in frame.f_locals:

@@ -51,7 +51,7 @@ def begins(future: Any, member: Any) -> bool:
 def queued_for(future: Any, members: list[Any]) -> list[Any]:
     """Return the `ThreadOrTask`s of the executor's workers in whose queue a future is.
 
-    Empty if it is in none.
+    It is empty if it is in none.
     """
     workers: dict[int, list[Any]] = {}
     queues: dict[int, Any] = {}

@@ -148,7 +148,7 @@ def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
 def lock_at(node: Any, frame: Any) -> Any:
     """Return the lock that an expression stands for in a frame, or that of its condition.
 
-    None if it is none. `node` is a tree of `ast` or None; no code of the program runs.
+    It is None if it is none. `node` is a tree of `ast` or None; no code of the program runs.
     """
     try:
         found = paths.resolved(node, frame) if node is not None else None

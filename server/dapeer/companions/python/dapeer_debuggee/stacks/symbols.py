@@ -66,7 +66,10 @@ def stacks(steps: list[Any]) -> list[list[Any]]:
 
 
 def after(step: Any, stack: list[Any]) -> list[Any]:
-    """Return the stack behind one `dis.Instruction`, before which `stack` is known (see `stacks`)."""
+    """Return the stack behind one `dis.Instruction`, before which `stack` is known (see `stacks`).
+
+    `step` is a `dis.Instruction`.
+    """
     name = step.opname
     if name in SILENT:
         return stack
@@ -83,7 +86,10 @@ def after(step: Any, stack: list[Any]) -> list[Any]:
 
 
 def loaded(step: Any) -> list[Any]:
-    """Return the expressions that an instruction pushes on the stack; empty if it does anything else."""
+    """Return the expressions that an instruction pushes on the stack; empty if it does anything else.
+
+    `step` is a `dis.Instruction`.
+    """
     name, arg = step.opname, step.argval
     if name == "PUSH_NULL":
         return [NULL]
@@ -98,7 +104,8 @@ def loaded(step: Any) -> list[Any]:
 def moved(step: Any, stack: list[Any]) -> list[Any]:
     """Return the stack behind a copy or a swap.
 
-    Empty, so nothing is known, behind an instruction that is not known.
+    Empty, so nothing is known, behind an instruction that is not known. `step` is a `dis.Instruction`, `stack` what is known of the stack
+    before it.
     """
     arg = step.argval
     if step.opname == "COPY" and len(stack) >= arg:
@@ -111,7 +118,10 @@ def moved(step: Any, stack: list[Any]) -> list[Any]:
 
 
 def attributed(step: Any, stack: list[Any]) -> list[Any]:
-    """Return the stack behind an instruction that replaces its top by an attribute or a method."""
+    """Return the stack behind an instruction that replaces its top by an attribute or a method.
+
+    `step` is a `dis.Instruction`, `stack` what is known of the stack before it.
+    """
     name = str(step.argval if step.opname != "LOAD_SPECIAL" else step.argrepr)
     owner = stack[-1] if stack else None
     found = None if owner is None else ast.Attribute(value=owner, attr=name)
@@ -122,7 +132,7 @@ def attributed(step: Any, stack: list[Any]) -> list[Any]:
 def binary(step: Any, stack: list[Any]) -> Any:
     """Return the expression of an item, or of an operator with two values, that an instruction makes.
 
-    None: unknown.
+    None: unknown. `step` is a `dis.Instruction`, `stack` what is known of the stack before it.
     """
     left, right = stack[-2:] if len(stack) > 1 else (None, None)
     if left is None or right is None:
@@ -144,7 +154,7 @@ def has_names(step: Any) -> bool:
 def size_of(step: Any) -> int:
     """Return how many elements of the stack a call instruction removes.
 
-    1000, so all, where that is unknown.
+    1000, so all, where that is unknown. `step` is a `dis.Instruction`.
     """
     if step.opname in ("CALL_FUNCTION_EX", "CALL_FINALLY") or "INTRINSIC" in step.opname:
         return 1000
@@ -155,7 +165,8 @@ def size_of(step: Any) -> int:
 def call(step: Any, stack: list[Any]) -> Any:
     """Return the `ast.Call` that an instruction makes.
 
-    None: the stack below, or what is called, is unknown. It has the positional arguments, but no names of keyword arguments.
+    None: the stack below, or what is called, is unknown. It has the positional arguments, but no names of keyword arguments. `step` is a
+    `dis.Instruction`, `stack` what is known of the stack before it.
     """
     size = size_of(step)
     if len(stack) < size:
@@ -193,7 +204,7 @@ def receiver(node: Any, method: str) -> Any:
 def is_changed(node: Any, step: Any) -> bool:
     """Return whether an instruction stores or deletes a name, attribute or item of an expression.
 
-    False for None in place of the expression.
+    It is False for None in place of the expression. `step` is a `dis.Instruction`. `node` is a tree of `ast`.
     """
     if node is None or not step.opname.startswith(STORES):
         return False
@@ -223,7 +234,7 @@ def line_of(step: Any, before: Any) -> Any:
 def text(node: Any) -> str:
     """Return the source text of an expression of names, attributes, items and operators.
 
-    `?` for anything else.
+    `?` for anything else. `node` is a tree of `ast`.
     """
     if isinstance(node, ast.Name):
         return node.id

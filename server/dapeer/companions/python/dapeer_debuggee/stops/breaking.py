@@ -145,7 +145,7 @@ def holds(breakpoint_: Any, frame: Any) -> bool:
     """Return whether the condition of a breakpoint is true in a frame, and then its hit condition.
 
     A hit is counted on pydevd's breakpoint only where the condition is true, as DAP says. One that raises counts as false, and is reported
-    as a failure.
+    as a failure. `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`.
     """
     place = place_of(breakpoint_, frame)
     if breakpoint_.condition:
@@ -171,7 +171,7 @@ def holds(breakpoint_: Any, frame: Any) -> bool:
 def message(breakpoint_: Any, frame: Any) -> str:
     """Return the log message of a breakpoint; an expression that raises is replaced by its error.
 
-    The error is reported as a failure, too.
+    The error is reported as a failure, too. `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`.
     """
     parts: list[str] = []
     for text, expression in breakpoint_.expression.parts:

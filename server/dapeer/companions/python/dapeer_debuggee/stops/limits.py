@@ -99,7 +99,7 @@ class Limit:
 def is_free(number: Any) -> bool:
     """Return whether this is the main thread, and the program leaves the signal `number` alone.
 
-    That is, the program neither handles nor blocks it. False for None.
+    That is, the program neither handles nor blocks it. It is False for None.
     """
     if number is None or threading.current_thread() is not threading.main_thread():
         return False

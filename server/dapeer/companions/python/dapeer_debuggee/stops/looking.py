@@ -37,7 +37,7 @@ class Looks:
     def of(self, rows: Any, frame: Any) -> Callable[[str], None]:
         """Return a function that writes a row for each new error in a frame's code.
 
-        It gets the cell of the error.
+        It gets the cell of the error. `rows` is the `recording.Rows`.
         """
         reported: set[str] = set()
 
@@ -49,7 +49,10 @@ class Looks:
         return missed
 
     def _write(self, rows: Any, frame: Any, cell: str) -> None:
-        """Write a row for a frame with the text `cell`; behind `MAX_ROWS` rows nothing is written."""
+        """Write a row for a frame with the text `cell`; behind `MAX_ROWS` rows nothing is written.
+
+        `rows` is the `recording.Rows`.
+        """
         hit = next(self._hits)
         if hit <= MAX_ROWS:
             head = f"{self._point}\t{hit}\t{rows.now()}\t\t\t"
@@ -62,7 +65,10 @@ def place_of(code: Any) -> str:
 
 
 def write(rows: Any, text: str) -> None:
-    """Write a row to a `recording.Rows`, in its next chunk if this one is full."""
+    """Write a row to a `recording.Rows`, in its next chunk if this one is full.
+
+    `rows` is the `recording.Rows`.
+    """
     try:
         rows.write(text.encode())
     except ValueError:

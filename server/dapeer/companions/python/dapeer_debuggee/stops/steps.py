@@ -115,7 +115,7 @@ class ThreadStep:
     def takes(self, frame: Any, place: int, value: Any) -> Any:
         """Return the frame that gets the value of the followed frame, where pydevd would go on elsewhere.
 
-        Else None. `place` is that of the frame's instruction, which returns or yields `value`.
+        Otherwise it is None. `place` is that of the frame's instruction, which returns or yields `value`.
         """
         if self.gives is not frame.f_code:
             return None

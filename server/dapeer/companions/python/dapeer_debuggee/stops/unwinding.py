@@ -138,7 +138,7 @@ def follow(step: Any) -> None:
 def trace_again(step: Any, of: int) -> None:
     """Set a new `Tracer` on the frame that a step follows, if something has replaced the last one.
 
-    `of` is the id of the frame of that one: nothing happens if the step follows another by now.
+    `of` is the id of the frame of that one: nothing happens if the step follows another by now. `step` is a `steps.ThreadStep`.
     """
     frame = step.frame
     if frame is None or id(frame) != of or isinstance(frame.f_trace, (Tracer, type(None))):
@@ -168,7 +168,10 @@ class Monitor:
         }
 
     def begin(self, step: Any) -> None:
-        """Follow a `steps.ThreadStep`; the first one takes a number for the tool."""
+        """Follow a `steps.ThreadStep`; the first one takes a number for the tool.
+
+        `step` is a `steps.ThreadStep`.
+        """
         with self._lock:
             self._steps.append(step)
             if self._tool is None:
@@ -187,7 +190,10 @@ class Monitor:
         self._python.set_events(self._tool, events.PY_UNWIND | events.EXCEPTION_HANDLED)
 
     def end(self, step: Any) -> None:
-        """Stop following a step; with the last one, the tool's number is free again."""
+        """Stop following a step; with the last one, the tool's number is free again.
+
+        `step` is a `steps.ThreadStep`.
+        """
         with self._lock:
             self._look_at(step, lines=False, values=False)
             if step in self._steps:
@@ -206,7 +212,10 @@ class Monitor:
             self.end(step)
 
     def _look_at(self, step: Any, *, lines: bool, values: bool = True) -> None:
-        """Switch the events of a step's code on or off: its `lines`, and its `values` for another frame."""
+        """Switch the events of a step's code on or off: its `lines`, and its `values` for another frame.
+
+        `step` is a `steps.ThreadStep`.
+        """
         code = step.hidden[0] if step.hidden is not None else step.gives
         if self._tool is None or code is None:
             return

@@ -70,7 +70,8 @@ class PointWatch:
     def __init__(self, point: Any, spec: dict[str, Any], frame: Any) -> None:
         """Parse what a point watches, and read it once; nothing is watched yet.
 
-        `spec` is the point's part of the specification, `frame` the one in which its names are looked up.
+        `spec` is the point's part of the specification, `frame` the one in which its names are looked up. `point` is a
+        `points.SpecifiedPoint`.
 
         Raises:
             InvalidExpression: What is watched does not parse, or does not exist in the frame.
@@ -270,7 +271,8 @@ class CodeWatches:
     def _record(self, watch: Any, frame: Any, line: int, before: str, value: Any) -> bool:
         """Write the row of a change; return whether the thread is to stop.
 
-        The point has ended if it stops, or has enough hits. `line` is what did the change, `before` the text from before.
+        The point has ended if it stops, or has enough hits. `line` is what did the change, `before` the text from before. `watch` is a
+        `PointWatch`.
         """
         point, rows, code = watch.point, self._maker.rows, frame.f_code
         hit = next(point.hits)
@@ -287,7 +289,8 @@ class CodeWatches:
 def stop_at(breakpoint_: Any, frame: Any) -> None:
     """Stop this thread where a function begins, if the conditions of pydevd's breakpoint hold.
 
-    It does not stop where an evaluation or a recorder calls the function.
+    It does not stop where an evaluation or a recorder calls the function. `breakpoint_` is pydevd's `LineBreakpoint` or
+    `FunctionBreakpoint`.
     """
     thread: Any = threading.current_thread()
     constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")

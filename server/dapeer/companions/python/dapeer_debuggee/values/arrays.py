@@ -117,7 +117,7 @@ def nested(text: str, deep: int) -> str:
 def missing(value: Any, kind: Any, numpy: Any) -> str:
     """Return how many elements of an array are NaN or NaT, as `(N missing) `.
 
-    Empty if none, or not counted.
+    It is empty if none, or not counted.
     """
     if numpy is None or kind is not numpy.ndarray or value.size > MAX_COUNTED_CELLS:
         return ""

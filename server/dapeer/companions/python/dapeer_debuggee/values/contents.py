@@ -112,7 +112,7 @@ def entries(value: Any) -> list[NamedChild]:
 def fields_of(kind: Any, size: int) -> tuple[str, ...]:
     """Return the names of the elements of a named tuple of `size` elements.
 
-    Empty if the class `kind` is none.
+    It is empty if the class `kind` is none.
     """
     names: Any = objects.found(kind, "_fields") if issubclass(kind, tuple) else None
     if type(names) is not tuple or len(names) != size or size > FIRST_ELEMENTS:  # pyright: ignore[reportUnknownArgumentType]

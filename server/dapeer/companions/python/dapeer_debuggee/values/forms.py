@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return the text of a value that has a form of its own, as dates, enums, functions, arrays.
 
-    Else None. `kind` is the value's type, `room` about how many characters it may have, `show` makes the text of a value inside. None also
-    where making the text fails.
+    Otherwise it is None. `kind` is the value's type, `room` about how many characters it may have, `show` makes the text of a value inside.
+    None also where making the text fails.
     """
     try:
         package = objects.module_of(kind).partition(".")[0]
@@ -58,7 +58,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 def named(value: Any, kind: Any) -> str | None:
     """Return a function with its parameters and location, a class or module by its name.
 
-    None for all else. The location shows which of several functions with one name it is.
+    It is None for all else. The location shows which of several functions with one name it is.
     """
     if issubclass(kind, type):
         return f"<class {objects.module_of(value)}.{QUALIFIED.__get__(value)}>"

@@ -48,7 +48,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars.
 
-    None for all else. With less than `arrays.MIN_ALONE_CHARS` of `room`, rows are left out.
+    It is None for all else. With less than `arrays.MIN_ALONE_CHARS` of `room`, rows are left out.
     """
     name = objects.name_of(kind)
     if name not in FRAMES:
@@ -96,7 +96,7 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
 def missing(table: Any) -> list[int]:
     """Return how many cells of each column of a pandas DataFrame are missing.
 
-    Empty if they are not counted.
+    It is empty if they are not counted.
     """
     if table.size > arrays.MAX_COUNTED_CELLS or not all(map(is_known, table.dtypes)):
         return []

@@ -61,7 +61,7 @@ def namespaces(kind: Any) -> Iterator[Any]:
 def found(kind: Any, name: str) -> Any:
     """Return what a class, or the first of its bases that has it, defines by a name.
 
-    None if there is none. A descriptor is returned as it is, and not asked.
+    It is None if there is none. A descriptor is returned as it is, and not asked.
     """
     return next((each[name] for each in namespaces(kind) if name in each), None)
 
@@ -120,7 +120,7 @@ def is_proxy(kind: Any) -> bool:
 def attributes_of(value: Any) -> dict[str, Any]:
     """Return a copy of an object's `__dict__`, with what pydantic keeps elsewhere.
 
-    Empty if its class computes it.
+    It is empty if its class computes it.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     descriptor = found(kind, "__dict__")
@@ -132,7 +132,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
 def named_in(attributes: Any) -> dict[str, Any]:
     """Return a copy of a dictionary with only its keys of type `str`.
 
-    Empty if it is of a class of the program.
+    It is empty if it is of a class of the program.
     """
     if type(attributes) is not dict:
         return {}
@@ -142,7 +142,7 @@ def named_in(attributes: Any) -> dict[str, Any]:
 def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
     """Return what an object keeps in dictionaries in these slots of its class.
 
-    Empty if it has no such slots.
+    It is empty if it has no such slots.
     """
     kept: dict[str, Any] = {}
     for slot in slots:

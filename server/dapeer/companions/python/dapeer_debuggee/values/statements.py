@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return an SQL expression of SQLAlchemy with its parameters filled in, in one line.
 
-    None for all else. A large one, or one with types of the program, is only named. `show` makes the text of a parameter in `room`
+    It is None for all else. A large one, or one with types of the program, is only named. `show` makes the text of a parameter in `room`
     characters.
     """
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
