@@ -68,13 +68,12 @@ def read_tests(text: str) -> list[Test]:
 
 
 def _heads(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
-    """Yield each declaration of a file, or in a class's body, with the classes around.
+    """Yield each declaration of a file, or in a class's body: its text, its mark, the classes around.
 
-    Of each: the text before its `{` or `;`, whether it was `{`, and the names of the classes, outermost first.
-
-    `text` is the source without comments and literals. What stands in methods and initializers is skipped. `classes` is shared with the
-    caller: when a yielded declaration is a class, the caller appends its name before it asks for the next; it is removed here at the
-    class's `}`.
+    The text is what stands before the declaration's `{` or `;`; the second part tells whether that was `{`; the third has the names of the
+    classes around, outermost first. What stands in methods and initializers is skipped. `text` is the source without comments and literals.
+    `classes` is shared with the caller: when a yielded declaration is a class, the caller appends its name before it asks for the next; it
+    is removed here at the class's `}`.
     """
     blocks: list[bool] = []
     round_, begin = 0, 0
@@ -110,10 +109,8 @@ class _Types:
     def of_parameters(self, text: str, inside: str) -> Iterator[str]:
         """Yield the types of a method's parameters as JUnit's `--select-method` wants them.
 
-        For instance `java.lang.String[]`.
-
-        `text` is what stands between the method's parentheses; annotations, generics and `final` are left out. `inside` is the class
-        around, as `Outer$Inner`.
+        One is for instance `java.lang.String[]`. `text` is what stands between the method's parentheses; annotations, generics and `final`
+        are left out. `inside` is the class around, as `Outer$Inner`.
         """
         text = _ANNOTATION.sub("", text)
         while re.search(r"<[^<>]*>", text):
@@ -144,11 +141,9 @@ class _Types:
 def lines(tests: Sequence[Test], file: Path, name: str) -> Iterator[Mapping[str, object]]:
     """Yield the objects that are printed for a name; each has `test` and `select`.
 
-    `test` is names joined by `::`, `select` a list of JUnit's options.
-
-    `name` is `NAME::…`, the last names of a class or test; empty: the class that is named as the file. Where it exists, one object is
-    yielded. A method that is not written here may be inherited: then it is selected in the file's first class that extends another.
-    Otherwise there is one object for each test method of the file.
+    `test` is names joined by `::`, `select` a list of JUnit's options. `name` is `NAME::…`, the last names of a class or test; empty: the
+    class that is named as the file. Where it exists, one object is yielded. A method that is not written here may be inherited: then it is
+    selected in the file's first class that extends another. Otherwise there is one object for each test method of the file.
     """
     parts = tuple(part for part in name.split("::") if part) or (file.stem,)
     length = len(parts)

@@ -32,11 +32,11 @@ STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_element
 
 
 def line_of(value: Any, room: int = MAX_STRUCTURE_CHARS) -> str | None:
-    """Return a value's text in one line, with about `room` characters.
+    """Return a value's text in one line, in about `room` characters; None: GDB's own text will do.
 
-    None: GDB's own text is good, as of numbers. `value` is a `gdb.Value`. A structure or container has as many levels as fit, a pointer its
-    address and target, a string its length where it is cut, a large array its first elements. A value that was optimized out is `<optimized
-    out>`.
+    None is returned for numbers, `void` pointers and the like. `value` is a `gdb.Value`. A structure or container has as many levels as
+    fit, a pointer its address and target, a string its length where it is cut, a large array its first elements. A value that was optimized
+    out is `<optimized out>`.
 
     Raises:
         gdb.error: It cannot be read.
@@ -60,6 +60,7 @@ def _printed(value: Any, printer: Any, room: int) -> str | None:
     """Return the text of a `gdb.Value` that has a pretty-printer; None: use GDB's own text.
 
     A string is shown with its length where it is cut, a smart pointer as its object, everything else that has children as a structure.
+    `printer` is GDB's pretty-printer for it.
     """
     hint = printer.display_hint() if hasattr(printer, "display_hint") else None
     if hint == "string":
@@ -184,10 +185,7 @@ class TypeNames:
         return self._known[long]
 
     def _written(self, kind: Any) -> str | None:
-        """Return the abbreviated name of a `gdb.Type` or of what it points or refers to.
-
-        None: no recognizer knows it.
-        """
+        """Return the abbreviated name of a `gdb.Type`, or of what it points or refers to; None: none is known."""
         ends = {gdb.TYPE_CODE_PTR: " *", gdb.TYPE_CODE_REF: " &", gdb.TYPE_CODE_RVALUE_REF: " &&"}
         if kind.code in ends:
             target = kind.target()

@@ -73,7 +73,10 @@ def teach_dap(row: Any) -> None:
 
 
 def _of(reference: Any, name: str) -> Any:
-    """Return the attribute `name` of an object of GDB's DAP; since GDB 17 its name begins with `_`."""
+    """Return the attribute `name` of an object of GDB's DAP, `reference`.
+
+    Since GDB 17 its name begins with `_`.
+    """
     return (
         getattr(reference, f"_{name}")
         if hasattr(reference, f"_{name}")
@@ -84,7 +87,7 @@ def _of(reference: Any, name: str) -> Any:
 def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
     """Return the replacement of `VariableReference.to_object`, which makes the DAP `Variable` of a value.
 
-    `bare` is the base class's `to_object`, which is used for an unreadable value.
+    `bare` is the base class's `to_object`, which is used for an unreadable value. See `to_object` below for what it makes.
     """
     types = text.TypeNames()
 
@@ -268,9 +271,9 @@ class TraitObject:
         return found[0] if found else str(self._value.type)
 
     def children(self) -> Iterator[tuple[str, Any]]:
-        """Yield the object behind it as `value`.
+        """Yield the object behind the trait object as `value`; its fields where GDB does not know its type.
 
-        Where GDB does not know its type, the fields (`pointer`, `vtable`).
+        These are `pointer` and `vtable`.
         """
         gdb.set_convenience_variable("dapeer_object", self._value)
         try:

@@ -98,7 +98,7 @@ def print_rows(paths: list[str]) -> None:
 def register(debugger: Any) -> None:
     """Register summaries of containers and arrays in an `lldb.SBDebugger`, and our commands.
 
-    The commands are `dapeer_values`, `dapeer_thrown` and `dapeer_sources`.
+    The commands are `dapeer_values`, `dapeer_thrown` and `dapeer_sources`; `debugger` is that of LLDB.
     """
     debugger.HandleCommand(f'type summary add -e -x "{KIND}" -F {__name__}.contents')
     # CodeLLDB leaves out of an object what has no summary, and lldb-dap shows it as `{...}`.
@@ -124,9 +124,9 @@ def nothing(*_: Any) -> None:
 
 
 def stock(value: Any, *_: Any) -> str:
-    """Remove all of our summaries from LLDB.
+    """Remove all of our summaries from LLDB, and return LLDB's own summary of an `lldb.SBValue`.
 
-    Return LLDB's own summary of this `lldb.SBValue`, empty if it has none. It is called in place of our summaries once the row is off.
+    Empty: none. It is called in place of our summaries once the row is off.
     """
     target = value.GetTarget()
     debugger = target.GetDebugger()

@@ -143,7 +143,7 @@ def keep_environment(patching: Any, folder: str) -> Any:
 def without_token(command: list[str]) -> list[str]:
     """Return debugpy's command line without the option of an access token, if its value is `NO_TOKEN`.
 
-    Else unchanged.
+    Any other command line is returned unchanged.
     """
     name = "--adapter-access-token"
     place = command.index(name) if name in command else len(command)

@@ -112,10 +112,10 @@ def run_pytest(arguments: list[str]) -> int:
 
 
 def report_options(known: dict[str, Any]) -> None:
-    """Write to stderr which of pytest's options are off, from the command line or the project.
+    """Write to stderr which of pytest's options are off, of the command line or the project.
 
-    Nothing if there are none. `known` are pytest's options by name, before they are changed. `-n` sets `--dist` and `--tx`, too, so these
-    are not named with it.
+    It writes nothing if there are none. `known` are pytest's options by name, before they are changed. `-n` sets `--dist` and `--tx`, too,
+    so these are not named with it.
     """
     others = () if known.get("numprocesses") else ("dist", "tx")
     named = [*(IN_THE_WAY.keys() - {"dist", "tx"}), *others]
@@ -269,10 +269,10 @@ def is_there(module: str) -> bool:
 
 
 def dotted(node: str, folder: Path) -> str:
-    """Return the dotted name of a test for unittest.
+    """Return the dotted name of a test for unittest, without parameters.
 
-    Its file's folder joins `sys.path` if the path has no such name. `node` is the test's id as of pytest, without parameters in the result;
-    `folder` is where the dotted name begins.
+    `node` is the test's id as of pytest; `folder` is where the dotted name begins. Where a part of the path is no identifier, the file's
+    folder is appended to `sys.path`, and the name begins with the file's.
 
     >>> dotted("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
     'tests.test_cart.TotalTest.test_of_none'

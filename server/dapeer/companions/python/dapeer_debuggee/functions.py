@@ -31,9 +31,9 @@ LAMBDA = "<lambda>"
 
 @functools.lru_cache(maxsize=1000)
 def pattern(name: str, *, of_library: bool = False) -> Any:
-    """Return a compiled pattern for a function's qualified name.
+    """Return a compiled pattern for a function's qualified name; `*` stands for anything.
 
-    `*` stands for anything, and commas part names. With `of_library` it must match from the module's name on, and names without a dot match
+    `name` may have several names between commas. With `of_library` it must match from the module's name on, and names without a dot match
     nothing; else any module may come before.
     """
     names = [each for each in named_in(name) if "." in each or not of_library]
@@ -85,7 +85,7 @@ def serves_debugger(frame: Any) -> bool:
 def whole_names(code: CodeType, namespace: Any) -> Iterator[str]:
     """Yield a function's names, each behind its module's name.
 
-    For the main script also behind its file's name. It yields nothing for code of the debugger. `namespace` is the module's dict.
+    In the main script also behind its file's name. It yields nothing for code of the debugger. `namespace` is the module's dict.
     """
     if is_own(code, namespace):
         return
@@ -176,7 +176,8 @@ def named(code: CodeType, around: str) -> Iterator[tuple[tuple[str, int], str]]:
 def loaded(name: str) -> tuple[str, int, str]:
     """Return file and line of a loaded function that has `name`, and an empty text.
 
-    If none is loaded: "", 0, and the name with its module of a library's function that would match if it were written so (empty: none).
+    If none is loaded, these are "" and 0, and the text is the whole name of a library's function that `name` would match with its module,
+    or empty.
     """
     in_library = ""
     for module in list(sys.modules.values()):

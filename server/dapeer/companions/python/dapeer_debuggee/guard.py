@@ -63,9 +63,9 @@ def code_of(handler: Any) -> Any:
 
 
 def hook(function: Any) -> Any:
-    """Return a function that calls `function`, but raises only what is the program's.
+    """Return a function that calls `function`, and returns None where that raises something.
 
-    Else it returns None. On Python 3.8 a `RecursionError` is raised, too.
+    Only what is the program's is raised: Ctrl+C, or what its signal handler raises; on Python 3.8 also a `RecursionError`.
     """
 
     def called(*arguments: Any) -> Any:

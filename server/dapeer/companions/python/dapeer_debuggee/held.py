@@ -115,7 +115,7 @@ def container(
 def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
     """Return the text of an object of the class `kind` with its attributes.
 
-    Of a class, function or module its name.
+    A class or module has its name.
     """
     name = str(NAME.__get__(kind))
     if issubclass(kind, type):

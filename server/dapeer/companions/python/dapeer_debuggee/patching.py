@@ -185,7 +185,7 @@ class Row:
     def probe(self) -> None:
         """Check that the other software has all that the row needs.
 
-        That is parameters, names, and in untried versions the code of functions.
+        It needs parameters and names, and in untried versions the same code of functions.
 
         Raises:
             Misfit: Something is not.

@@ -114,9 +114,9 @@ def holder(target: str) -> tuple[Any, str]:
 
 
 def attribute(target: str) -> Any:
-    """Return what a target `module:Class.name` names.
+    """Return what a target names: `module:Class.name`, or the class in `module:Class#name`.
 
-    Of `module:Class#name` the class, whose constructor sets it.
+    `#name` is an attribute that the class's constructor must set.
 
     Raises:
         Misfit: It does not exist, or the constructor does not name it.

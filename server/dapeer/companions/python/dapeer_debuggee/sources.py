@@ -59,10 +59,7 @@ def inner_lines(code: CodeType) -> set[int]:
 
 
 def text_of(code: CodeType) -> str:
-    """Return the source of code that has no file: from `linecache`, or that of `python -c`.
-
-    Empty: unknown.
-    """
+    """Return the source of code that has no file: from `linecache`, or of `python -c`; empty: unknown."""
     linecache: Any = importlib.import_module("linecache")
     # An entry of another form is a loader of the program's that has not run yet.
     entry = linecache.cache.get(code.co_filename, ())

@@ -60,7 +60,10 @@ class OpenCall:
         return "" if outer is None else outer.hit
 
     def changed(self) -> str:
-        """Return which arguments are not what they were, as `name: before → now`, between commas; empty: none."""
+        """Return which arguments have changed since the call began, as `name: before → now` between commas.
+
+        It is empty if none has. An argument that looks the same but holds other objects is `name: changed within, now`.
+        """
         changes: list[str] = []
         for name, value in self.values.items():
             text, held = self.before[name]
@@ -73,9 +76,10 @@ class OpenCall:
 
 
 def parts(value: Any) -> Any:
-    """Return what is equal later if a value still holds the same objects; it keeps none of them alive.
+    """Return a token of what a value holds: it equals a later one while the value holds the same objects.
 
-    Of a container it has the number of elements and the ids of `MOST_ELEMENTS` at most, of an object its attributes by name.
+    It keeps none of them alive. Of a container the token has the number of elements and the ids of `MOST_ELEMENTS` at most, of another
+    object its attributes by name, each as id and cell.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is list or kind is tuple or kind is set or kind is frozenset:
@@ -122,7 +126,10 @@ class CallRecorder:
         self._record = guard.hook(self._write)
 
     def _begin(self, frame: Any) -> bool:
-        """Note that a frame's call begins, if the point's condition holds; return True once there are enough."""
+        """Note that a frame's call begins, if the point's condition holds.
+
+        Return True once it has enough hits.
+        """
         if self._met is not None and not self._met(frame, ""):
             return False
         hit = next(self.point.hits)

@@ -98,9 +98,9 @@ class Collector:
         }
 
     def _take(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
-        """Replace the points by those of `spec` that can be bound.
+        """Replace the points by those of `spec` that can be bound, and return what the answer says of each.
 
-        Return of each `id`, `bound`, `line` and `message`. A watching point that stays the same goes on, and a point keeps its count of
+        That is a dict of `id`, `bound`, `line` and `message`. A watching point that stays the same goes on, and a point keeps its count of
         hits. See `collect` for `names`.
         """
         outcomes: list[dict[str, Any]] = []
@@ -124,9 +124,9 @@ class Collector:
         return outcomes
 
     def _begin(self) -> str:
-        """Record at the present points and stops, or stop recording if there are none.
+        """Record at the present points and stops, or end recording if there are none.
 
-        Return what is not reached.
+        Return as text what is not reached, such as threads; empty: all is.
         """
         if not self._points and not self._stops:
             self._road.end()

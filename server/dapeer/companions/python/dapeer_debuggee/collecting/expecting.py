@@ -43,10 +43,10 @@ class Expecting:
         return (frame.f_lineno, {}) if self._inner is None else self._inner.begin(frame)
 
     def look(self, frame: Any, line: int, seen: dict[Any, Any], event: str) -> bool:
-        """Write a row for the line that a frame comes to, if it has an expectation.
+        """Write a row for the line that a frame comes to, if it has an expectation; return whether to stop.
 
-        Return whether to stop there. It stops where the expectation is false, or raises something. `line` is the line before, `seen` what
-        is known of what else is watched.
+        It stops where the expectation is false, or raises something. `line` is the line before, `seen` what is known of what else is
+        watched.
         """
         stop = self._inner is not None and self._inner.look(frame, line, seen, event)
         for point, record, met, holds in self._points:

@@ -78,7 +78,7 @@ class MonitoringHooks:
         self._tool = None
 
     def _callbacks(self) -> dict[int, Any]:
-        """Return our callback for each event of `sys.monitoring`."""
+        """Return a dict with our callback for each event of `sys.monitoring` that is used."""
         events = self._python.events
         watches = self._bound is not None and self._bound.watches
         return {
@@ -134,9 +134,9 @@ class MonitoringHooks:
         return plan
 
     def _entered(self, _code: Any, _place: int) -> Any:
-        """Record that a function begins.
+        """Record that a function begins; return `DISABLE` if nothing is recorded of its code.
 
-        Return `DISABLE` if its code has no plan, so that Python asks no more.
+        Then Python does not call this for the code again.
         """
         frame = current(UP)
         plan = self._find(frame)

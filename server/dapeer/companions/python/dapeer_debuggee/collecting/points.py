@@ -232,7 +232,7 @@ class Bound:
 
 
 def both(first: Any, second: Any) -> Any:
-    """Return a recorder that calls two; it has enough when both have."""
+    """Return a recorder that calls the recorders `first` and `second`; it has enough when both have."""
 
     def record(frame: Any, context: Any) -> bool:
         return bool(first(frame, context)) & bool(second(frame, context))

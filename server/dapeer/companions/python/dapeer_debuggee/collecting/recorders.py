@@ -77,8 +77,8 @@ class Maker:
     def recorder(self, point: Any, frame: Any) -> Any:
         """Return a function that writes a row of a point: `record(frame, context)`.
 
-        It returns True once the point has enough hits. `frame` here is any frame of the code in which it records. A false condition writes
-        no row. `context` is what `Maker.context` returns.
+        It returns True once the point has enough hits. A false condition writes no row. `context` is what `Maker.context` returns. `point`
+        is a `points.SpecifiedPoint`, the `frame` here any frame of the code in which it records.
         """
         count = range(len(point.expressions))
         row = texts.ROW.format(
@@ -103,10 +103,10 @@ class Maker:
         return self._made(point, frame, columns, f"return $shapes.columns(({values}))\n")
 
     def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
-        """Return a function of a frame that gives an expression's value.
+        """Return a function of a frame that gives an expression's value; `nothing` where that raises.
 
-        `nothing` where that raises something. `missed` gets the cell of the error. With `holds` the function gives a tuple: whether the
-        value is true, and the value. `expression` is an `expressions.Expression`.
+        `missed` is called with the cell of the error then. With `holds` the function gives a tuple: whether the value is true, and the
+        value. `expression` is an `expressions.Expression`, `frame` one of the code in which it is used.
         """
         point = types.SimpleNamespace(
             id=0, condition=None, expressions=[], hits=None, max_hits=None
@@ -144,9 +144,10 @@ class Maker:
     def _compiled(
         self, point: Any, frame: Any, evaluated: Any, body: str, given: Any, *, alone: bool = False
     ) -> Any:
-        """Return the function `record(frame, context)` with these statements, compiled.
+        """Return the function `record(frame, context)` with the statements `body`, compiled.
 
-        Its global names are those of the frame's module. `given` are the values of the names that its text has with `$`. `point` is a
+        Its global names are those of the frame's module. `evaluated` are pairs of a mark in the text and an expression; `given` are the
+        values of the names that the text has with `$`; `alone`: it also gets a form that Python can call at a line. `point` is a
         `points.SpecifiedPoint`.
         """
         made_of = shapes.Shapes(point, self.rows, self.failed)
@@ -210,8 +211,8 @@ class Maker:
     def _cell(self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool) -> str:
         """Return the statements that evaluate one expression to the cell of its column.
 
-        `form` are the texts to fill in; `guarded`: code may run behind it, so its value is copied at once. `point` is a
-        `points.SpecifiedPoint`.
+        `each` is the expression, `form` has the texts to fill in; `guarded`: code may run behind it, so its value is copied at once.
+        `point` is a `points.SpecifiedPoint`.
         """
         number = point.expressions.index(each)
         if is_local(each, frame):

@@ -47,10 +47,10 @@ class Shapes:
         """
 
     def line(self, hit: int, context: Any, values: Any) -> bytes:
-        """Return a row of these values.
+        """Return a row of these values: a plain row if all values are plain, else a line of text.
 
-        A context is a number or, where there is no room for more of them, a text. It is a plain row if all values are plain, else a line of
-        text. `latest` is set for the next row's fast way.
+        `context` is a number or, where there is no room for more of them, a text; `hit` numbers the row. `latest` is set: it lets the next
+        row with values of the same types be packed at once.
         """
         kinds: list[Any] = [*map(type, values)]
         letters = "".join([LETTERS.get(id(each), NONE) for each in kinds])

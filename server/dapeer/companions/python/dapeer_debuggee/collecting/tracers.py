@@ -93,9 +93,9 @@ def frame_tracer(plan: Any, inner: Any) -> Any:
 
 
 def running_tracer(plan: Any, inner: Any, frame: Any) -> Any:
-    """Return such a trace function for a frame that has begun already; its watching begins now.
+    """Return a frame's trace function as `frame_tracer` does, for a frame that has begun already.
 
-    `plan` is the `points.CodePlan` of the frame's code.
+    Its watching begins now. `plan` is the `points.CodePlan` of the frame's code, `inner` pydevd's trace function or None.
     """
     if plan.watching is None:
         return frame_tracer(plan, inner)
@@ -159,9 +159,10 @@ def call_tracer(plan: Any, inner: Any) -> Any:
 
 @guard.hook
 def called(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) -> None:
-    """Record the end of a call at its `return`.
+    """Record the end of a call at its `return` event; keep in `raised` what was raised in it before.
 
-    Keep in `raised` (a list of one) what was raised in it before. `plan` is the `points.CodePlan` of the frame's code.
+    `raised` is a list of one: an exception, its cell, or None. `event` and `argument` are those of a trace function. `plan` is the
+    `points.CodePlan` of the frame's code.
     """
     if event == "line":
         raised[0] = remembered(raised[0])

@@ -69,8 +69,8 @@ EXITS = patching.Row(
 def inform(row: Any) -> None:
     """Patch pydevd so that `exceptionInfo` gets the whole message and traceback of an exception.
 
-    That is with its group's members, its place in a library or worker process, and its causes in order. `row` is this patch's
-    `patching.Row`, which calls this function when it is applied, and undoes it.
+    The message has lines about a group's members and the place in a library or worker process; the traceback has the causes in order. `row`
+    is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
     """
 
     def build(stock: Any, dbg: Any, thread_id: Any, thread: Any, *rest: Any, **named: Any) -> Any:
@@ -231,7 +231,7 @@ def hook_ends(row: Any, shown: Callable[..., None]) -> None:
 def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
     """Return a hook that calls `first`, then `hook`, with the same arguments.
 
-    What `first` raises is dropped.
+    What `first` raises is dropped. It returns what `hook` returns.
     """
     kept = guard.hook(first)
 

@@ -130,9 +130,9 @@ def report(context: Any) -> None:
 
 
 def add(kind: str, error: Exception, trace: TracebackType | None) -> None:
-    """Report an exception without a stop, if the innermost of its user's frames is the program's.
+    """Report an exception without a stop, if the innermost of its frames is the program's.
 
-    `kind` says what has raised it, such as `asyncio task`; `trace` is its traceback.
+    `kind` says what has raised it, such as `asyncio task`; `trace` is its traceback. Frames of libraries count only if there are no others.
     """
     frames = tracebacks.frames_of(trace)
     if frames and tracebacks.is_users(frames[-1][0]):

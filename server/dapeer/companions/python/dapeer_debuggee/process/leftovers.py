@@ -27,7 +27,7 @@ ADDED = ("PYDEVD_USE_FRAME_EVAL",)
 def remove() -> None:
     """Put back all that an injected debugpy has changed in this program.
 
-    Nothing if debugpy was not injected by dapeer. What fails in one part, such as functions, threads and hooks, is ignored.
+    Nothing happens if dapeer has not injected it. What fails in one part, such as functions, threads and hooks, is ignored.
     """
     if not hasattr(sys.modules.get("debugpy"), MARK):
         return
@@ -81,7 +81,7 @@ def threads() -> None:
 def hooks() -> None:
     """Put back `sys.settrace` and `sys.breakpointhook`, and remove what pydevd has added.
 
-    That is names in `builtins`, and variables of the environment.
+    It has added names to `builtins`, and variables to the environment.
     """
     importlib.import_module("pydevd_tracing").restore_sys_set_trace_func()
     of_sys: dict[str, Any] = sys.__dict__

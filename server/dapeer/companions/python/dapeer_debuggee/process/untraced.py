@@ -156,7 +156,7 @@ class Tracing:
     def show(self) -> None:
         """Stop at the exception that is being handled, which leaves the program or a thread of it.
 
-        Nothing if traced. Once tracing is on, pydevd itself does that. Each exception is shown once.
+        Nothing happens while threads are traced, since pydevd itself stops then. Each exception is shown once.
         """
         error = sys.exc_info()
         if self.is_on or error[1] is None or self.was_shown(error[1]):

@@ -108,9 +108,9 @@ def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
 
 
 def parent(one: Any, asyncio: Any) -> Any:
-    """Return a task itself, or the task that has opened a task group of asyncio or anyio.
+    """Return a task itself, or the task that has opened a task group of asyncio or anyio; else None.
 
-    It is None for all else.
+    `one` is the object in question, `asyncio` the module.
     """
     kind: Any = type(one)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, asyncio.Task):
@@ -154,10 +154,9 @@ def coroutine_of(task: Any) -> Any:
 
 
 def awaiting(task: Any) -> "Iterator[Any]":
-    """Yield a label, then the frames of the task that awaits `task`.
+    """Yield a label, then the frames of the task that awaits `task`; the same for that task, and so on.
 
-    Then the same for that task, and so on. A label is a text that names both tasks; if none awaits the first, the only one names that. It
-    ends after `MAX_TASKS`, or at a circle.
+    A label is a text that names both tasks; if none awaits the first task, only that is named. It ends after `MAX_TASKS`, or at a circle.
     """
     seen: list[Any] = []
     while len(seen) < MAX_TASKS and task not in seen:
@@ -173,9 +172,9 @@ def awaiting(task: Any) -> "Iterator[Any]":
 
 
 def awaited_by(task: Any) -> "tuple[str, Any]":
-    """Return how a task is awaited, as words, and the task that awaits it, or in whose nursery it is.
+    """Return how a task is awaited, in words, and the task that awaits it, or in whose nursery it is.
 
-    None: no task.
+    The task is None if there is none.
     """
     if not is_of_trio(task):
         return "awaited by", awaiter(task, sys.modules["asyncio"])

@@ -131,9 +131,10 @@ def exits_of(step: Any) -> list[Any]:
 
 
 def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
-    """Yield the lock that the object of a `with` is, with `place`.
+    """Yield the lock that the object of a `with` is, or those that the generator behind it has taken.
 
-    Of a generator-based one the locks that it has taken.
+    Each has the place where it was taken: `place`, or that in the generator. `manager` is that object; one of `contextlib.contextmanager`
+    has such a generator.
     """
     module, kind = paths.kind_of(manager)
     if module == "contextlib" and kind.endswith("GeneratorContextManager"):

@@ -39,8 +39,7 @@ SECONDS_TO_EVALUATE = 2
 def variables_of(frame: Any) -> list[tuple[str, Any]]:
     """Return the local variables of a frame, as pairs of name and value.
 
-    Names that begin with `__` or `@` are left out. Of a module's frame, modules, classes and functions are left out. `frame` is a frame of
-    the program.
+    Names that begin with `__` or `@` are left out; in a module's frame modules, classes and functions are left out, too.
     """
     named = [*dict(frame.f_locals).items()]
     if frame.f_code.co_name == "<module>":
@@ -141,8 +140,7 @@ def ran(code: types.CodeType, frame: Any) -> Any:
 def resolved(node: Any, frame: Any) -> Any:
     """Return the value of an expression in a frame, if it needs no code of the program.
 
-    That is names, attributes, items, constants, and operators of whole numbers. `node` is its tree, of the module `ast`. No code of the
-    program is run.
+    It may have names, attributes, items, constants, and operators of whole numbers. `node` is its tree, of the module `ast`.
 
     Raises:
         LookupError: There is no such name or item.

@@ -268,7 +268,8 @@ def is_starter(frame: Any) -> bool:
 def follow(known: list[Any], lists: Any) -> None:
     """Insert the frames of tasks that await this thread's task into `known`, behind the task's own.
 
-    `known` is a list of frames, the innermost first, and unchanged where no task runs; `lists` is pydevd's module of frames, for labels.
+    `known` is a list of frames, the innermost first; it stays unchanged where no task runs. `lists` is pydevd's module of frames, for
+    labels.
     """
     task = awaits.current_task()
     root = getattr(task and awaits.coroutine_of(task), "cr_frame", None)

@@ -53,8 +53,8 @@ OLD_OPERATORS = {
 def stacks(steps: list[Any]) -> list[list[Any]]:
     """Return for each instruction what is known of the value stack before it.
 
-    That is a list of expressions, the top last. `steps` are the `dis.Instruction`s of a function. An element is a tree of `ast`; None: an
-    unknown value, `NULL`: none of the program's. A list may be shorter than the stack: what is below is unknown.
+    This is a list of expressions, the top last: each is a tree of `ast`, None for an unknown value, or `NULL` for one that is not the
+    program's. A list may be shorter than the stack: what is below is unknown. `steps` are the `dis.Instruction`s of a function.
     """
     found: list[list[Any]] = []
     stack: list[Any] = []
@@ -132,7 +132,7 @@ def attributed(step: Any, stack: list[Any]) -> list[Any]:
 def binary(step: Any, stack: list[Any]) -> Any:
     """Return the expression of an item, or of an operator with two values, that an instruction makes.
 
-    None: unknown. `step` is a `dis.Instruction`, `stack` what is known of the stack before it.
+    It is None if one of the two is unknown. `step` is a `dis.Instruction`, `stack` what is known of the stack before it.
     """
     left, right = stack[-2:] if len(stack) > 1 else (None, None)
     if left is None or right is None:
@@ -234,7 +234,7 @@ def line_of(step: Any, before: Any) -> Any:
 def text(node: Any) -> str:
     """Return the source text of an expression of names, attributes, items and operators.
 
-    `?` for anything else. `node` is a tree of `ast`.
+    Anything else in it is `?`. `node` is a tree of `ast`.
     """
     if isinstance(node, ast.Name):
         return node.id

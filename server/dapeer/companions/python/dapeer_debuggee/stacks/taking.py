@@ -133,7 +133,7 @@ class Followed:
     def _follow(self) -> dict[int, frozenset[tuple[str, int]]]:
         """Return for each reachable instruction, by index, what is so before it on each path to it.
 
-        That is a set of pairs: how a lock is taken (`held`, `maybe`, `pending`) and the index in `takings`. As a side effect it fills
+        This is a set of pairs: how a lock is taken (`held`, `maybe`, `pending`) and the index in `takings`. As a side effect it fills
         `blocks`.
         """
         known: dict[int, frozenset[tuple[str, int]]] = {0: frozenset()}
@@ -273,8 +273,8 @@ def takings(frame: Any) -> tuple[list[Taking], list[Taking]]:
 def taking_now(frame: Any) -> tuple[Any, bool]:
     """Return the expression of the lock that a frame takes now in C code, and if that has arguments.
 
-    The expression is a tree of `ast`; arguments may be a limit. A call of something else than `acquire` gives what is called. None: the
-    instruction takes or calls nothing.
+    The expression is a tree of `ast`; arguments may be a limit of time. Where it calls something else than `acquire`, the expression is
+    what it calls; None: it takes or calls nothing.
     """
     if frame.f_lasti < 0:
         return None, False

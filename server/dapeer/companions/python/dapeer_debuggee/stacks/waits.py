@@ -85,10 +85,10 @@ def tasks() -> Iterator[ThreadOrTask]:
 
 
 def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
-    """Return `variables` of a frame, or `value` and parts of a value in it.
+    """Return the variables of a frame, or a value in it, in a dict; with `error` if the frame has gone on.
 
-    `error` if it is no longer there. `question` has the keys that `look` names. `variables` are rows of name, value and type; `value` is
-    such a row or None.
+    `question` has the keys that `look` names. `variables` are rows of name, value and type: of the frame, or of the members of the value;
+    `value` is such a row or None.
     """
     frames = [each.frames for each in members if each.id == question["id"]]
     frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])

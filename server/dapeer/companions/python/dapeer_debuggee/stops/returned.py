@@ -50,6 +50,7 @@ def forget(row: Any) -> None:
     def wait_suspended(
         stock: Any, self: Any, thread: Any, frame: Any, *rest: Any, **named: Any
     ) -> Any:
+        """Suspend the thread as pydevd does, count for how long, and clear the frame's returned values."""
         since = time.perf_counter_ns()
         try:
             return stock(self, thread, frame, *rest, **named)

@@ -95,9 +95,9 @@ class ThreadStep:
         return self.is_in(frame) and self._stop is frame
 
     def hide(self, *, all_of_it: bool) -> tuple[Any, Any]:
-        """Have pydevd not stop in the frame for now, or (`all_of_it`) make no step.
+        """Have pydevd not stop in the frame for now, or make no step at all (`all_of_it`).
 
-        Return what `show` needs to undo it.
+        Return what `show` needs to undo that.
         """
         state = self._state
         before = (state.pydev_step_cmd, state.pydev_step_stop)
@@ -113,9 +113,9 @@ class ThreadStep:
             self._stop = before[1]
 
     def takes(self, frame: Any, place: int, value: Any) -> Any:
-        """Return the frame that gets the value of the followed frame, where pydevd would go on elsewhere.
+        """Return the frame that gets the followed frame's value, where pydevd would go on elsewhere.
 
-        Otherwise it is None. `place` is that of the frame's instruction, which returns or yields `value`.
+        Else None. `place` is that of the frame's instruction, which returns or yields `value`.
         """
         if self.gives is not frame.f_code:
             return None
@@ -212,9 +212,9 @@ def consumer_of(frame: Any, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=1000)
 def passing(code: Any) -> frozenset[int]:
-    """Return a code's places where an exception passes by, at a line once more.
+    """Return the offsets in a code at which an exception passes through, at a line once more.
 
-    They are in `with` blocks and `await`s.
+    They are at the ends of `with` blocks and of `await`s. `code` is a code object.
     """
     # A module of 200,000 lines has a million instructions: `dis` takes 10 s for them.
     numbers = code.co_code[::2]
@@ -234,7 +234,8 @@ def passing(code: Any) -> frozenset[int]:
 def passes_by(step: Any, frame: Any, event: str, argument: Any) -> bool:
     """Return whether pydevd is not to stop at a trace event of a frame, and note the event in `step`.
 
-    That is where an exception ends the followed frame, or passes by at a line.
+    It is True where an exception ends the followed frame, or passes by at a line. `step` is a `ThreadStep`; `event` and `argument` are
+    those of a trace function.
     """
     if not step.is_in(frame):
         return False

@@ -147,10 +147,7 @@ def trace_again(step: Any, of: int) -> None:
 
 
 class Monitor:
-    """Follows the frames of all threads' steps by `sys.monitoring`, as a tool of its own.
-
-    From Python 3.12 on.
-    """
+    """Follows the frames of all threads' steps by `sys.monitoring`, since Python 3.12."""
 
     def __init__(self, row: Any) -> None:
         of_python: Any = sys
@@ -237,7 +234,7 @@ class Monitor:
     def _gave(self, _code: Any, place: int, value: Any) -> None:
         """Have the step go on in what takes the value that its frame returns or yields.
 
-        That is the task that awaits that of the frame, or the user of a generator.
+        The frame's task is awaited by another one, or the frame is a generator with a user.
         """
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or not step.is_in(frame):

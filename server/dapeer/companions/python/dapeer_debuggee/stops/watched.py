@@ -38,9 +38,9 @@ def is_index(tree: ast.expr) -> bool:
 
 
 def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
-    """Return a function that reads an attribute which an object holds.
+    """Return a function that reads an attribute which an object (`owner`) holds, without running any code.
 
-    `NOTHING` once it is gone. It runs no code.
+    The function returns `NOTHING` once the attribute is gone.
 
     Raises:
         InvalidExpression: The object does not hold it: it is computed.
@@ -86,7 +86,7 @@ def slot(member: Any, owner: Any) -> Any:
 def reader_of(container: Any, key: Any) -> Callable[[], Any]:
     """Return a function that reads the item `key` of a dict, list or NumPy array.
 
-    `NOTHING` once it is gone.
+    The function returns `NOTHING` once the item is gone.
 
     Raises:
         InvalidExpression: It is another kind of container.

@@ -130,7 +130,8 @@ class PointWatch:
     def looker(self, maker: Any, frame: Any) -> Any:
         """Return a function of a frame that gives the watched value; `NOTHING` where it has none there.
 
-        Of an `until` expression it is a tuple: whether it is true, and the value. `maker` is a `recorders.Maker`, `frame` one of the code.
+        For an `until` expression it gives a tuple: whether it is true, and the value. `maker` is a `recorders.Maker`, `frame` one of the
+        code.
         """
         if self.read is not None:
             return functools.partial(ignoring, self.read)
@@ -138,9 +139,9 @@ class PointWatch:
         return maker.value(self.expression, frame, NOTHING, missed, holds=not self.on_change)
 
     def changed(self, value: Any, seen: dict[Any, Any]) -> str | None:
-        """Return the text from before if the value has changed, or the expression has come to hold.
+        """Return the text from before, if the value has changed or the expression has come to hold; else None.
 
-        None: neither. The new value is remembered.
+        The new value is remembered.
 
         Args:
             value: The value that `looker`'s function has given.
@@ -239,9 +240,9 @@ class CodeWatches:
         return all(watch.point.ended for watch, _look in self._watches)
 
     def look(self, frame: Any, line: int, seen: dict[Any, Any], _event: str) -> bool:
-        """Write a row for each watch that has changed by the line that has ended.
+        """Write a row for each watch that has changed by the line that has ended; return whether to stop.
 
-        Return whether to stop there. `line` is that line, 0: the function begins; `seen` is what is known in this call, and is changed.
+        `line` is that line, 0: the function begins; `seen` is what is known in this call, and is changed.
         """
         stop = False
         for watch, look in self._watches:

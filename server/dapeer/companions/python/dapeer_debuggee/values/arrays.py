@@ -89,7 +89,10 @@ def size(shape: Any) -> int:
 
 
 def written(value: Any, room: int, show: Show, numpy: Any) -> str:
-    """Return the elements of an array as NumPy writes them; objects and strings as `show` does."""
+    """Return the elements of an array as NumPy writes them; objects and strings as `show` does.
+
+    `room` tells how many elements are shown; `numpy` is the module.
+    """
     value, deep = corner(value, room)
     threshold, edge = edges(room)
     formats = dict.fromkeys(("object", "numpystr"), lambda each: element(each, show))  # type: ignore[reportUnknownLambdaType]
@@ -115,9 +118,9 @@ def nested(text: str, deep: int) -> str:
 
 
 def missing(value: Any, kind: Any, numpy: Any) -> str:
-    """Return how many elements of an array are NaN or NaT, as `(N missing) `.
+    """Return how many elements of an array are NaN or NaT, as `(N missing) `; empty: none, or not counted.
 
-    It is empty if none, or not counted.
+    `numpy` is the module, or None. Only an exact `numpy.ndarray` of at most `MAX_COUNTED_CELLS` elements is counted.
     """
     if numpy is None or kind is not numpy.ndarray or value.size > MAX_COUNTED_CELLS:
         return ""

@@ -17,10 +17,7 @@ MAX_COUNTED_BITS = 1_000_000
 
 
 def string(value: Any, room: int) -> str:
-    """Return a string or bytes as Python writes it.
-
-    Of one longer than `room` the beginning and the length.
-    """
+    """Return a string or bytes as Python writes it; a longer one than `room` is cut, with its length."""
     if len(value) <= room:
         return repr(value)
     text = repr(value[:room])

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return the text of a value that has a form of its own, as dates, enums, functions, arrays.
+    """Return the text of a value that has a form of its own, such as a date, enum or function; else None.
 
-    Otherwise it is None. `kind` is the value's type, `room` about how many characters it may have, `show` makes the text of a value inside.
-    None also where making the text fails.
+    `kind` is the value's type, `room` about how many characters it may have, `show` makes the text of a value inside. None also means that
+    making the text has failed.
     """
     try:
         package = objects.module_of(kind).partition(".")[0]
@@ -136,10 +136,7 @@ def place_of(value: Any, kind: Any) -> str | None:
 
 
 def memory(value: Any, room: int) -> str:
-    """Return the first bytes of a memory view, and its size.
-
-    Of one with several dimensions only its shape.
-    """
+    """Return the first bytes of a memory view, and its size; its shape where it has several dimensions."""
     if value.ndim == 1 and value.contiguous:
         size = max(room // 4, MIN_SHOWN_BYTES)
         more = f"… ({value.nbytes} bytes)" if value.nbytes > size else ""

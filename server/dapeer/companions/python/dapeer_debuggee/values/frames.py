@@ -46,9 +46,9 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars.
+    """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars; else None.
 
-    It is None for all else. With less than `arrays.MIN_ALONE_CHARS` of `room`, rows are left out.
+    Where `room` is less than `arrays.MIN_ALONE_CHARS`, or a column has objects, rows are left out.
     """
     name = objects.name_of(kind)
     if name not in FRAMES:
@@ -129,7 +129,10 @@ def is_known(dtype: Any) -> bool:
 
 
 def known(part: Any, show: Show, pandas: Any) -> Any:
-    """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then."""
+    """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then.
+
+    `part` is a DataFrame with these rows, `pandas` the module.
+    """
     part = part.copy()
     count = part.shape[1]
     half = MAX_COLUMNS // 2
@@ -156,9 +159,9 @@ def labels(index: Any, show: Show, pandas: Any) -> Any:
 
 
 def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
-    """Return type, length, data type and elements of a pandas index or array.
+    """Return type, length, data type and elements of a pandas index or array; of many those at its ends.
 
-    Of a long one those at its ends.
+    `room` tells how many are shown. Elements of a type that is neither pandas' nor NumPy's are not shown.
     """
     threshold, edge = arrays.edges(room)
     cut = len(value) > min(threshold, 10 * edge)

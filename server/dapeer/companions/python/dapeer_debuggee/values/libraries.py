@@ -72,7 +72,7 @@ def referring(value: Any, kind: Any) -> str | None:
 def known(path: str) -> Any:
     """Return the class `MODULE.NAME` if that module is imported.
 
-    Else an empty tuple, of which nothing is a subclass.
+    Else `()`, of which nothing is a subclass.
     """
     module, _, name = path.rpartition(".")
     found = getattr(sys.modules.get(module), name, ())
@@ -110,9 +110,9 @@ def call(one: Any, room: int, show: Show) -> str:
 
 
 def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return the text of a future or task of asyncio, with its state.
+    """Return the text of a future or task of asyncio with its state; a task also has name and coroutine.
 
-    A task's with its name and coroutine. `kind` is `asyncio.Task` or `asyncio.Future`.
+    `kind` is `asyncio.Task` or `asyncio.Future`.
     """
     asyncio: Any = sys.modules["asyncio"]
     is_task = issubclass(kind, asyncio.Task)

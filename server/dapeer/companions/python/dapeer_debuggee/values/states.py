@@ -83,10 +83,7 @@ class Parts:
             self._around.discard(id(value))
 
     def _held(self, value: Any, kind: Any) -> tuple[Any, ...]:
-        """Return the states of what `value` holds, whose type is `kind`.
-
-        Of an object without `==` its identity.
-        """
+        """Return the states of what a value of the type `kind` holds; an object without `==` has its identity."""
         for each in LISTS:
             if issubclass(kind, each):
                 return self._elements(value, each.__iter__)
@@ -106,7 +103,7 @@ class Parts:
     def _elements(self, value: Any, iterate: Callable[[Any], Iterable[Any]]) -> tuple[Any, ...]:
         """Return the state of the elements that `iterate(value)` gives.
 
-        Plain elements of one type are kept as they are.
+        Plain ones of one type stay as they are.
         """
         every = list(iterate(value))
         # A class may have a metaclass that hashes it by code of the program, so its number is taken.
@@ -119,10 +116,7 @@ class Parts:
         return (tuple(map(self.of, every)),)
 
     def _of_object(self, value: Any, kind: Any) -> tuple[Any, ...]:
-        """Return the names and states of an object's attributes, where its class compares.
-
-        Else which object it is.
-        """
+        """Return the names and states of an object's attributes if its class compares; else its identity."""
         compares = objects.found(kind, "__eq__")
         held: Any = None if compares is IDENTITY else objects.own(value)
         if not held:

@@ -104,7 +104,7 @@ def recognized(value: Any, kind: Any, room: int, inside: Inside) -> str:
 def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
     """Return the `repr` of a value if it runs no code of the program and is short.
 
-    Else its contents or its type.
+    Else its contents or type.
     """
     bare = objects.found(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
     if not bare and reprs.is_safe(value):

@@ -127,9 +127,9 @@ def open_objects(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
-        """Return the attributes of `var` by name, and False: its `__dict__` was not used.
+        """Return the attributes of `var` by name, and False, since its `__dict__` was not used.
 
-        Else as pydevd (`stock`).
+        With `used___dict__` pydevd's function (`stock`) does it.
         """
         if used___dict__:
             return stock(self, var, names, used___dict__, *rest, **named)
@@ -245,10 +245,9 @@ def grouped(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
 
 
 def mark_kinds(found: Any, code: Any) -> None:
-    """Set `kind` of pydevd's variables of a frame: that of what is no data, or `argument`.
+    """Set `kind` of a frame's variables: `function`, `class`, `module`, `argument`; empty for data.
 
-    It is `function`, `class` or `module`, empty for data. `code` is the code of the frame. Functions and classes are marked in a module's
-    frame only.
+    `found` are these variables of pydevd, `code` is the code of the frame. Functions and classes are marked in a module's frame only.
     """
     of_module = code.co_name == "<module>"
     arguments: tuple[str, ...] = ()
