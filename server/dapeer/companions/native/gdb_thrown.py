@@ -47,7 +47,7 @@ def read_pointer(address: int) -> int:
 
 
 def demangled(name: str) -> str:
-    """Return a symbol as C++ writes it."""
+    """Return the symbol `name` as C++ writes it, by GDB's command `demangle`."""
     said: str = gdb.execute(f"demangle -- {name}", to_string=True)
     return said.strip()
 

@@ -326,9 +326,9 @@ def _contents(value: Any, depth: int) -> str:
 
 
 def _unknown(value: Any) -> str:
-    """Return the text for a value in a frame that LLDB has lost, so that it reads variables elsewhere.
+    """Return a text in place of a value in a frame that LLDB has lost; empty: the value is known.
 
-    `value` is an `lldb.SBValue`. Empty: LLDB knows where the frame is, or the value is in no memory.
+    In such a frame LLDB reads variables elsewhere. `value` is an `lldb.SBValue`; one that is in no memory counts as known.
     """
     frame = value.GetFrame()
     in_memory = frame.IsValid() and value.GetLoadAddress() != NOWHERE
@@ -357,7 +357,7 @@ def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
 def _line(value: Any, depth: int) -> str:
     """Return an `lldb.SBValue` in one line: LLDB's summary or value, else its members.
 
-    `{…}` below `depth` levels.
+    Members are shown `depth` levels deep; below, there is `{…}`.
     """
     shown = value.GetSummary() or value.GetValue()
     if shown:

@@ -167,7 +167,7 @@ def inject_alone(row: Any) -> None:
             raise patching.Meant(subprocess.CalledProcessError(error.returncode, "gdb")) from None
 
     def write(*words: Any) -> None:
-        """Print what is no command."""
+        """Print words as `print` does, unless they are the command with debugpy's code."""
         text = " ".join(map(str, words))
         if not text.startswith(RUNNING):
             sys.stdout.write(f"{text}\n")

@@ -153,14 +153,14 @@ def without_token(command: list[str]) -> list[str]:
 
 
 def nothing() -> None:
-    """Do nothing."""
+    """Do nothing, in place of any function of a module that is left out."""
 
 
 class Absent(types.ModuleType):
     """Stands for a module of pydevd that the program does without."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return a function that does nothing."""
+        """Return a function that does nothing, for any name without two leading underscores."""
         if name.startswith("__"):
             raise AttributeError(name)
         return nothing

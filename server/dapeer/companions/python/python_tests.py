@@ -37,7 +37,7 @@ NAMES = {"numprocesses": "-n", "usepdb": "--pdb"}
 def show(error: Sequence[Any]) -> None:
     """Stop where an exception was raised, if the debugger stops at uncaught exceptions.
 
-    `error` is its type, itself and its traceback. Frames of a test runner that the test has called are left out of that.
+    `error` is its type, itself and its traceback. Of the traceback, first entries of a test runner's frames are left out: see `within`.
     """
     kind, value, trace = error
     showing.show((kind, value, within(trace)))

@@ -49,15 +49,15 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return f"{PLACE}{fullname.replace('.', '/')}.py"
 
     def get_filename(self, fullname: str) -> str:
-        """Return where the module's file would be."""
+        """Return the path at which the file of the module `fullname` would be, in the folder beside pydevd."""
         return os.path.join(self._folder, *fullname.split(".")) + ".py"
 
     def get_source(self, fullname: str) -> str:
-        """Return the module's text."""
+        """Return the source of the module `fullname`; empty for a package."""
         return self._texts.get(self._text_name(fullname), "")
 
     def get_code(self, fullname: str) -> types.CodeType:
-        """Return the module, compiled."""
+        """Return the compiled source of the module `fullname`."""
         return compile(self.get_source(fullname), self.get_filename(fullname), "exec")
 
 

@@ -155,12 +155,12 @@ class CallRecorder:
         return None
 
     def number(self, frame: Any) -> int:
-        """Return which call a frame's is, as they began; 0: it is none that is recorded."""
+        """Return the number of a frame's call, in the order in which calls began; 0: it is not recorded."""
         call = self._calls.get(id(frame))
         return 0 if call is None else call.hit
 
     def goes_on(self, frame: Any) -> bool:
-        """Whether a frame's call has begun already."""
+        """Return whether a frame's call has begun, and is recorded."""
         return id(frame) in self._calls
 
     def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> bool:

@@ -224,15 +224,15 @@ def report_lost_rows() -> None:
 
 
 def forked() -> None:
-    """Go on in a forked process."""
+    """Have each collector go on in a forked process, in a file of its own: called after a fork in the child."""
     for each in collectors:
         each.forked()
 
 
 def leave() -> None:
-    """Collect nothing any more, and drop the collector.
+    """Collect nothing any more, and drop the collector: called before the debugger disconnects.
 
-    Remove our modules if the program has them only for it.
+    Our modules are removed if the program has them only for it.
     """
     for each in collectors:
         each.leave()

@@ -61,7 +61,7 @@ def place_of(frame: Any) -> str:
 
 @functools.lru_cache(maxsize=1000)
 def named(name: Any) -> str:
-    """Return a name of the program's."""
+    """Return a name that the program has given, as text without unprintable characters."""
     return str(cells.escaped(str(name)))
 
 

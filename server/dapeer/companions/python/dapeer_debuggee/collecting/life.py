@@ -43,7 +43,7 @@ class CallTracer:
         self._take = guard.hook(self._look)
 
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
-        """Look at a frame that runs already: its call is none that is counted."""
+        """Return the line of a frame that runs already, and an empty dict: its call is none that is counted."""
         return frame.f_lineno, {}
 
     def look(self, frame: Any, line: int, _seen: dict[Any, Any], _event: str) -> bool:

@@ -137,7 +137,10 @@ class CodePlan:
         return bool(self.lines or self.enters or self.calls or self.watching)
 
     def stay(self, frame: Any) -> Any:
-        """Return the context of a frame, and keep it while no other frame can have its id."""
+        """Return the context of a frame, and keep it in `around` while no other frame can have its id.
+
+        A generator's or coroutine's is not kept, since it may go on elsewhere.
+        """
         context = self.context(frame)
         self.around = NOWHERE if self.suspends else (id(frame), context)
         return context

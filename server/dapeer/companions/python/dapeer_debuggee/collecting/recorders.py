@@ -230,12 +230,12 @@ class Maker:
 
 
 def watched(body: str) -> str:
-    """Return statements, cut off where they take too long."""
+    """Return the statements `body` with statements around that begin and end the deadline."""
     return texts.WATCHED.format(body=textwrap.indent(body, "    "))
 
 
 def is_local(expression: Any, frame: Any) -> bool:
-    """Return whether an expression is just a local variable of a function."""
+    """Return whether an expression is just the name of a local variable of a function's frame."""
     code = frame.f_code
     optimized = bool(code.co_flags & inspect.CO_OPTIMIZED)
     return optimized and expression.is_name and bool(expression.reads(code, one_namespace=False))

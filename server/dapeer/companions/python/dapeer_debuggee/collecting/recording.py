@@ -65,9 +65,9 @@ class Rows:
         self._named = row_format.NAMES_OFFSET
 
     def open(self) -> str:
-        """Make the file, or one that tells how many rows are lost.
+        """Make the file, or one that tells how many rows are lost; return why neither can be made.
 
-        Return why neither can be made, empty: it is.
+        It is empty if one of them is there. A file that exists already stays.
         """
         with self._lock:
             return "" if self._is_open() or self._spare else os.strerror(self.error)
@@ -125,9 +125,9 @@ class Rows:
             self.lose()
 
     def numbered(self, context: str) -> int | str:
-        """Return the number of a context (thread, task and caller, as text).
+        """Return the number of a context (thread, task and caller, as text), which is in the header.
 
-        The text itself if there is no room. A new one is written into the header.
+        If the header has no room for it, the text itself is returned.
         """
         return self._numbers.get(context) or self._number(context)
 

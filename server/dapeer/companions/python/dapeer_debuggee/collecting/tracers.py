@@ -175,9 +175,9 @@ def called(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) 
 
 
 def remembered(raised: Any) -> Any:
-    """Return an exception's cell, since keeping the exception would keep its frames alive.
+    """Return the cell of an exception, since keeping the exception itself would keep its frames alive.
 
-    A cell or None as it is.
+    A cell or None is returned as it is.
     """
     return raised if raised is None or type(raised) is str else cells.failed(raised)
 
@@ -245,12 +245,12 @@ def returns(frame: Any) -> bool:
 
 @functools.lru_cache(maxsize=1000)
 def operations(code: Any) -> Any:
-    """Return the names of a code's instructions by their offsets."""
+    """Return the names of a code object's instructions by their offsets, kept for later calls."""
     return {each.offset: each.opname for each in dis.get_instructions(code)}
 
 
 def made_code(maker: Any) -> types.CodeType:
-    """Return the code of the tracers that a function makes."""
+    """Return the code object of the function `trace` that a function of this module makes."""
     return next(each for each in maker.__code__.co_consts if isinstance(each, types.CodeType))
 
 
@@ -265,5 +265,5 @@ def is_made_by(tracer: Any, *makers: Any) -> bool:
 
 
 def inner_of(tracer: Any) -> Any:
-    """Return the tracer that one of ours calls."""
+    """Return the trace function that one of ours calls, from its closure."""
     return tracer.__closure__[tracer.__code__.co_freevars.index("inner")].cell_contents

@@ -135,10 +135,7 @@ class TracingHooks:
             return result
 
     def _wrapped(self, tracer: Any) -> Any:
-        """Return a thread's trace function that calls `tracer`.
-
-        `tracer` itself if it is one already, or this fails.
-        """
+        """Return a thread's trace function around `tracer`; `tracer` itself if it is one, or this fails."""
         return guard.hook(self._wrapper)(tracer) or tracer
 
     def _wrapper(self, tracer: Any) -> Any:
@@ -202,7 +199,10 @@ class Later:
         guard.hook(self._trace_again)()
 
     def _trace_again(self) -> None:
-        """Do that, if there is a plan, the frame is still traced, and the frame's own event has not done so."""
+        """Set a recording trace function around the one that the frame has now.
+
+        Nothing happens if the plan has become empty, the frame is no longer traced, or an event of the frame has done it.
+        """
         now = self._frame.f_trace
         if self._plan and now is not None and not self._replaced:
             self._frame.f_trace = tracers.running_tracer(self._plan, innermost(now), self._frame)

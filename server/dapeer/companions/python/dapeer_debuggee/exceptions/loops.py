@@ -221,7 +221,7 @@ def stop(error: Exception, trace: TracebackType | None, remark: str = "") -> Non
 
 
 def name_of(frame: Any) -> str:
-    """Return the name of the module of a frame."""
+    """Return the name of the module whose code a frame runs."""
     return str(frame.f_globals.get("__name__"))
 
 

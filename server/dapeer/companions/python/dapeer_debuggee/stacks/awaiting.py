@@ -37,7 +37,7 @@ TRIO = "trio._core._run"
 def frames_of(awaited: Any) -> "list[types.FrameType]":
     """Return the frames of a coroutine and of those that it awaits, the innermost first.
 
-    It is empty if it is over.
+    Empty: it is over.
     """
     return [frame_of(each) for each in steps_of(awaited)]
 
@@ -55,17 +55,14 @@ def steps_of(awaited: Any) -> "list[Any]":
 
 
 def frame_of(awaited: Any) -> Any:
-    """Return the frame of a coroutine, generator or async generator.
-
-    It is None if it is over, or is none of these.
-    """
+    """Return the frame of a coroutine, generator or async generator; None: it is over, or none of these."""
     return getattr(awaited, KINDS[type(awaited)][0]) if type(awaited) in KINDS else None
 
 
 def stepping(awaited: Any) -> Any:
-    """Return the generator or coroutine behind a single step of Python's own types.
+    """Return the generator or coroutine behind a single step of one of Python's own types.
 
-    Any other awaitable unchanged. None: the step refers to nothing.
+    Any other awaitable is returned as it is; None: the step refers to nothing.
     """
     while type(awaited).__module__ == "builtins" and type(awaited).__name__ in STEPS:
         held = referents(awaited)

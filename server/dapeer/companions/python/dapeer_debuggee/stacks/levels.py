@@ -37,7 +37,7 @@ class DebuggerWithFrames:
         return self
 
     def get_frames_list(self, _: str) -> Any:
-        """Return the frames, of any thread."""
+        """Return these frames, whatever thread is asked for."""
         return self._frames
 
 

@@ -147,14 +147,14 @@ def binary(step: Any, stack: list[Any]) -> Any:
 
 
 def has_names(step: Any) -> bool:
-    """Whether a call has the names of arguments on the stack."""
+    """Return whether a call instruction has the names of keyword arguments on the stack."""
     return step.opname.endswith("_KW") and step.opname != "CALL_INTRINSIC_KW"
 
 
 def size_of(step: Any) -> int:
-    """Return how many elements of the stack a call instruction removes.
+    """Return how many elements of the stack a call instruction removes; 1000, so all, if unknown.
 
-    1000, so all, where that is unknown. `step` is a `dis.Instruction`.
+    `step` is a `dis.Instruction`.
     """
     if step.opname in ("CALL_FUNCTION_EX", "CALL_FINALLY") or "INTRINSIC" in step.opname:
         return 1000
@@ -222,10 +222,7 @@ def is_changed(node: Any, step: Any) -> bool:
 
 
 def line_of(step: Any, before: Any) -> Any:
-    """Return the line of a `dis.Instruction`.
-
-    Where it has none of its own, `before`, which is that of the one before.
-    """
+    """Return the line of a `dis.Instruction`; if it has none of its own, the line `before`."""
     if hasattr(step, "line_number"):
         return step.line_number or before
     return step.starts_line or before

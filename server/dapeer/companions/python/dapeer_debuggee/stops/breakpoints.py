@@ -197,8 +197,8 @@ FUNCTIONS = patching.Row(
 def know_functions_by_name(row: Any) -> None:
     """Patch pydevd so that breakpoints at functions are those of `collecting`.
 
-    That knows qualified names, and code without a file. pydevd compares the last part of a name, and passes by code without a file. `row`
-    is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    pydevd itself compares the last part of a name, and passes by code without a file. `row` is this patch's `patching.Row`, which calls
+    this function when it is applied, and undoes it.
     """
 
     @row.replace(SET_FUNCTIONS)

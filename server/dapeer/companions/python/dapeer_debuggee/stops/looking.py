@@ -67,7 +67,7 @@ def place_of(code: Any) -> str:
 def write(rows: Any, text: str) -> None:
     """Write a row to a `recording.Rows`, in its next chunk if this one is full.
 
-    `rows` is the `recording.Rows`.
+    `text` is the row, with its line end; `rows` may count it as lost.
     """
     try:
         rows.write(text.encode())

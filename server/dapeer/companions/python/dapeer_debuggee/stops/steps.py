@@ -76,7 +76,7 @@ class ThreadStep:
 
     @property
     def is_followed(self) -> bool:
-        """Whether it leads over or out of a frame of Python's."""
+        """Return whether the step leads over or out of a frame of Python code."""
         of_python = isinstance(self.frame, FrameType) and self._state.suspend_type == OF_PYTHON
         return of_python and self._command().startswith(("OVER", "RETURN", "INTO_COROUTINE"))
 
@@ -91,7 +91,7 @@ class ThreadStep:
         )
 
     def is_at_lines_of(self, frame: Any) -> bool:
-        """Whether it stops at the next line of this frame."""
+        """Return whether the step stops at the next line of this frame."""
         return self.is_in(frame) and self._stop is frame
 
     def hide(self, *, all_of_it: bool) -> tuple[Any, Any]:
@@ -188,7 +188,7 @@ def instruction(code: Any, place: int) -> str:
 
 
 def is_generator(frame: Any) -> bool:
-    """Whether a frame gives values one by one, and is no older kind of coroutine."""
+    """Return whether a frame is a generator's, and no coroutine's of an older kind."""
     flags = frame.f_code.co_flags
     return bool(flags & GENERATORS and not flags & AWAITED)
 
@@ -261,7 +261,10 @@ def waits(step: Any, frame: Any, value: Any) -> bool:
 
 
 def is_stream(step: Any, frame: Any) -> bool:
-    """Whether the frame that is followed is an asynchronous generator's."""
+    """Return whether the frame is the followed one, and an asynchronous generator's.
+
+    `step` is a `ThreadStep`.
+    """
     return bool(step.is_in(frame) and frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR)
 
 

@@ -165,10 +165,7 @@ class Monitor:
         }
 
     def begin(self, step: Any) -> None:
-        """Follow a `steps.ThreadStep`; the first one takes a number for the tool.
-
-        `step` is a `steps.ThreadStep`.
-        """
+        """Follow a `steps.ThreadStep`; the first one takes a number of `sys.monitoring` for this tool."""
         with self._lock:
             self._steps.append(step)
             if self._tool is None:
@@ -204,7 +201,7 @@ class Monitor:
             self._tool = None
 
     def end_all(self) -> None:
-        """Follow nothing more."""
+        """Stop following all steps."""
         for step in list(self._steps):
             self.end(step)
 

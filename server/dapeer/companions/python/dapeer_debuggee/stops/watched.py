@@ -20,7 +20,7 @@ HOLDERS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def text_of(value: Any) -> str:
-    """Return a value as text; empty: there is none."""
+    """Return a value as the text of a cell; empty for `NOTHING`."""
     return "" if value is NOTHING else str(cells.cell(value))
 
 
@@ -33,7 +33,7 @@ def valued(tree: ast.expr, known: dict[str, Any]) -> Any:
 
 
 def is_index(tree: ast.expr) -> bool:
-    """Whether it is what Python 3.8 puts around a key."""
+    """Return whether a tree is the `ast.Index` that Python 3.8 puts around a key."""
     return type(tree).__name__ == "Index"
 
 

@@ -81,7 +81,7 @@ def corner(value: Any, room: int) -> tuple[Any, int]:
 
 
 def size(shape: Any) -> int:
-    """Return how many elements an array of a shape has."""
+    """Return how many elements an array of this shape (a sequence of numbers) has."""
     product = 1
     for each in shape:
         product *= each
@@ -104,7 +104,10 @@ def written(value: Any, room: int, show: Show, numpy: Any) -> str:
 
 
 def element(each: Any, show: Show) -> str:
-    """Return an element that is an object or a string."""
+    """Return the text of an array's element that is an object or a string, by `show`.
+
+    NumPy's own values, such as the one for a masked element, are written as they are.
+    """
     if isinstance(each, (str, bytes)):
         return show(bytes(each) if isinstance(each, bytes) else str(each), ELEMENT_CHARS)
     # Such as what stands for an element that is masked.
@@ -113,7 +116,7 @@ def element(each: Any, show: Show) -> str:
 
 
 def nested(text: str, deep: int) -> str:
-    """Return the first part of an array with many dimensions."""
+    """Return the text of an array's first part within `deep` more dimensions, each with `…` behind."""
     return "[" * deep + text + ", …]" * deep
 
 
@@ -189,5 +192,5 @@ def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
 
 
 def number(each: Any) -> str:
-    """Return a number with few digits, as a tensor's elements have."""
+    """Return a number with four digits, as the elements of tensors are shown."""
     return f"{each:.4g}" if isinstance(each, (float, complex)) else str(each)

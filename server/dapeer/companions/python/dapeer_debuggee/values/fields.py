@@ -34,7 +34,7 @@ def names_of(kind: Any, shows: Any) -> list[str] | None:
 
 
 def shown(fields: Iterable[tuple[str, Any]]) -> list[str]:
-    """Return the names of the fields that are shown."""
+    """Return the names of the fields (name and field) that are not declared with `repr=False`."""
     return [name for name, each in fields if getattr(each, "repr", True)]
 
 
@@ -47,5 +47,5 @@ def is_of_pydantic(kind: Any, shows: Any) -> bool:
 
 
 def file_of(function: Any) -> str:
-    """Return the name of a function's file."""
+    """Return the name of the file of a function of Python; empty for anything else."""
     return str(function.__code__.co_filename) if type(function) is types.FunctionType else ""

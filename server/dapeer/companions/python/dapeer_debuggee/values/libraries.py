@@ -70,9 +70,9 @@ def referring(value: Any, kind: Any) -> str | None:
 
 
 def known(path: str) -> Any:
-    """Return the class `MODULE.NAME` if that module is imported.
+    """Return the class `MODULE.NAME` if that module is imported, else `()`.
 
-    Else `()`, of which nothing is a subclass.
+    Nothing is a subclass of `()`.
     """
     module, _, name = path.rpartition(".")
     found = getattr(sys.modules.get(module), name, ())

@@ -66,7 +66,7 @@ def is_expression(value: Any) -> bool:
 
 
 def parts(value: Any) -> Iterator[Any]:
-    """Yield the parts of an expression."""
+    """Yield all parts of an SQL expression of SQLAlchemy, at any depth, itself among them."""
     yield from sys.modules["sqlalchemy.sql.visitors"].iterate(value)
 
 

@@ -215,9 +215,9 @@ def fitting(parts: Iterable[tuple[Any, ...]], size: int, room: int) -> list[str]
 
 
 def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return an object with its members if its `repr` shows those or nothing.
+    """Return an object with its members if its `repr` shows those or nothing; else None.
 
-    Else, or without members, None.
+    None also means that it has no members.
     """
     held = members(value, kind)
     if not held:
