@@ -140,7 +140,7 @@ def _token(address: ServerAddress, port: int, given: str | None) -> Generator[st
     """Yield the token that clients must send; None: they need none.
 
     It is that of the token file, that of the environment, or a new one. A new one is in a file that is removed afterwards; stderr says
-    where. `given` is the environment's.
+    where. `given` is the environment's. `port` is where the server listens, and names the file of a new token.
 
     Raises:
         ArgumentError: The file is not usable, or no token can be kept.

@@ -82,7 +82,8 @@ async def _place(call: Call, session_id: int | None, source: str | int) -> int |
     """Return the line where the stopped program is in a source; None: no frame is there.
 
     `source` is a file's path, or the number of an adapter's own source. The stack is requested. It is the line of the innermost frame
-    there, from the frame that is shown outwards. None: no frame is there, there is no session, or it is not stopped.
+    there, from the frame that is shown outwards. None: no frame is there, there is no session, or it is not stopped. `session_id` is the
+    one that the caller has given, or None.
     """
     try:
         session = call.session(session_id)
@@ -114,6 +115,8 @@ def _outdated(call: Call, path: str) -> list[str]:
 
 def _readable(call: Call, filename: str) -> str:
     """Return the absolute path of a file whose text the tool may show.
+
+    `filename` is as the caller gave it.
 
     Raises:
         ArgumentError: There is no such file, or it may hold secrets.

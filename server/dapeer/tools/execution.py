@@ -182,7 +182,9 @@ async def _step_where_shown(
 ) -> Reply:
     """Let the calls that the shown frame has made run to their ends, then step the thread in that frame.
 
-    If a call does not end within the timeout, or the program stops in it, the step is not begun, and a note says so.
+    `command` is the step's request. It is not sent if a call does not end within the timeout, which a note says, if something else stops
+    the program, or if the end of the calls has made the step already. `options` say what to evaluate and show at the stop, and how long to
+    wait.
     """
     left = Left(options.timeout_ms)
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
@@ -265,7 +267,8 @@ def stepping(
 ) -> tuple[Session, Body]:
     """Return the session to resume, and the arguments that every resuming DAP request has.
 
-    These are `threadId`, by default that of the current stop, and `granularity` if it is given.
+    These are `threadId`, by default that of the current stop, and `granularity` if it is given. `session_id` and `thread_id` are the ones
+    that the caller has given, or None for the default.
 
     Raises:
         NoSession: There is no such session.

@@ -161,7 +161,7 @@ class NeovimTool:
     async def _check(self, given: Json) -> None:
         """Raise an error if the arguments do not fit the tool's schema, or do not select a Neovim.
 
-        Selecting one is needed if several have the tool.
+        Selecting one is needed if several have the tool. `given` are the arguments, converted where their meaning is clear.
 
         Raises:
             ArgumentError: It names the argument, and what is allowed.

@@ -214,7 +214,7 @@ def _instructions(
 
     That is `symbol`, `file`, `line` and `current`. An instruction without a source line has that of the one before. `here` is the address
     of the frame's instruction, which is marked as `current`; None: there is none. `path` is the file of the first instructions if the
-    adapter leaves it out.
+    adapter leaves it out. `disassembled` are the instructions as the adapter sends them.
     """
     rows: list[dict[str, Any]] = []
     line = None

@@ -214,7 +214,7 @@ def _chosen(
 def _scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
     """Sort a caller's scope into `files`, as absolute paths, and `functions`, as names.
 
-    An entry is a file if there is such a file, or it ends as sources do.
+    An entry is a file if there is such a file, or it ends as sources do. `given` are the entries of the caller's argument `scope`.
 
     Raises:
         ArgumentError: There is no such file.

@@ -175,7 +175,8 @@ async def _running_stacks(
 ) -> Reply:
     """Return the frames of a thread that is not stopped, as a reply; without a thread, of all.
 
-    Then each thread and task has a few. `levels` frames are listed from number `start`.
+    Then each thread and task has a few. `levels` frames are listed from number `start`. `thread_id` is the one that the caller has given,
+    or None.
 
     Raises:
         ArgumentError: There is no such thread.

@@ -222,7 +222,7 @@ def of_skill(
     """Return the changes that give an agent the skill that names commands, or take it away.
 
     Nothing is written yet. No server is configured. The skill goes where the client reads skills, and where several agents do. What a
-    person has changed is not removed.
+    person has changed is not removed. `remove`: take it away.
 
     Raises:
         ArgumentError: A file cannot be read.

@@ -171,7 +171,7 @@ def switched_off(entry: Json) -> str:
 def is_written_by_us(words: Sequence[str]) -> bool:
     """Whether a command without its `stdio` is as `dapeer install` or our pages have it.
 
-    A person's own command is not.
+    A person's own command is not. `words` are the command's.
 
     >>> [is_written_by_us(each.split()) for each in ("/a/dapeer", "python3 -m dapeer", "uvx --from . dapeer")]
     [True, True, True]

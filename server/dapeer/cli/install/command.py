@@ -79,6 +79,8 @@ def run(
 def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     """Give a client the skill that names commands, or take it away, after asking; return the exit code.
 
+    `remove`: take it away; `agreement` says whether the person is to be asked.
+
     Raises:
         ArgumentError: A file cannot be read or written, or the target is no client.
     """

@@ -132,7 +132,7 @@ def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str
 def _safe(editor: TextEditor, before: str, path: Keys, ways: Iterable[str | None]) -> str | None:
     """Return the first of some texts that differs from `before` at the path and nowhere else.
 
-    None among the texts, and as result, means that the file is removed.
+    None among the texts, and as result, means that the file is removed. `ways` are those texts.
 
     Raises:
         Unsafe: None of them is so.

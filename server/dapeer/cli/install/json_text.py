@@ -171,7 +171,10 @@ def _object(node: Node, path: Sequence[str], text: str) -> dict[str, JsonMember]
 
 
 def _inserted(text: str, node: Node, key: str, value: object) -> str:
-    """Return the text with a new member behind the last one of the object `node`, formatted as that is."""
+    """Return the text with a new member behind the last one of the object `node`, formatted as that is.
+
+    `key` and `value` are the member's.
+    """
     if not node.members:
         inside = text[node.start + 1 : node.end - 1]
         at = node.start + 1 + len(inside.rstrip())

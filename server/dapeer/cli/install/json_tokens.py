@@ -106,6 +106,8 @@ def tokens(
 ) -> Iterator[re.Match[str]]:
     """Yield the tokens of a part of a text; white space and comments only if `spaces` is set.
 
+    The part is from index `start` up to `end`, exclusive; None: to the end of the text.
+
     Raises:
         MalformedText: Something is no token.
     """
@@ -133,6 +135,8 @@ def _as_written(written: str) -> str:
 def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | None) -> Node:
     """Read a value from the tokens `found`, of which `first` is taken already; return where it is.
 
+    `text` is the whole text, for errors.
+
     Raises:
         MalformedText: There is no value.
     """
@@ -151,6 +155,8 @@ def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | Non
 
 def _filled(text: str, found: Iterator[re.Match[str]], members: list[JsonMember]) -> int:
     """Read the members of an object behind its brace into `members`; return the index of the object's end.
+
+    `found` are the tokens that follow; `text` is the whole text.
 
     Raises:
         MalformedText: They are not valid.

@@ -63,7 +63,7 @@ def statements(text: str) -> Iterator[Statement]:
 def members(text: str, outer: Statement) -> Iterator[Statement]:
     """Yield each member of the inline table that is a statement's value, and of the inline tables in it.
 
-    Nothing is yielded for another value.
+    Nothing is yielded for another value. `outer` is a statement of the text.
     """
     if outer.value is None or text[outer.value[0]] != "{":
         return
@@ -81,7 +81,10 @@ def members(text: str, outer: Statement) -> Iterator[Statement]:
 
 
 def _member(text: str, outer: Statement, marks: list[re.Match[str]]) -> Iterator[Statement]:
-    """Yield a member of an inline table, given as its tokens, and the members of an inline table in it."""
+    """Yield a member of an inline table, given as its tokens, and the members of an inline table in it.
+
+    `outer` is the statement that has the table as its value.
+    """
     start, end = marks[0].start(), marks[-1].end()
     at = next(at for at, mark in enumerate(marks) if mark["equals"])
     path = (*outer.path, *_path(f"{text[start : marks[at].start()]} = 0"))

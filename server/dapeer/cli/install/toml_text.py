@@ -223,7 +223,10 @@ def _by_library(text: str, path: Keys, value: object) -> Iterator[str]:
 
 
 def _pruned(whole: dict[str, object], path: Sequence[str]) -> dict[str, object]:
-    """Return tables without what is at the path, nor tables that hold nothing else."""
+    """Return tables without what is at the path, nor tables that hold nothing else.
+
+    `whole` is the outermost table, which stays unchanged.
+    """
     key, *further = path
     inner = _as_table(whole.get(key)) if further else None
     left = _pruned(inner, further) if inner else None

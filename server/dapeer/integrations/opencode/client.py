@@ -152,6 +152,9 @@ class OpenCode:
     ) -> Any:
         """Send a request, and return the JSON of the response; None: the response is empty.
 
+        `body` is sent as JSON unless it is None; `directory` is as in `get`; `query` are the URL's parameters; `seconds` is the timeout,
+        None: there is none.
+
         Raises:
             NoOpenCode: The server cannot be reached, does not answer in time, or belongs to another user.
             OpenCodeLocked: It requires a password, or another one.

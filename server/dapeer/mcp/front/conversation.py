@@ -72,7 +72,10 @@ class Conversation:
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (number, _dumped(result))
 
     def _result(self, method: object, params: object) -> object:
-        """Return the result of a request, as JSON; None: only the whole server can answer."""
+        """Return the result of a request, as JSON; None: only the whole server can answer.
+
+        `method` and `params` are the request's, of any type.
+        """
         if not isinstance(method, str) or not _is_object(params):
             return None
         if (
@@ -112,7 +115,8 @@ class Conversation:
     def _modern(self, method: str, meta: dict[str, Any]) -> object:
         """Return the result of a request since MCP 2026-07-28; None: only the whole server can answer.
 
-        `meta` is the request's `_meta`, in which each such request says who asks. The connection counts as open and modern then.
+        `meta` is the request's `_meta`, in which each such request says who asks. The connection counts as open and modern then. `method`
+        is the request's.
         """
         capabilities = meta.get(CAPABILITIES)
         rest = {

@@ -59,7 +59,7 @@ def started(folder: Path, credentials: Mapping[str, str]) -> Reached:
 def _start(project: Path, credentials: Mapping[str, str]) -> str:
     """Start the server of a project, and wait until it can be found or has ended.
 
-    The result is the end of its log.
+    The result is the end of its log. `credentials` are variables that its environment gets.
 
     Raises:
         SystemRefuses: Its log file cannot be written.

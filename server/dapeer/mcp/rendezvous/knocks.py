@@ -52,6 +52,8 @@ def door(kind: str) -> Generator[socket.socket | None]:
 def opened(kind: str) -> Generator[socket.socket]:
     """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
+    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there.
+
     Raises:
         OSError: The runtime folder does not allow that.
     """

@@ -87,7 +87,7 @@ def reach(
 def candidates(folder: str, target: str) -> Iterator[str]:
     """Yield the paths of announcements, best first, of servers that may fit a client, as in `reach`.
 
-    Nothing is connected to: a server may have ended.
+    Nothing is connected to: a server may have ended. `folder` is the client's working directory.
     """
     if target not in (ANY, AUTO, NONE):
         yield file_of_neovim(target)
@@ -174,7 +174,7 @@ def _beside(folder: str) -> Iterable[str]:
 def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
     """Return the announcements of servers that work on the project of `folder`, nearest first.
 
-    Near are those with few steps between their folder and this one.
+    Near are those with few steps between their folder and this one. `paths` are those of announcements, of which invalid ones are left out.
     """
     if not paths:
         return ()
@@ -194,7 +194,8 @@ def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
 def connected(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached | None:
     """Connect to the server of an announcement, and wait for its greeting; None: no dapeer server answers.
 
-    If nothing listens there, the announcement is removed. If the server does not greet in time, stderr gets a note.
+    If nothing listens there, the announcement is removed. If the server does not greet in time, stderr gets a note. `path` is that of the
+    announcement; `seconds_to_greet` is the timeout.
     """
     announcement = read(path)
     if announcement is None:

@@ -102,7 +102,10 @@ class Standing:
                 pass
 
     def _note_subscription(self, method: str, message: Json) -> None:
-        """Record or forget a subscription to a resource, if a request is one."""
+        """Record or forget a subscription to a resource, if a request is one.
+
+        `method` is that of the request `message`.
+        """
         match method, message.get("params"):
             case "resources/subscribe", {"uri": str() as uri}:
                 self._subscriptions[uri] = message
@@ -146,7 +149,10 @@ class Standing:
         return repeated
 
     def _with_news(self, line: bytes) -> bytes:
-        """Return the answer to a tool call with the text on the change of servers, which is forgotten then."""
+        """Return the answer to a tool call with the text on the change of servers, which is forgotten then.
+
+        `line` is the answer; one that has no content is returned unchanged, and the text is kept.
+        """
         answer = _read(line)
         content = _part(answer, "result").get("content")
         if not _is_array(content):

@@ -71,7 +71,7 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
 def _presence(nvim: str | None) -> Generator[socket.socket | None]:
     """Yield a connection to a Neovim, which ends with it.
 
-    None: there is no Neovim, or its plugin starts no core.
+    None: there is no Neovim, or its plugin starts no core. `nvim` is Neovim's address, or `auto`, or None.
     """
     if nvim is None or nvim == "auto" or not _brings_a_core(nvim):
         yield None

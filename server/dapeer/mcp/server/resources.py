@@ -143,7 +143,7 @@ def _output(uri: str, session: Session, since: int | None) -> t.ReadResourceResu
     """Return a program's output from the cursor `since` on, or its newest part if that is None.
 
     If something is left out, a second content names the address of the rest. `_meta` has the cursor after the text, and how many characters
-    the log has dropped.
+    the log has dropped. `uri` is the address that was asked for.
     """
     log = session.program.output
     begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since

@@ -65,6 +65,8 @@ class Selection:
     def check(self, tools: Iterable[AnyTool]) -> None:
         """Raise an error if a selected group has no tool.
 
+        `tools` are all tools that the server has.
+
         Raises:
             ArgumentError: It names the group, and those that there are.
         """

@@ -56,7 +56,10 @@ class Rules:
     """Let in every `Host` that is an IP address: rebinding needs a name."""
 
     def refusal(self, path: str, headers: Headers) -> Refusal | None:
-        """Return why a request is rejected, by its Host, Origin and token; None: it is accepted."""
+        """Return why a request is rejected, by its Host, Origin and token; None: it is accepted.
+
+        `path` is the request's path: some paths need no token.
+        """
         given = list(headers)
         hosts, origins = _values(given, b"host"), _values(given, b"origin")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):

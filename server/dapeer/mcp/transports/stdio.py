@@ -83,7 +83,7 @@ async def _socket(fd: int) -> AsyncGenerator[Streams]:
 async def _pipes(incoming: int, outgoing: int) -> AsyncGenerator[Streams]:
     """Yield the streams of two pipes, or of a terminal, and close the streams afterwards.
 
-    The given file descriptors stay open.
+    The given file descriptors stay open. `incoming` is read, `outgoing` is written.
     """
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=jsonl.LONGEST_LINE)

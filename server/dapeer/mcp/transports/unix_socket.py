@@ -118,7 +118,10 @@ async def _serve_client(
     writer: asyncio.StreamWriter,
     watching: Clients | None,
 ) -> None:
-    """Greet a client and serve it until it disconnects; one of another user is disconnected at once."""
+    """Greet a client and serve it until it disconnects; one of another user is disconnected at once.
+
+    `watching` counts it among the clients of the process; None: nobody counts.
+    """
     # An error of one client must not affect the others.
     with contextlib.suppress(ConnectionError, Stranger):
         # Before its mode was set, the folder may have been open to other users.

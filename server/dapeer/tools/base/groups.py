@@ -86,7 +86,7 @@ class GroupCall:
         """Run the tool for all sessions side by side; return the replies by label, in the order of `asked`.
 
         An error of the tool becomes a failed reply. If the call `ends_early`, members that have not answered `SECONDS_AFTER_FIRST` after
-        another are cancelled, and missing in the result.
+        another are cancelled, and missing in the result. `one` runs the tool for one session.
         """
         found: dict[str, Reply] = {}
 

@@ -97,7 +97,7 @@ async def _variables(session: Session, frame: int, container: str) -> list[str]:
     """Return the names of a frame's local variables, or of the members of an expression.
 
     `container` is that expression; empty: the local variables. Scopes and variables are requested from the adapter. Empty: the container is
-    not found, or has no members.
+    not found, or has no members. `frame` is the adapter's id of the frame.
     """
     if not container:
         await session.inspect.scopes(frame)
@@ -115,7 +115,7 @@ async def _completions(session: Session, frame: int, container: str, name: str) 
     """Return the names that the adapter completes from the first letter of `name`.
 
     They are members of the expression `container` if that is not empty. These include globals and properties. Empty if the adapter does not
-    support `completions`.
+    support `completions`. `frame` is the adapter's id of the frame.
     """
     if not session.supports("completions"):
         return []

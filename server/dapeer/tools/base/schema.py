@@ -221,7 +221,8 @@ _FOR_DAPEER: tuple[tuple[str, Any], ...] = (("default", 0), ("minimum", 1))
 def listed(node: Any) -> Any:
     """Return a shortened schema, or a part of it, as a list of tools has it.
 
-    It lacks properties marked as `RARE`, and the defaults and minimums that only dapeer itself reads.
+    It lacks properties marked as `RARE`, and the defaults and minimums that only dapeer itself reads. `node` is the schema or the part; it
+    stays unchanged.
     """
     match node:
         case _ if is_array(node):
@@ -239,7 +240,7 @@ def listed(node: Any) -> Any:
 def _shortened(node: Any, definitions: Json) -> Any:
     """Return a part of a schema without noise, its references replaced by what they name.
 
-    `definitions` is the schema's `$defs`.
+    `definitions` is the schema's `$defs`. `node` is that part; it stays unchanged.
     """
     match node:
         case _ if is_array(node):

@@ -87,7 +87,7 @@ def check_hits(hits: str | None, adapters: Sequence[Definition | None]) -> None:
     """Raise an error if no adapter understands a hit condition.
 
     The patterns are `hit_conditions` of the adapters' definitions. None as condition, no adapters, or an adapter without a definition or
-    pattern: everything is accepted.
+    pattern: everything is accepted. `hits` is the hit condition; `adapters` are the definitions of those that may get it.
 
     Raises:
         ArgumentError: None of the adapters understands it.

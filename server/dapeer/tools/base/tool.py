@@ -260,6 +260,8 @@ class Tool:
     def _checked(self, call: Call, given: Json) -> BaseModel:
         """Return the arguments as an object of the tool's pydantic model, with defaults.
 
+        `given` are the arguments by name, already converted where their meaning is clear.
+
         Raises:
             ArgumentError: An argument is unknown, missing, of a wrong type, or cannot be a file name where it must be one. Its text only
                 names arguments that the client's list of tools has.

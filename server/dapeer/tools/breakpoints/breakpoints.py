@@ -111,7 +111,7 @@ async def dap_set_breakpoint(
 async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
     """Add breakpoints of one file to the shared set, all or none, and have Neovims show them.
 
-    They are counted as set for programs that run. `requested` are checked breakpoints in DAP's terms.
+    They are counted as set for programs that run. `requested` are checked breakpoints in DAP's terms. `path` is the file's absolute path.
 
     Raises:
         ArgumentError: A Neovim has unsaved changes in the file; what was there before is restored.

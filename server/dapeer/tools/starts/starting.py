@@ -349,8 +349,8 @@ class _Starting:
     async def prepared(self, arguments: StartArguments) -> StartedProgram:
         """Return the program that arguments describe, ready to be started, its breakpoints checked.
 
-        Their files and columns are resolved. With `fresh`, programs that the client has started before are ended first, and their
-        breakpoints removed.
+        Their files and columns are resolved. With `fresh`, programs that the client has started before are ended first, and its breakpoints
+        that are not given again are forgotten; those of a person stay.
 
         Raises:
             DapeerError: It cannot be started as described; nothing was started.

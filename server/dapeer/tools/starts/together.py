@@ -38,6 +38,7 @@ class StartedGroup:
         """Start all members, and return the first stop of any, or the end of all, as a reply.
 
         The sessions become a group with this name; with `stop_all`, all end once one has ended. Triggers are sent to the first member.
+        `options` say what to evaluate and show, and how long to wait.
 
         Raises:
             DapeerError: A task fails, or a member does not start; members that have started are ended.
@@ -69,7 +70,7 @@ class StartedGroup:
         """Wait for the first stop of a group's members, and return the state of that session as a reply.
 
         `told` are notes on the tasks; `run` is the sending of triggers, or None. If nothing stops in time, a member that still runs is
-        shown.
+        shown. `options` say what to evaluate and show, and how long to wait.
         """
         left = Left(options.timeout_ms if options.wait_until_paused else 0)
         sessions = [*group.members.values()]
@@ -103,7 +104,7 @@ async def first_stop(
     """Wait until a program of several has stopped; return the session that is stopped.
 
     Once one has, the others get a moment to stop, too. None: all have ended, `seconds` have passed, or triggers (`run`) have ended and no
-    stop has followed.
+    stop has followed. `sessions` has one of each program.
     """
 
     def all_still() -> bool:

@@ -61,7 +61,7 @@ def lines(facts: Json) -> Iterable[str]:
 def chosen(asks: Sequence[Json], request: str | None) -> Json:
     """Return the permission or question that a call answers, from those that wait.
 
-    It has the id `request`, or is the only one if that is None.
+    It has the id `request`, or is the only one if that is None. `asks` are those that wait, as OpenCode sends them.
 
     Raises:
         ArgumentError: There is none, or there are several and the call names none.
@@ -119,7 +119,7 @@ def reply(
 def _answer(question: Json, given: Sequence[str]) -> list[str]:
     """Return the answer to one question as a list of texts.
 
-    Raises `ArgumentError` if it has too many, or unknown, choices.
+    Raises `ArgumentError` if it has too many, or unknown, choices. `given` are the caller's choices for it.
     """
     several = list(given)
     if len(several) > 1 and not question.get("multiple"):

@@ -55,7 +55,10 @@ class Narration:
         return ""
 
     def _part(self, part: Json) -> str:
-        """Return a call of a tool with its state, or the last line of a complete text; else empty."""
+        """Return a call of a tool with its state, or the last line of a complete text; else empty.
+
+        `part` is a part of a message, as OpenCode sends it.
+        """
         match part:
             case {"type": "tool", "tool": str(tool), "state": {"status": str(status), **more}}:
                 title = str(more.get("title") or "")[:LONGEST_LINE]
@@ -73,7 +76,7 @@ class Narration:
     def _delta(self, part: str, delta: str) -> str:
         """Add a piece to a text that grows, and return the line that is to be shown, or an empty text.
 
-        That is the newest complete line, or an incomplete one that has grown long.
+        That is the newest complete line, or an incomplete one that has grown long. `part` is the id of the text, `delta` the piece.
         """
         if part not in self._texts:
             return ""

@@ -123,6 +123,7 @@ class PromptRun:
         """Yield two background tasks while the body runs: one watches the run, the other starts it.
 
         Both are cancelled afterwards. The first one's result is the outcome. If the session was idle before, dapeer may stop the run.
+        `begin` sends the request that starts or resumes it; None: it runs already.
         """
         if begin is not None and not self._reply_to:
             self._among_others = await self._is_busy_before()

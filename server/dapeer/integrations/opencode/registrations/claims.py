@@ -68,7 +68,7 @@ def take(url: str, directory: str) -> Claim:
 def abandoned(url: str) -> Iterator[Claim]:
     """Yield a claim for each name at a server that a killed core has left behind, in any directory.
 
-    The caller has to release each. Nothing is yielded where files cannot be locked.
+    The caller has to release each. Nothing is yielded where files cannot be locked. `url` is the server's.
     """
     if fcntl is None:
         return

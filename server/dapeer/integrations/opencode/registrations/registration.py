@@ -97,7 +97,8 @@ async def is_there(opencode: OpenCode, directory: str, name: str) -> bool:
 async def configured(opencode: OpenCode, directory: str, name: str) -> Configured:
     """Request what the person's configuration of OpenCode has of dapeer's tools.
 
-    What dapeer has registered itself is not in it. Both fields of the result are empty where OpenCode does not answer.
+    What dapeer has registered itself is not in it. Both fields of the result are empty where OpenCode does not answer. `name` is the one
+    under which dapeer is registered; `directory` is as OpenCode calls it.
     """
     config: object = None
     with contextlib.suppress(OpenCodeError):
@@ -115,7 +116,7 @@ async def give_back(opencode: OpenCode, directory: str, name: str, own: Json | N
     """Remove a registered server from OpenCode, and give its name back to what the person has configured.
 
     `own` is that MCP server's configuration; None: there is none, and the name is only disconnected. Errors of OpenCode, which may be gone,
-    are ignored.
+    are ignored. `directory` is as OpenCode calls it.
     """
     with contextlib.suppress(OpenCodeError):
         if own is None:

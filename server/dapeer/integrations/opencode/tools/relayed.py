@@ -161,7 +161,7 @@ def _named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
 def _row(one: Json, *, whole: bool) -> Json:
     """Return a tool as data: `name`, `description` and `input_schema`.
 
-    Without `whole` the description is a short line.
+    Without `whole` the description is a short line. `one` is the tool in the form of the relay's list.
     """
     description: str = one.get("description") or ""
     summary = description.strip().partition("\n")[0]

@@ -286,7 +286,10 @@ def _opencode(call: Call) -> OpenCode:
 
 
 def _session(one: Json, busy: Json) -> dict[str, Any]:
-    """Return a session as data; `busy` has the states of busy sessions by id."""
+    """Return a session as data; `busy` has the states of busy sessions by id.
+
+    `one` is the session as OpenCode sends it.
+    """
     return {
         "session_id": one["id"],
         "title": one["title"],

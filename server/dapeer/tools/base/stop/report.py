@@ -88,7 +88,7 @@ async def _values(session: Session, state: str, expressions: Sequence[str], left
     """Evaluate expressions in the top frame of a stop; return them as fields of a snapshot.
 
     `values` and `failed` are text and error by expression. If `state` is not `stopped`, only `notes` says that nothing was evaluated.
-    Empty: there are no expressions.
+    Empty: there are no expressions. `left` is the remaining time of the call.
     """
     if not expressions:
         return {}
@@ -159,7 +159,10 @@ def _collected(call: Call, session: Session) -> CollectedNews:
 
 
 def _places(session: Session, seen: Seen) -> Part:
-    """Return where threads and tasks of a running program are, as the snapshot's `threads` and `tasks`."""
+    """Return where threads and tasks of a running program are, as the snapshot's `threads` and `tasks`.
+
+    `seen` has their locations.
+    """
     state = " blocked" if session.mirror.pausing else ""
     threads = [
         f"{each.label}{state}{place}{running_frames.frame_id(session, each)}"
@@ -252,6 +255,7 @@ async def _slowness(session: Session, left: Left) -> list[str]:
     """Return why a program that has run for long is slow, as a list of one text, each reason once.
 
     Empty: the call has not lasted long, nothing could have slowed the program, it did not compute, or its debugger is not the reason.
+    `left` is the remaining time of the call, which tells how long it has lasted.
     """
     mirror = session.mirror
     points = [requested for each in mirror.breakpoints.values() for requested, _ in each]

@@ -137,7 +137,8 @@ async def look(
     """Return the state of a session as a reply, and make the session the client's default one.
 
     `seen` has the locations of its threads, if it runs; None: they are not known. What does not arrive in the time `left` (None: a default)
-    is missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead.
+    is missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead. `options`
+    say what to evaluate, and how much to show.
     """
     left = left or Left(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)
