@@ -12,20 +12,20 @@ Value: TypeAlias = Any
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Whether a JSON value is an object."""
+    """Return whether a decoded JSON value is an object, which is a dict."""
     return isinstance(value, dict)
 
 
 def is_array(value: object) -> TypeGuard[list[Any]]:
-    """Whether a JSON value is an array."""
+    """Return whether a decoded JSON value is an array, which is a list."""
     return isinstance(value, list)
 
 
 def as_object(value: object) -> Json:
-    """Return a JSON value that should be an object; an empty one where it is something else."""
+    """Return a decoded JSON value if it is an object, else a new empty one."""
     return value if is_object(value) else {}
 
 
 def as_array(value: object) -> list[Any]:
-    """Return a JSON value that should be an array; an empty one where it is something else."""
+    """Return a decoded JSON value if it is an array, else a new empty one."""
     return value if is_array(value) else []

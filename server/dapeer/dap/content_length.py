@@ -131,5 +131,5 @@ class ContentLengthTransport:
         await self._stream.send_eof()
 
     async def aclose(self) -> None:
-        """Close the stream."""
+        """Close the stream to the adapter, in both directions."""
         await self._stream.aclose()

@@ -70,5 +70,5 @@ class EmptyLineTransport:
         await self._transport.send_eof()
 
     async def aclose(self) -> None:
-        """Close both directions."""
+        """Close the connection to the adapter, in both directions."""
         await self._transport.aclose()

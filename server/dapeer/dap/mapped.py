@@ -145,11 +145,11 @@ class MappedTransport:
         return _translated(message, self._names.local) if self._names else message
 
     async def send_eof(self) -> None:
-        """Say that nothing more will be sent."""
+        """Tell the adapter that nothing more will be sent."""
         await self._transport.send_eof()
 
     async def aclose(self) -> None:
-        """Close both directions."""
+        """Close the connection to the adapter, in both directions."""
         await self._transport.aclose()
 
 

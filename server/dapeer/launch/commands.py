@@ -52,12 +52,12 @@ class _Typed:
 
     @property
     def name(self) -> str:
-        """The name of its file, as a system without `.exe` has it."""
+        """The program's file name, without folder and `.exe`."""
         return Path(self.program).name.removesuffix(".exe")
 
     @property
     def chosen(self) -> Definition | None:
-        """The adapter that `type` names."""
+        """The adapter that the request's `type` names; None if it names none."""
         return typed(self.definitions, self.launch.type) if self.launch.type else None
 
     def is_own(self) -> bool:
@@ -387,7 +387,7 @@ def _beside(given: _Typed, command: Command, shim: Path) -> str | None:
 
 
 def _test_env(command: Command, launch: LaunchRequest) -> Json:
-    """Return the environment of a program that may run tests: the definition's, and over it the caller's."""
+    """Return the variables for a program that may run tests: the definition's, then the caller's."""
     known = fill_table(command.env, {**own_values(), "word": "${word}"})
     return {**known, **as_object(launch.inputs.get("env"))}
 

@@ -72,7 +72,7 @@ class Configuration:
 
     @property
     def title(self) -> str:
-        """Return a name that differs from those of other configurations of the same name."""
+        """The name with type and origin, which differs from those of other configurations of the same name."""
         return f"{self.name} ({self.type}, {self.origin})"
 
     def left_to_ask(self, inputs: Json, config: Json, *, in_neovim: bool) -> tuple[Ask, ...]:
@@ -334,7 +334,7 @@ def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
 
 
 def _label(value: object) -> str:
-    """Return the label of a task, which may be given as an object."""
+    """Return the label of the task that a configuration names, by its label or as an object; empty: none."""
     return label_of(value) if is_object(value) else str(value or "")
 
 
@@ -368,7 +368,7 @@ def _own(values: Json) -> dict[str, Any]:
 
 
 def _normal(values: Json) -> Json:
-    """Return it with `env` as an object: Lua cannot tell an empty list from an empty table."""
+    """Return keys with an empty `env` as an object, not a list: Lua cannot tell an empty one of either."""
     return {**values, "env": {}} if values.get("env") == [] else values
 
 

@@ -136,13 +136,13 @@ def inherited(
     functions: Sequence[RequestedFunction],
     filters: Sequence[str] | None,
 ) -> Inheritance:
-    """Return what a start has from before, beside what its call has requested; nothing changes.
+    """Return what a new program inherits, besides what its call requests; nothing is changed or ended.
 
     Args:
         debugger: Has the breakpoints and programs from before.
-        focus: Of the client that starts it.
+        focus: The focus of the client that starts the program.
         requested: The breakpoints of the call, by path.
-        functions: Those at which the call stops or collects.
+        functions: The functions at which the call stops or collects.
         filters: The exception filters of the call; None: it has none, so those from before count.
     """
     own = {*_requested_places(requested, functions), *debugger.breakpoints.fresh}

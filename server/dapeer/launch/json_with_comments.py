@@ -51,7 +51,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return JSON of the same shape: comments and last commas become as many spaces."""
+    """Return a text with spaces in place of comments and trailing commas, so that positions stay the same."""
 
     def blank(found: re.Match[str]) -> str:
         return found[1] or re.sub(r"[^\n]", " ", found[0])
@@ -79,7 +79,7 @@ def _loads(text: str) -> Json:
 
 
 def list_of(value: object) -> list[Any]:
-    """Return a list as it is, and anything else as an empty one."""
+    """Return `value` if it is a list, else an empty one."""
     return as_array(value)
 
 
@@ -125,6 +125,6 @@ def start_of(text: str, key: str, index: int) -> tuple[int, int]:
 
 
 def _place(text: str, offset: int) -> tuple[int, int]:
-    """Return line and column of an offset, both from 1."""
+    """Return line and column, both from 1, of an index in a text; a negative index counts as 0."""
     before = text[: max(offset, 0)]
     return before.count("\n") + 1, len(before) - before.rfind("\n")

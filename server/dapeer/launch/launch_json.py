@@ -56,7 +56,7 @@ class Ask(NamedTuple):
 
     @property
     def input(self) -> str:
-        """The name by which `inputs` answers it; empty: it does not."""
+        """The key by which the tools' argument `inputs` answers this variable; empty: `inputs` cannot."""
         kind, colon, name = self.variable.partition(":")
         if kind == "input" and colon:
             return name
@@ -144,7 +144,9 @@ def _compound(name: str, written: Json) -> Compound:
 
 
 def lifted(configuration: Json, platform: str) -> dict[str, Any]:
-    """Return a configuration with this platform's keys at its top level, and no other platform's.
+    """Return a configuration with this platform's keys over its general ones, and no other platform's.
+
+    `platform` is `windows`, `osx` or `linux`.
 
     >>> lifted({"program": "a", "osx": {"program": "b"}, "linux": {"program": "c"}}, "linux")
     {'program': 'c'}

@@ -167,7 +167,7 @@ def _check_target(inputs: Json, config: Json) -> None:
 
 
 def _found_for(definition: Definition) -> Mapping[str, str]:
-    """Return what is found on this machine, where arguments of the launch name it."""
+    """Return values that were found on this machine, by name, if the adapter's launch arguments name one."""
     found = definition.detect.placeholders()
     named = any(name in found for _, name in placeholders(definition.launch, ""))
     return detect(definition).found if named else {}

@@ -133,5 +133,5 @@ def _is_ready(definition: Definition) -> bool:
 
 
 def pid_of(session: Session) -> int:
-    """Return the process of a session; 0 where it is not known."""
+    """Return the process id of a session's program; 0 if it is not known."""
     return session.watched_pid() or int(session.mirror.process.get("systemProcessId") or 0)

@@ -44,7 +44,7 @@ class LaunchRequest:
 
     @property
     def opts(self) -> dict[str, Any]:
-        """Return the arguments that Neovim gets in addition to the configuration."""
+        """The options that Neovim's plugin gets besides the configuration: the exception filters, if given."""
         return {} if self.filters is None else {"exception_filters": list(self.filters)}
 
 
@@ -114,7 +114,7 @@ def _called(name: str, cwd: Path, project: Path, python: str) -> str | None:
 
 
 def folder_of(cwd: str | None, project: Path) -> Path:
-    """Return the folder to run in, default the project.
+    """Return the absolute folder that a program runs in: `cwd`, relative to the project, or the project.
 
     Raises:
         ArgumentError: There is no such folder.

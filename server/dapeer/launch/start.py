@@ -144,7 +144,7 @@ class Launcher:
 
     @property
     def peer(self) -> Peer | None:
-        """The Neovim that works on the project; of several the first."""
+        """The attached Neovim that works in the project, else the first attached one; None without any."""
         peers = list(self.peers.attached.values())
         project = self.debugger.project.resolve()
         here = [peer for peer in peers if _works_below(peer, project)]
@@ -351,7 +351,7 @@ def _request_of(launch: LaunchRequest) -> RequestName | None:
 
 
 def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
-    """Return the names that nvim-dap may use for the adapter of a type, its own first."""
+    """Return the names that nvim-dap may use for the adapter of a type: the type, then the definition's."""
     return (kind, *(definition.names if definition else ()))
 
 

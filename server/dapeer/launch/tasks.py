@@ -80,7 +80,7 @@ class _Running:
 
 
 def shown(task: Task) -> str:
-    """Return a task's command for an answer or a question."""
+    """Return a task's command in backquotes, shortened, for an answer or a question."""
     return f"`{shortened(task.line, LINE_CHARS)}`"
 
 

@@ -46,7 +46,7 @@ class Task:
 
     @property
     def line(self) -> str:
-        """Its command as one types it."""
+        """The task's command as a person types it."""
         return self.command[0] if self.shell else shlex.join(self.command)
 
 
@@ -61,7 +61,7 @@ class Stage:
 
     @property
     def tasks(self) -> Iterator[Task]:
-        """All of it that runs something, in order."""
+        """The tasks that run something, in order: those before, then the task itself."""
         for each in self.before:
             yield from each.tasks
         if self.task.command:
@@ -77,7 +77,7 @@ class TaskPlan:
 
     @property
     def named(self) -> list[str]:
-        """Each task with its command, for a question."""
+        """A line `LABEL: COMMAND` for each task before and after, for a question."""
         stages = [each for each in (self.before, self.after) if each is not None]
         return [f"{each.label}: {each.line}" for stage in stages for each in stage.tasks]
 

@@ -44,12 +44,12 @@ class ActivationComparison:
 
     @property
     def perhaps_another(self) -> bool:
-        """Whether something has changed since a stop that may have been in another call."""
+        """Whether locals have changed since a stop of which it is unknown if it was in the same call."""
         return self.earlier is not None and self.same is None and bool(self.changes)
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the changes, as lines."""
+        """A note that the stop is in another call of its function than before; empty unless that is known."""
         if self.earlier is None or self.earlier.top is None or self.same is not False:
             return []
         name = shortened(self.earlier.top["name"], HEAD_NAME_CHARS)
@@ -137,13 +137,16 @@ def _line(stop: Stop) -> int:
 
 
 def _depth(stop: Stop) -> int:
-    """Return how many frames there are from the one that is looked at to the outermost."""
+    """Return how many frames a stop's stack has from the frame to look at first to the outermost one."""
     frames = stop.stack.frames.get(stop.thread_id, ())
     return stop.stack.total_frames.get(stop.thread_id, len(frames)) - (stop.stack.front or 0)
 
 
 def _callers(stop: Stop) -> list[tuple[object, ...]]:
-    """Return the places of the callers, the innermost first."""
+    """Return for each caller its function, file, line and column, the innermost first.
+
+    At most `MAX_COMPARED_CALLERS` are returned.
+    """
     frames = stop.stack.frames.get(stop.thread_id, ())[(stop.stack.front or 0) + 1 :]
     return [
         (*_function(each), each["line"], each.get("column"))

@@ -120,21 +120,24 @@ class Advice:
         return self._hint("not_hit", "".join(f"{each}\n" for each in (path, *lines))) or ""
 
     def of_beside(self, path: str, names: Sequence[str]) -> str:
-        """Return what runs in place of a file, by the names of those beside it; empty: nothing is known."""
+        """Return a hint on what runs in place of a source file, by the names of the files beside it; or "".
+
+        `path` is a file whose breakpoint was not hit or bound; `names` are those of the files in its folder that begin as its own does.
+        """
         return self._hint("beside", "".join(f"{each}\n" for each in (path, *names))) or ""
 
     def of_conditions(self, conditions: Sequence[str]) -> str:
-        """Return what conditions of breakpoints cost, once; empty if there are none, or it is not known."""
+        """Return a hint on what conditions of breakpoints cost, at most once; empty if there is none to give."""
         return self._once(self._hint("slow", "\n".join(conditions)) if conditions else None)
 
     def of_slow(self) -> str:
-        """Return why the program is slow, once; empty if no reason is known. It blocks."""
+        """Return why the program is slow under its debugger, at most once; empty if unknown. It blocks."""
         hint = self._slow() if self._slow else ""
         self._slow = None
         return hint
 
     def _once(self, hint: str | None) -> str:
-        """Return a hint that was not told yet; else nothing."""
+        """Return a hint and record it as given; empty if it is None, or was given before."""
         if hint is None or hint in self._reported:
             return ""
         self._reported.add(hint)

@@ -62,7 +62,7 @@ def last_lines(text: str) -> str:
 
 
 def _whose(session_id: int) -> str:
-    """Return the session argument of a hint, if there are several sessions."""
+    """Return ` session_id=N` for a call in a hint; empty for the first session."""
     return f" session_id={session_id}" if session_id > 1 else ""
 
 
@@ -85,7 +85,7 @@ def logged(
 
 
 def _messages(messages: Sequence[LogMessage], project: Path) -> Iterator[str]:
-    """Yield a line for each message; the location is repeated only when it changes."""
+    """Yield a line for each message of a log point; of several from one place only the first names it."""
     for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
         texts = [f"#{each.number} {one_line(each.text)}" for each in group]
         yield f"{relative(place[0], project)}:{place[1]} {texts[0]}"

@@ -43,12 +43,12 @@ def around(stop: Stop) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _names(source: str) -> frozenset[str]:
-    """Return the names in a piece of source, which is looked at several times for each stop."""
+    """Return the names in a piece of source; cached, since it is looked at several times for each stop."""
     return frozenset(_NAME.findall(source))
 
 
 def bare(name: str) -> str:
-    """Return a name without the signs that some languages and adapters put before it.
+    """Return a name without signs that languages and adapters put around it, such as `@`, `$` and quotes.
 
     >>> bare("@queue"), bare("%self"), bare("'price'")
     ('queue', 'self', 'price')

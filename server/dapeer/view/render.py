@@ -131,7 +131,9 @@ def _which(view: Snapshot, *, only: bool) -> str:
 
 
 def location(path: str, line: int | None, function: str, project: Path) -> str:
-    """Return ` at file:line in function`, as far as known.
+    """Return ` at FILE:LINE in FUNCTION` with what is known of these; empty strings and None are left out.
+
+    The path is shown relative to `project`.
 
     >>> location("/p/a.py", 3, "f", Path("/p"))
     ' at a.py:3 in f'
@@ -164,7 +166,7 @@ MAX_LISTED_VALUES = 20
 
 
 def assignments(values: Mapping[str, str]) -> list[str]:
-    """Return `name = value` lines."""
+    """Return a line `NAME = VALUE` for each value."""
     return [f"{name} = {value}" for name, value in values.items()]
 
 
@@ -256,9 +258,9 @@ def breakpoint_state(made: Breakpoint | None) -> str:
 
 
 def answered_state(made: Breakpoint) -> Literal["verified", "pending", "rejected"]:
-    """Return the state of a breakpoint that an adapter has answered.
+    """Return whether an adapter's breakpoint is `verified`, `pending` or `rejected`.
 
-    An adapter that says "not verified" without a reason will often verify when the code is loaded.
+    An adapter that says "not verified" without a reason will often verify the breakpoint when the code is loaded, so it is pending.
     """
     if made.get("verified"):
         return "verified"

@@ -57,7 +57,7 @@ def _last_of_left(history: History, now: Stop, end: str = "") -> str:
 
 
 def one_line(value: str) -> str:
-    """Return a value without the line ends that only lay it out."""
+    """Return a value's text with all white space as single spaces, if it has several lines."""
     return " ".join(value.split()) if "\n" in value else value
 
 
@@ -83,7 +83,7 @@ def _comparable(one: Stop, other: Stop) -> bool:
 
 
 def _depth(stop: Stop) -> int:
-    """Return how many frames there are from the one that is looked at to the outermost."""
+    """Return how many frames a stop's stack has from the frame to look at first to the outermost one."""
     frames = stop.stack.frames.get(stop.thread_id, ())
     return stop.stack.total_frames.get(stop.thread_id, len(frames)) - (stop.stack.front or 0)
 

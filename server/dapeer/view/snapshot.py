@@ -275,7 +275,7 @@ def numbered(first: int, lines: Sequence[str], mark: int | None = None, column: 
 
 
 def _fitted_line(line: str, column: int) -> str:
-    """Return a line of source, a long one around a column; up to 1: from its start."""
+    """Return a line of source, cut to `SOURCE_LINE` characters around `column`; from its start for 0 or 1."""
     return cut_around(line, column, SOURCE_LINE) if column > 1 else shortened(line, SOURCE_LINE)
 
 

@@ -25,12 +25,12 @@ HEAD_NAME_CHARS = 80
 
 
 def frame_path(frame: StackFrame) -> str:
-    """Return the file of a frame, empty when the adapter knows none."""
+    """Return the path of a frame's file; empty if the adapter reports none."""
     return str(frame.get("source", {}).get("path") or "")
 
 
 def path_of(filename: str) -> str:
-    """Return the path of a file that may be given as a URI.
+    """Return the path that a file name or a `file://` URI names; only a URI's escapes are decoded.
 
     >>> path_of("file:///home/me/my%20shop/a.mjs"), path_of("src/a%20b.py")
     ('/home/me/my shop/a.mjs', 'src/a%20b.py')

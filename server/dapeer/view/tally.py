@@ -60,7 +60,7 @@ class Tally:
         return verdict
 
     def pass_by(self) -> None:
-        """Count a stop that was no failure, and from which the program was continued."""
+        """Count a stop that was no failure, such as one at a breakpoint; the program was continued from there."""
         self.passed_by += 1
 
     @property

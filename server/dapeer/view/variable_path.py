@@ -39,7 +39,7 @@ def parse(path: str) -> list[str]:
 
 
 def is_plain(segments: Iterable[str]) -> bool:
-    """Whether a path only names things, so that evaluating it calls nothing.
+    """Return whether the segments of a path are only names, numbers and quoted keys, which call nothing.
 
     >>> is_plain(["order", "items", "3", "'a b'"]), is_plain(["f()"]), is_plain(["x=5"])
     (True, False, False)

@@ -64,7 +64,7 @@ def _numbers(listed: Value) -> Sequence[int]:
 
 
 def _line(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
-    """Return one wait: who, for what, in which state, and who has to go on first."""
+    """Return one wait as a line: who waits, for what, in which state that is, and who holds it."""
     return f"{_waiting(answer, wait)} waits for {_awaited(answer, wait)}"
 
 

@@ -198,7 +198,7 @@ def _holder(connection: socket.socket) -> tcp_table.Holder | None:
 
 
 def _ends(connection: socket.socket) -> tuple[tcp_table.HostAndPort, tcp_table.HostAndPort]:
-    """Return the other end of a connection, and this one."""
+    """Return the addresses of a connection's other end and of this end, each a host and a port."""
     return connection.getpeername()[:2], connection.getsockname()[:2]
 
 

@@ -131,7 +131,7 @@ def _port(place: str) -> int:
 
 
 def _plain(place: str) -> str:
-    """Return an IPv4 address as the table of IPv4 writes it."""
+    """Return an address of the tables without the prefix by which the table of IPv6 marks one of IPv4."""
     return place.removeprefix(_MAPPED)
 
 
@@ -147,7 +147,7 @@ def _spellings(address: HostAndPort) -> tuple[str, ...]:
 
 
 def _spelled(host: str, port: int) -> str:
-    """Return the 32-bit words of an address, in the byte order of this machine, and the port."""
+    """Return a numeric address and a port as Linux's tables write them: hexadecimal, with a colon."""
     packed = ipaddress.ip_address(host.partition("%")[0]).packed
     words = (packed[at : at + 4] for at in range(0, len(packed), 4))
     numbers = (int.from_bytes(word, sys.byteorder) for word in words)

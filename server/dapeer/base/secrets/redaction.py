@@ -50,7 +50,7 @@ def redacted(text: str, found: dict[str, str] | None = None) -> str:
 
 
 def mask(label: str) -> str:
-    """Return the placeholder for a secret."""
+    """Return the placeholder for a secret that `label` names, such as `<redacted: password>`."""
     return f"<redacted: {label}>"
 
 
@@ -119,7 +119,11 @@ class Redaction:
 
 
 def _named_beside(items: list[Any]) -> str:
-    """Return the text in a list of variables that names its neighbour: of `name` and `value`, or a pair."""
+    """Return the text of the variable in a list that names the value of another one; empty without one.
+
+    Such are `name` beside `value`, `key` beside `val`, and the first beside the second of a pair; only the first 20 variables are
+    looked at.
+    """
     entries = [one for one in items[:20] if is_object(one)]
     held = {str(one.get("name", "")).strip("'\""): str(one.get("value", "")) for one in entries}
     return next((held[name] for value, name in _BESIDE.items() if {value, name} <= held.keys()), "")

@@ -68,12 +68,12 @@ def is_of(folder: Path) -> bool:
 
 
 def is_own(environment: Path) -> bool:
-    """Whether a virtual environment is the one that dapeer runs in."""
+    """Return whether a virtual environment is the one that dapeer runs in."""
     return in_virtual_environment() and environment.resolve() == Path(sys.prefix).resolve()
 
 
 def in_virtual_environment() -> bool:
-    """Whether dapeer runs in a virtual environment: elsewhere nothing is its own."""
+    """Return whether dapeer's Python runs in a virtual environment."""
     return sys.prefix != sys.base_prefix
 
 

@@ -28,7 +28,7 @@ class Answer(Generic[T]):
 
     @property
     def is_given(self) -> bool:
-        """Whether it has been given, or has failed."""
+        """Whether the value has been given, or has failed."""
         return self._given.is_set()
 
     def give(self, value: T) -> None:
@@ -65,7 +65,7 @@ class Mailbox(Generic[T]):
         self._news = anyio.Event()
 
     def put(self, item: T) -> None:
-        """Add an item."""
+        """Add an item at the end, and wake a waiting `take`."""
         self._items.append(item)
         self._news.set()
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def named(variable: str) -> str:
-    """Return the folder that a variable of the XDG Base Directory Specification names; empty: none.
+    """Return the absolute folder that an environment variable such as `XDG_CONFIG_HOME` names; "" if none.
 
-    A relative path is ignored, as that specification says.
+    A relative path is ignored, as the XDG Base Directory Specification says.
     """
     folder = os.environ.get(variable, "")
     return folder if os.path.isabs(folder) else ""
@@ -39,17 +39,17 @@ def home() -> str:
 
 
 def settings() -> str:
-    """Return the folder of the user's settings for all programs; it need not exist."""
+    """Return the folder of the user's settings of all programs (`$XDG_CONFIG_HOME`); it need not exist."""
     return named("XDG_CONFIG_HOME") or os.path.join(home(), ".config")
 
 
 def data() -> str:
-    """Return the folder of what all programs have got for the user; it need not exist."""
+    """Return the folder of the user's data of all programs (`$XDG_DATA_HOME`); it need not exist."""
     return named("XDG_DATA_HOME") or os.path.join(home(), ".local/share")
 
 
 def cache() -> str:
-    """Return the folder of what dapeer has made and can make again; it need not exist."""
+    """Return dapeer's cache folder, for what dapeer can make again; it need not exist."""
     return os.path.join(named("XDG_CACHE_HOME") or os.path.join(home(), ".cache"), "dapeer")
 
 
@@ -59,7 +59,7 @@ def configuration() -> str:
 
 
 def adapters() -> str:
-    """Return the folder of the debug adapters that dapeer has got itself; it need not exist."""
+    """Return the folder of the debug adapters that `dapeer adapters install` gets; it need not exist."""
     return os.path.join(data(), "dapeer", "adapters")
 
 

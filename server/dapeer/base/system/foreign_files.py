@@ -36,17 +36,17 @@ class NotRegular(OSError):
 
 
 def is_file(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a regular file that the user can reach."""
+    """Return whether there is a regular file at a path that the user can reach; links are followed."""
     return os.path.isfile(path)
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a folder that the user can reach."""
+    """Return whether there is a folder at a path that the user can reach; links are followed."""
     return os.path.isdir(path)
 
 
 def exists(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a file, a folder or anything else that the user can reach."""
+    """Return whether there is anything at a path that the user can reach; a broken link is not."""
     return os.path.exists(path)
 
 
@@ -60,12 +60,12 @@ def matching(folder: str | os.PathLike[str], pattern: str) -> Iterator[Path]:
 
 
 def why_no_file(path: str | os.PathLike[str]) -> str:
-    """Return why a path is no regular file, to stand behind its name; empty if it is one."""
+    """Return why a path is no regular file (`does not exist`), to stand behind its name; else empty."""
     return _kind(path)
 
 
 def why_no_folder(path: str | os.PathLike[str]) -> str:
-    """Return why a path is no folder, to stand behind its name; empty if it is one."""
+    """Return why a path is no folder (`does not exist`), to stand behind its name; empty if it is one."""
     kind = _kind(path)
     return "" if kind == _FOLDER else kind or "is not a directory"
 

@@ -22,9 +22,10 @@ _ENDED: tuple[list[bytes], ...] = ([], [b"Z"], [b"X"])
 
 
 def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
-    """Return Linux's `ptrace_scope`: 0, anybody may attach to own processes, to 3, nobody may attach.
+    """Return Linux's `ptrace_scope`, by which processes may be attached to; 0 if the file is missing.
 
-    It is 0 if the file is missing. Source: Documentation/admin-guide/LSM/Yama.rst of Linux.
+    0: a user's own processes; 1: only own child processes; 2: only by an administrator; 3: none at all. Source:
+    Documentation/admin-guide/LSM/Yama.rst of Linux.
     """
     try:
         return int(file.read_text("ascii"))
@@ -44,7 +45,10 @@ def is_running(pid: int) -> bool:
 
 
 def status(task: int | str) -> Mapping[str, str]:
-    """Return the fields of a process's (a thread's: `PID/task/TID`) `status`, by name; empty: it ended."""
+    """Return the fields of a task's `status` file in `/proc`, by name; empty if it ended, or if unknown.
+
+    `task` is a process id, or `PID/task/TID` for a thread.
+    """
     try:
         lines = (_TABLE / str(task) / "status").read_text("utf-8", "replace").splitlines()
     except OSError:
@@ -53,7 +57,11 @@ def status(task: int | str) -> Mapping[str, str]:
 
 
 def stat(task: int | str) -> list[bytes]:
-    """Return the fields of a process's (a thread's: `PID/task/TID`) `stat`, state first; empty: it ended."""
+    """Return the fields of a task's `stat` file in `/proc` from its state on; empty if ended or unknown.
+
+    `task` is a process id, or `PID/task/TID` for a thread. The names of the fields are in proc_pid_stat(5): state, parent, group,
+    session, …
+    """
     try:
         # The name, in parentheses, may hold anything.
         return (_TABLE / str(task) / "stat").read_bytes().rpartition(b")")[2].split()
@@ -73,14 +81,14 @@ def began(pid: int) -> int:
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """Return for how long a process has computed; None if it has ended, or if unknown."""
+    """Return how much processor time a process has used, in seconds; None if it has ended, or if unknown."""
     fields = stat(pid)
     ticks = os.sysconf("SC_CLK_TCK")
     return None if fields[:1] in _ENDED else (int(fields[11]) + int(fields[12])) / ticks
 
 
 def threads(pid: int) -> list[int]:
-    """Return the threads of a process."""
+    """Return the ids of a process's threads; empty if it has ended, or if unknown."""
     return _numbers(_TABLE / str(pid) / "task")
 
 
@@ -100,7 +108,10 @@ def executable(pid: int) -> str:
 
 
 def program_file(pid: int) -> str:
-    """Return where a process's executable can be read, even if it has been deleted or lies in a container."""
+    """Return the path in `/proc` at which a process's executable can be read, even if it was deleted.
+
+    It may also lie in a container. Whether the process exists is not checked.
+    """
     return str(_TABLE / str(pid) / "exe")
 
 
@@ -133,7 +144,7 @@ def sockets(pid: int) -> dict[int, int]:
 
 
 def command_line(pid: int) -> str:
-    """Return the command line of a process; empty if unknown."""
+    """Return the command line of a process, its words separated by spaces; empty if unknown."""
     try:
         words = (_TABLE / str(pid) / "cmdline").read_bytes().decode("utf-8", "replace")
     except OSError:
@@ -147,7 +158,7 @@ def processes() -> list[int]:
 
 
 def session_of(pid: int) -> int | None:
-    """Return the id of the POSIX session of a living process; None if it has ended, or if unknown."""
+    """Return the id of a living process's POSIX session; None if it has ended, or if unknown."""
     fields = _living(pid)
     if fields:
         return int(fields[3])
@@ -158,12 +169,12 @@ def session_of(pid: int) -> int | None:
 
 
 def members(session: int) -> list[int]:
-    """Return the living processes of a POSIX session; empty if unknown."""
+    """Return the ids of the living processes in a POSIX session; empty if unknown."""
     return [pid for pid in processes() if session_of(pid) == session]
 
 
 def descendants(pid: int) -> dict[int, int]:
-    """Return the living descendants of a process, each with its parent; empty if unknown."""
+    """Return the ids of a process's living descendants, each with its parent's id; empty if unknown."""
     parents = {each: int(fields[1]) for each in processes() if (fields := _living(each))}
     found = {pid}
     while more := {each for each, parent in parents.items() if parent in found} - found:

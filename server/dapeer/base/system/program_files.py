@@ -27,7 +27,10 @@ _LEAST_JAVA = 45
 
 
 def is_binary(path: str) -> bool:
-    """Whether the file is a compiled program for Linux or macOS; False when it cannot be read."""
+    """Return whether a file is a compiled program for Linux or macOS, by its first bytes.
+
+    False if it cannot be read.
+    """
     first = _first_bytes(path)
     if first.startswith(_UNIVERSAL):
         return int.from_bytes(first[4:8], "big") < _LEAST_JAVA
@@ -131,7 +134,7 @@ def holds(folder: str, names: Iterable[str]) -> bool:
 
 
 def is_root() -> bool:
-    """Whether dapeer runs as root on Linux, where some programs behave otherwise then."""
+    """Return whether dapeer runs as root on Linux, where some programs behave otherwise then."""
     return sys.platform == "linux" and os.geteuid() == 0
 
 

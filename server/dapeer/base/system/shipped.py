@@ -6,11 +6,11 @@ from pathlib import Path
 
 
 def shipped_folder(packed: str, place: str) -> Path:
-    """Return a folder that dapeer brings along.
+    """Return the folder of files that dapeer brings along: in the installed package, else in the checkout.
 
     Args:
-        packed: Its name in the package of a wheel; `pyproject.toml` puts it there.
-        place: Where it is in the checkout.
+        packed: The folder's name in the package of a wheel; `pyproject.toml` puts it there.
+        place: Where the folder is in the checkout.
     """
     package = Path(__file__).parents[2]
     folder = package / packed

@@ -6,7 +6,7 @@ import sys
 
 
 def say(line: str) -> None:
-    """Print a message for the person who has started dapeer, if stderr is open."""
+    """Print `dapeer: LINE` to stderr for the person who started dapeer; do nothing if stderr is closed."""
     try:
         sys.stderr.write(f"dapeer: {line}\n")
         sys.stderr.flush()

@@ -47,7 +47,7 @@ class BackgroundTask(Generic[T]):
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Whether the task has ended: returned, failed, or was cancelled."""
         return self._task.done()
 
     def result(self) -> T:
@@ -55,7 +55,7 @@ class BackgroundTask(Generic[T]):
         return self._task.result()
 
     def cancel(self) -> None:
-        """Cancel it; `ended` waits until it has."""
+        """Cancel the task; `ended` waits until it has ended."""
         self._task.cancel()
 
     async def ended(self) -> None:

@@ -32,7 +32,7 @@ def within(first: int, lines: list[str], line: int, function: str) -> tuple[int,
 
 
 def dedented(lines: Sequence[str]) -> list[str]:
-    """Return lines without the white space that all of them begin with; blank ones count for nothing.
+    """Return lines without the white space that all of them begin with; blank lines do not count for that.
 
     >>> dedented(["        if ready:", "", "            go()"])
     ['if ready:', '', '    go()']

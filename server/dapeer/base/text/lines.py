@@ -74,7 +74,7 @@ def escaped_in(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def indented(text: str) -> str:
-    r"""Return a text with each of its lines indented.
+    r"""Return a text with all of its lines indented by `INDENT`; an empty text stays empty.
 
     >>> indented("a\nb")
     '  a\n  b'
@@ -83,7 +83,7 @@ def indented(text: str) -> str:
 
 
 def continued(text: str) -> str:
-    r"""Return a text with all of its lines but the first indented.
+    r"""Return a text with all of its lines but the first indented by `INDENT`.
 
     >>> continued("a\nb")
     'a\n  b'
