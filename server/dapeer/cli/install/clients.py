@@ -126,7 +126,7 @@ class Client:
     def updated(self, entry: Json, command: Sequence[str]) -> dict[str, object]:
         """Return a new entry with this command, and with what a person has added to the old `entry`.
 
-        That are arguments behind the command, and other keys.
+        These are arguments behind the command, and other keys.
 
         Raises:
             ForeignEntry: The entry starts something else than dapeer's server on this machine.

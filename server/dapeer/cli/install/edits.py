@@ -114,7 +114,7 @@ def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
 def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str:
     """Return the text with a value at the path, and nothing else changed.
 
-    It is made by the editor's first way whose result reads back so.
+    It is the first text of the editor that has this value there.
 
     Raises:
         Unsafe: There is no such way.
@@ -135,7 +135,7 @@ def _safe(editor: TextEditor, before: str, path: Keys, ways: Iterable[str | None
     None among the texts, and as result, means that the file is removed. `ways` are those texts.
 
     Raises:
-        Unsafe: None of them is so.
+        Unsafe: None of them does.
     """
     kept = editor.rest(before, path)
     for after in ways:

@@ -238,7 +238,7 @@ def _pruned(whole: dict[str, object], path: Sequence[str]) -> dict[str, object]:
 def _comparable(value: object) -> str:
     """Return a value as text to be compared, in which the order of keys means nothing.
 
-    A NaN is equal to itself so.
+    The text of a NaN equals that of another NaN.
     """
     table = _as_table(value)
     if table is not None:
