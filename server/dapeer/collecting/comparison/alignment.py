@@ -43,7 +43,7 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 
 
 def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
-    """Yield the gaps of one window after the other.
+    """Yield the gaps between `a` and `b`, of one window after the other, each of at most `window` rows.
 
     A window begins behind the last equal rows of the one before.
     """

@@ -145,7 +145,7 @@ def _partings(
 ) -> Iterator[Parting]:
     """Yield the differences of a gap: rows of one place are paired, the `inner` gaps are rows of one run.
 
-    `inner` has the gaps that remain if only the places of the rows are compared.
+    `inner` has the gaps that remain if only the places of the rows are compared; `rows` has the rows of the thread in both runs.
     """
     i, j = gap.start_a, gap.start_b
     end = Gap(gap.end_a, gap.end_a, gap.end_b, gap.end_b)

@@ -46,9 +46,10 @@ class Compared:
         return [*lines, *([self._totals()] if first is not None else [])]
 
     def data(self) -> dict[str, Any]:
-        """Return the comparison as a dict of facts.
+        """Return the comparison as a dict: counts of rows, and if the runs differ, where.
 
-        It has counts of rows, and if the runs differ, `kind` and `parting` (a row of each run).
+        The counts are `rows` (of a and b), `alike`, `changed`, `only_a` and `only_b`. Runs that differ have `kind` ("data" or "flow") and
+        `parting` (a row of each run, or None where it has no more).
         """
         found, first = self.found, self.found.first
         facts: dict[str, Any] = {"rows": [len(found.a), len(found.b)], "alike": found.alike}
@@ -120,7 +121,7 @@ class Compared:
             yield f"{name} {shown}"
 
     def _outcome(self, parting: Parting) -> str:
-        """Return a sentence on how the runs part at a difference: by values or by control flow, and where."""
+        """Return a sentence on how the runs part at `parting`: by values or by control flow, and where."""
         a, b = self.found.a, self.found.b
         thread = f" in {self._who(parting)}" if self.found.threads else ""
         if parting.kind == "data":

@@ -191,9 +191,10 @@ def run(collected: Collected, place: Mapping[int, int]) -> RunRows:
 
 
 def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
-    """Return the columns that have no value in common in both runs, with the first value in a and in b.
+    """Return the columns in which two runs have no value in common, with the first value of each.
 
-    Only places count at which each run has at least `MIN_DIFFERENT_ROWS` rows.
+    They are keyed by the number of the place (a pair of points that both runs have) and of the column. Only places count at which each
+    run has at least `MIN_DIFFERENT_ROWS` rows.
     """
     found: dict[ColumnNumbers, tuple[str, str]] = {}
     for place in sorted({each.place for each in a.parts} & {each.place for each in b.parts}):
@@ -211,10 +212,10 @@ def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
 def numbered(
     a: RunRows, b: RunRows, left_out: Mapping[ColumnNumbers, object]
 ) -> tuple[list[int], list[int], int]:
-    """Return each row of a and of b as a number, and how many places there are.
+    """Return each row of a, and each row of b, as a number, and how many places there are.
 
-    Rows of one place that are equal, but for the columns `left_out`, have the same number; its remainder by the count of places is the
-    number of the place.
+    Rows of one place (a pair of points that both runs have) that are equal, but for the columns `left_out`, have the same number; its
+    remainder by the count of places is the number of the place.
     """
     count = max((each.place for each in chain(a.parts, b.parts)), default=0) + 1
     of: dict[int, list[int]] = {}

@@ -195,9 +195,9 @@ def _different(column: array[int]) -> Sequence[int]:
 
 
 def _cells(rows: bytes, letter: str, start: int, size: int) -> Cells:
-    """Return a column of values as texts, or as numbers that are read as texts.
+    """Return the values at one place of each row: as texts, or as numbers that are read as texts.
 
-    `letter` is their type, `start` their place in a row of `size` bytes.
+    `rows` are rows of `size` bytes behind each other, `letter` is the type of the value, `start` its place in a row.
     """
     if letter == "d":
         return NumberColumn(_column(rows, "d", start, size))
@@ -210,7 +210,7 @@ def _cells(rows: bytes, letter: str, start: int, size: int) -> Cells:
 def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) -> array[Any]:
     """Return the numbers at one place of each row; `kind` is a type code of `array`.
 
-    `start` is the place in a row of `size` bytes.
+    `rows` are rows of `size` bytes behind each other, `start` is the number's place in a row.
     """
     column: array[Any] = array(kind)
     width = column.itemsize

@@ -78,7 +78,10 @@ class Forest:
         return stack[-1] if stack else None
 
     def _shape(self) -> None:
-        """Set `shapes` and `sizes`, from the innermost calls to the outermost."""
+        """Set `shapes` and `sizes`, from the innermost calls on.
+
+        Calls that are alike, with all calls within them, get the same shape.
+        """
         known: dict[object, int] = {}
         self.shapes, self.sizes = [0] * len(self.order), [0] * len(self.order)
         outcomes: dict[str, str] = {}

@@ -70,7 +70,10 @@ def _lanes(forest: Forest, deepest: int) -> Iterator[str]:
 
 
 def _within(forest: Forest, calls: Sequence[int], deepest: int, indent: str) -> Iterator[str]:
-    """Yield the lines of calls that follow each other; those that repeat are folded into one line."""
+    """Yield the lines of calls that follow each other; those that repeat are folded into one line.
+
+    `calls` are row indices, `deepest` is how many levels of calls are shown, `indent` stands before each line.
+    """
     shapes = [forest.shapes[each] for each in calls]
     parts = list(repeats(shapes))
     left_out = _left_out(parts, calls, forest)
@@ -100,7 +103,7 @@ def _within(forest: Forest, calls: Sequence[int], deepest: int, indent: str) -> 
 def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
     """Return ", but for" and the arguments that differ among folded calls; empty: none differs.
 
-    `period` is how many calls repeat together.
+    `calls` are row indices; `period` is how many of them repeat together.
     """
     each = [calls[place::period] for place in range(period)]
     if period == 1:
@@ -165,7 +168,10 @@ def _is_within(forest: Forest, index: int, outer: int) -> bool:
 def _alike(
     forest: Forest, calls: Sequence[int], part: RepeatedPart, known: int | None = None
 ) -> str:
-    """Return a line that says that calls are alike, or like those from the index `known` on."""
+    """Return a line that says that `calls` are alike, or like those from the call in row `known` on.
+
+    `part` tells how many of them repeat together.
+    """
     hits = forest.lines.table.hits
     like = "alike" if known is None else f"like #{hits[known]}"
     if len(calls) == 1:
@@ -175,9 +181,9 @@ def _alike(
 
 
 def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str]:
-    """Yield the line of a call, and those of the calls within it, as deep as `deepest` says.
+    """Yield the line of the call in row `index`, and those of the calls within it, `deepest` levels deep.
 
-    It is opened further if an odd call is within it.
+    It is opened further if an odd call is within it. `indent` stands before each line.
     """
     outer = forest.around.get(index)
     text = forest.lines.line(index, None if outer is None else forest.lines.function(outer))
@@ -247,9 +253,9 @@ def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
 
 
 def functions(forest: Forest) -> Iterator[str]:
-    """Yield a line for each function, those with most calls first: their number, time, and results.
+    """Yield a line for each function, those with most calls first: number of calls, time, and results.
 
-    `MAX_SHOWN_FUNCTIONS` at most; a last line says how many more there are.
+    There are at most `MAX_SHOWN_FUNCTIONS`; a last line says how many more there are.
     """
     by = by_function(forest.lines, forest.order)
     order = sorted(by, key=lambda name: (-len(by[name]), name))
@@ -288,7 +294,10 @@ def _together(forest: Forest, name: str, indices: Sequence[int], took: str) -> s
 
 
 def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
-    """Return how many nanoseconds calls of one function took: in all, and without the calls within."""
+    """Return how many nanoseconds calls of one function took: in all, and without the calls within them.
+
+    `indices` are their rows. A call within another one of the function counts once in the first number.
+    """
     took, function = forest.lines.took, forest.lines.function
     whole = own = 0
     for index in indices:

@@ -163,7 +163,8 @@ def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
 def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
     """Yield the rows in which the expression `expected` did not hold, each behind the row before it.
 
-    The last column says whether it held. If it always did, one line says so.
+    The last column of `table` says whether it held; `names` are those of all columns. If it always did, one line says so. At most
+    `MAX_UNEXPECTED_ROWS` are shown; a last line counts the others.
     """
     verdicts = table.cells[-1]
     table = table.of(table.cells[:-1])
@@ -182,7 +183,7 @@ def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[st
 
 
 def described(each: Column) -> str:
-    """Return what is true of a column whose values change: counts of values or kinds, range, trend."""
+    """Return text on a column whose values change: counts of values or kinds, range, trend."""
     parts: list[str] = []
     kinds, counts = each.kinds.most_common(MAX_COUNTED_KINDS), each.counts
     if counts is not None and len(counts) <= MAX_COUNTED_VALUES:

@@ -107,9 +107,9 @@ def column(values: Sequence[str]) -> Column:
 
 
 def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> Iterator[Odd]:
-    """Set range and trend of a column, and yield its odd rows; `of` has the kind of each value.
+    """Set range and trend of the column `found`, and yield its odd rows.
 
-    `numbers` has the values as numbers; None: some are none.
+    `of` has the kind of each value, `numbers` the values as numbers; None: some are none.
     """
     yield from _rare(of, found.kinds, kinds=True)
     if found.counts is not None and len(found.counts) <= MAX_DISTINCT_VALUES:
@@ -194,9 +194,9 @@ def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -
 
 
 def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[Odd]]:
-    """Return how numbers go on ("rising", "each +1", …; empty: no trend), and the rows that break it.
+    """Return how numbers go on ("rising", "each +1", "mostly falling"; empty: no trend), and odd rows.
 
-    `indices` are the rows of the numbers in the table.
+    The odd rows break the trend, at most `MAX_ODD_ROWS`. `indices` are the rows of the numbers in the column.
     """
     steps = list(map(sub, numbers[1:], numbers))
     step = steps[len(steps) // 2]
@@ -248,9 +248,10 @@ def _usual(times: int, total: int) -> bool:
 
 
 def _breaks(numbers: Sequence[float], usual: Sequence[bool], fits: Fits) -> Iterator[int]:
-    """Yield the rows that break a sequence; the row behind a bad one does not, if it fits what was before.
+    """Yield the indices of the rows that break a sequence, such as one number that is out of order.
 
-    `usual` says of each step whether it is as the others.
+    The row behind a bad one does not break it, if it fits what was before. `usual` says of each step whether it is as the others, `fits`
+    whether the sequence may go so far in so many rows.
     """
 
     def between(before: int, after: int) -> bool:
@@ -280,9 +281,10 @@ def _each(step: float) -> str:
 def _direction(
     steps: Sequence[float], first: Sequence[float]
 ) -> tuple[list[bool], str, Callable[[float, float], bool]]:
-    """Return which steps go on, whether nearly all rise or fall (empty: neither), and how.
+    """Return for each step whether it follows the trend, the trend, and the comparison that tells it.
 
-    `first` is the first quarter of the steps.
+    The trend is "rising" or "falling", or empty with an empty list if neither is true of nearly all. `first` is the first quarter of
+    `steps`.
     """
     for trend, goes_on in (("rising", ge), ("falling", le)):
         if sum(map(goes_on, first, repeat(0))) < MIN_FIRST_SHARE * len(first):

@@ -27,9 +27,10 @@ Cell = str | int | float
 
 
 def repeated(columns: Mapping[str, Column], hits: Sequence[str]) -> list[Odd]:
-    """Return the rows that repeat a combination of columns, where nearly all combinations come once.
+    """Return the rows that repeat a combination of values in 2 or 3 columns, where nearly all come once.
 
-    `columns` are by their short names, `hits` has the number of each row. At most `MAX_ODD_ROWS` are returned, of the first such columns.
+    `columns` are by their short names, `hits` has the number of each row. At most `MAX_ODD_ROWS` rows are returned, of the first such
+    columns; empty: there are none.
     """
     total = len(hits)
     if total < MIN_ROWS_FOR_RARE:

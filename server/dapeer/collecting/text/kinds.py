@@ -25,6 +25,8 @@ _QUOTES = {"'": "text", '"': "text", "[": "list", "{": "map", "(": "tuple"}
 def kind(text: str) -> str:
     """Return a value's kind: its type as far as that shows, its sign, whether there is nothing in it.
 
+    `text` is the value as its language writes it. An error gives "error" and its class.
+
     >>> kind("3"), kind("-2.5"), kind("nan"), kind("None"), kind("''"), kind("Cart(total=3)")
     ('whole', 'negative fraction', 'nan', 'None', 'empty text', 'Cart')
     """
@@ -43,9 +45,9 @@ def kind(text: str) -> str:
 
 
 def of_whole(numbers: Sequence[int], *, many: bool) -> Sequence[str]:
-    """Return the kind of each whole number.
+    """Return the kind of each whole number: "whole", "negative whole" or "zero".
 
-    If there are `many` different ones, zero is no kind of its own.
+    With `many` different numbers, zero counts as "whole".
     """
     least, greatest = min(numbers), max(numbers)
     if least > 0 or (many and least == 0):
@@ -57,9 +59,9 @@ def of_whole(numbers: Sequence[int], *, many: bool) -> Sequence[str]:
 
 
 def of_numbers(numbers: Sequence[float], texts: Sequence[str], *, many: bool) -> Sequence[str]:
-    """Return the kind of each number, whose texts are `texts`.
+    """Return the kind of each number: "fraction", "zero", "nan", …, by the number and its text.
 
-    If there are `many`, zero is no kind of its own.
+    With `many` different numbers, zero counts as "fraction".
     """
     zero = "fraction" if many else "zero"
     return [
@@ -71,7 +73,10 @@ def of_numbers(numbers: Sequence[float], texts: Sequence[str], *, many: bool) ->
 
 
 def _of_number(text: str, number: re.Match[str]) -> str:
-    """Return the kind of a text that writes a number, by its match."""
+    """Return "zero", "whole", "negative fraction", "nan" or the like for a text that writes a number.
+
+    `number` is the match of the pattern `_NUMBER`.
+    """
     low = text.lower()
     if "n" in low:
         return low
@@ -81,9 +86,10 @@ def _of_number(text: str, number: re.Match[str]) -> str:
 
 
 def kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
-    """Return the kind of each value; texts of a few different shapes are told apart.
+    """Return the kind of each value ("whole", "empty text", "Cart", …).
 
-    `counts` has how often each value comes; None: there are too many different ones, and shapes stand for them.
+    Texts of a few shapes are told apart. `counts` has how often each value comes; None: there are too many different ones, and values of
+    one shape (`'ab-12'` has `'a-9'`) get the kind of the first of them.
     """
     if counts is None:
         return _of_shapes(values)
@@ -96,7 +102,11 @@ def kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
 
 
 def _of_shapes(values: Sequence[str]) -> Sequence[str]:
-    """Return the kind of each of many different values: those of one shape get the kind of the first."""
+    """Return the kind of each value.
+
+    Values of one shape (`'ab-12'` has `'a-9'`) get the kind of the first. Texts of a few shapes are told apart by their shape. If a value
+    has a line end, all are of the kind "value".
+    """
     shapes = shaped("\n".join(values))
     if len(shapes) != len(values):  # a value has a line end
         return ["value"] * len(values)

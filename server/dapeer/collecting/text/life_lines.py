@@ -74,9 +74,10 @@ def step(row: CollectedRow) -> LifeStep:
 
 
 def life(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
-    """Return the executed lines of a call, with source and changes.
+    """Return the executed lines of a call as text, each with its source and what it has changed.
 
-    Loops are folded, and long lives are cut. `call` is the row of the call, which says whether it has raised; None: it has not ended.
+    `rows` are in the order of execution. Loops are folded, and of long lives the first and last lines are returned, with a count of the
+    rest. `call` is the row of the call, which says whether it has raised; None: it has not ended.
     """
     steps = [step(row) for row in rows]
     known: dict[object, int] = {}
@@ -90,7 +91,10 @@ def life(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
 
 
 def _sources(steps: Sequence[LifeStep]) -> dict[int, str]:
-    """Return the source lines by number, without the indentation that all of them have."""
+    """Read the source lines of the steps.
+
+    Return each with its number, by number, without common indentation.
+    """
     files = {each.line: each.file for each in steps}
     texts = {line: line_text(file, line).expandtabs() for line, file in files.items()}
     cut = min((len(each) - len(each.lstrip()) for each in texts.values() if each), default=0)
@@ -124,7 +128,10 @@ def _folded(
 
 
 def _turned(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[RepeatedPart]:
-    """Yield the parts so that all turns of a loop begin with the same line, also after an odd turn."""
+    """Yield the parts (start, period, how often it repeats) so that a loop's turns begin with one line.
+
+    After an odd turn another line may seem to begin them. `shapes` has a number for each step, equal for steps that are alike.
+    """
     known: set[tuple[int, ...]] = set()
     for start, period, times in parts:
         turns = [tuple(shapes[at : at + period]) for at in range(start, start + period)]
@@ -149,7 +156,8 @@ def _turns(count: int, steps: Sequence[LifeStep]) -> str:
 def _bounded(lines: Sequence[tuple[str, int]], counts: Mapping[int, int]) -> Iterator[str]:
     """Yield the first and the last lines of a long life, and of those between them what came once only.
 
-    `lines` have the shape of their step, and `counts` how often each shape comes.
+    `lines` are pairs of text and shape of the step (-1: of several), `counts` has how often each shape comes. A line says how many were
+    left out.
     """
     middle = range(FIRST_LINES, len(lines) - LAST_LINES)
     once = [number for number in middle if counts.get(lines[number][1]) == 1][:MAX_ODD_LINES]

@@ -24,9 +24,10 @@ EXPRESSION_CHARS = 80
 
 
 def drawn(collection: Collection, project: Path) -> Json:
-    """Return what a person's page shows of a point's rows: its title, plots, and some of the rows.
+    """Return what a person's page shows of a point's rows, as JSON.
 
-    The rows are the odd and the last ones. `why` has a text for each row in `rows`; empty: it is not odd.
+    The keys are `title`, `plots` (one for each column of numbers), `columns` (names), `rows` (the odd and the last ones, as lists of
+    texts) and `why` (for each of these rows, why it is odd; empty: it is not).
     """
     table, names = readable(collection.point, collection.table, project)
     # A row that comes right now is not whole yet.

@@ -40,7 +40,10 @@ def repeats(sequence: Sequence[int]) -> Iterator[RepeatedPart]:
 
 
 def _at(sequence: Sequence[int], start: int, period: int) -> RepeatedPart:
-    """Return how often the `period` elements from `start` on repeat; `times` is 1 if they do not."""
+    """Return the `period` elements from `start` on as a part, with how often they follow each other.
+
+    `times` is 1 if they do not repeat.
+    """
     first = sequence[start]
     if start + period >= len(sequence) or sequence[start + period] != first:
         return RepeatedPart(start, period, 1)

@@ -75,6 +75,8 @@ class Error:
 def value_of(cell: str) -> CellValue:
     """Return what a cell says, as far as it is plain: a number, a text, nothing; else its text.
 
+    The `Error` of a failed evaluation is returned as that.
+
     >>> value_of("3"), value_of("'a'"), value_of("None"), value_of("[1]")
     (3, 'a', None, '[1]')
     """

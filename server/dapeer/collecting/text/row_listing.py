@@ -129,7 +129,10 @@ def kept(
 
 
 def _values(table: Table, expressions: Sequence[str], *, calls: bool) -> dict[str, list[object]]:
-    """Return the values of all columns that a filter may use, by name."""
+    """Return the values of all columns that a filter may use, by name.
+
+    The names are `hit`, `seconds`, `thread`, `task`, `caller`, the expressions, and `c1`, `c2` …. Rows that are calls also have `error`.
+    """
     values: dict[str, list[object]] = {
         "hit": [value_of(each) for each in table.hits],
         "seconds": [value_of(each) for each in table.seconds],
@@ -151,7 +154,10 @@ def _error(result: str) -> str | None:
 
 
 def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) -> Iterator[str]:
-    """Yield rows as lines, or plots, as a selection wants them; constant columns come first."""
+    """Yield rows as lines, or plots, as a selection wants them; columns that do not change come first.
+
+    `expressions` are the names of the table's columns.
+    """
     found = shown(table, expressions, 0 if len(table) > 1 else MAX_WHOLE_CELL_CHARS)
     if selection.plot:
         yield from _plots(found)

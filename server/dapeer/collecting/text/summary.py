@@ -89,7 +89,8 @@ def place_of(point: Point, project: Path) -> str:
 def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
     """Return a point's rows and the names of their columns, as a reader gets them.
 
-    For a watch, function, file and line become one column `at`; where something is expected, the last column is `expected`.
+    For a watch, function, file and line become one column named `at`; where something is expected, the last column is named `expected`.
+    In all other cases `table` itself comes back.
     """
     if point.expect:
         return table, (*point.columns[:-1], EXPECTED)

@@ -75,9 +75,10 @@ def timeline(
 def _lines(
     picked: Sequence[tuple[int, Entry]], shown_ones: set[int], several: Sequence[bool]
 ) -> Iterator[str]:
-    """Yield the lines of the picked rows that are shown, and of those between them a range of numbers.
+    """Yield the picked rows as lines, each numbered, and for rows that are not shown a range of numbers.
 
-    `several` says whether there are several processes, threads and tasks, which are named then.
+    `picked` are pairs of number and row; `shown_ones` are the numbers to show. `several` says whether there are several processes,
+    threads and tasks, which are named then.
     """
     before: Entry | None = None
     left_out: list[int] = []

@@ -55,7 +55,10 @@ def outcome(
 
 
 def _done(watch: Watch, name: str, row: CollectedRow, project: Path) -> str:
-    """Return a sentence on the line that has done it; `name` is the expression in quotes."""
+    """Return a sentence on the line in `row` that has made the watched expression true, or changed it.
+
+    `name` is the expression in quotes. The doubts that the watch has recorded are in the sentence.
+    """
     function, file, line, before, after = row.cells[:5]
     by = f" by thread {row.thread}" if row.thread not in {"", "MainThread"} else ""
     arrow = " → ".join(value(each) for each in (before, after) if each) or "(no value)"

@@ -130,9 +130,10 @@ class LineBreakpoints:
             await self.trace()
 
     async def collect_at(self, functions: Sequence[RequestedFunction]) -> None:
-        """Have the program collect at these functions, and at no others, by instructing it or by log points.
+        """Have the program record values at these functions, and no others, by itself or by log points.
 
-        Those at which it cannot are left out. An event tells the mirror what became of the others.
+        Functions at which it cannot are left out. An event tells the mirror what became of the others, and the breakpoints of files whose
+        log points change are sent again.
         """
         able = [each for each in functions if not self.why_not_at(each, "")]
         if not (able or self.functions):

@@ -171,9 +171,10 @@ class LogLines:
         return point | ({"condition": requested["condition"]} if "condition" in requested else {})
 
     async def _places_of(self, made: Breakpoint) -> list[LogPlace]:
-        """Return all places of a function breakpoint: those that the adapter lists, or the one in `made`.
+        """Return where the function of a function breakpoint begins, as path, line and column.
 
-        `made` is the adapter's answer on the breakpoint. Empty: the adapter tells no place.
+        It may be several. `made` is the adapter's answer on the breakpoint. Its own place counts if the definition has no command that
+        lists all. Empty: the adapter tells no place.
         """
         places: list[LogPlace] = []
         if self._known.places:

@@ -124,7 +124,7 @@ class Plan:
         """Return whether the source file `path` may run in a process that the adapter does not debug.
 
         That is so if the program, or one of its `libraries` (paths; empty: those that its file names), calls a function that the quirk
-        `unfollowed` lists. Where that lists every file, only the program itself is certain.
+        `unfollowed` lists, or the plan's `forks` says so. Where the quirk lists every file, only the program itself is certain.
         """
         functions = self.definition.quirks.unfollowed
         if ANY_FILE in functions:

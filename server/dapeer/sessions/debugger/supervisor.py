@@ -129,7 +129,7 @@ class Supervisor:
     async def _begin_child(self, parent: DirectSession, offered: Body) -> None:
         """Start the session of a child process, and return once it is connected to its adapter.
 
-        `offered` has the keys `request` and `configuration`.
+        `offered` is what the adapter wants, with the keys `request` and `configuration`. The session goes on in a task of its own.
 
         Raises:
             DapeerError: The child is not wanted, or cannot be reached: then it runs on without a debugger. The parent's channel

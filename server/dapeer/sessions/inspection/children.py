@@ -203,16 +203,16 @@ def _members(fetching: Fetching, rows: Sequence[Variable]) -> Sequence[Variable]
 
 
 def _stands_for_more(fetching: Fetching, row: Variable) -> bool:
-    """Return whether a child stands for more elements of its container, by the definition's pattern."""
+    """Return whether a child is a placeholder for more elements of its container (`more_elements`)."""
     pattern = fetching.more_elements
     return bool(pattern and pattern.fullmatch(f"{row['name']}: {row.get('type', '')}"))
 
 
 async def _runs(fetching: Fetching, row: Variable, deepest: int) -> list[_Run]:
-    """Return the elements for which a child stands, in order.
+    """Return the elements for which the child `row` is a placeholder, in order.
 
-    They are fetched, at most `deepest` levels down. A child whose value is a range such as `[100:200]` has them directly; any other may
-    hold more such children.
+    They are fetched as needed. A placeholder whose value is a range such as `[100:200]` has its elements directly below; any other may
+    hold more placeholders, which are looked into `deepest` levels down.
     """
     if found := _RANGE.fullmatch(row["value"]):
         return [_Run(int(found[2]) - int(found[1]), below=row["variablesReference"])]

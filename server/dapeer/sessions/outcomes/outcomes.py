@@ -150,7 +150,7 @@ def _bounded(first: Session, outcomes: Sequence[BreakpointOutcome], *, mute: boo
 
 
 def _text(first: Session, outcome: BreakpointOutcome, *, mute: bool) -> str:
-    """Return the place of an outcome, with its reason unless that was reported before."""
+    """Return an outcome's place as text, with its reason and doubts unless the state was reported before."""
     path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
     at = f"{relative(path, first.project)}:{line}" if line else quoted(path)
     if reported & {outcome.key, ("rejected", path, line)}:
@@ -160,9 +160,9 @@ def _text(first: Session, outcome: BreakpointOutcome, *, mute: bool) -> str:
 
 
 def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints) -> object:
-    """Return a value that is equal as long as no new outcome can have come up while the program goes on.
+    """Return a value to compare: as long as it is equal, no new outcome can have come up.
 
-    That the program has come to a breakpoint does not change it: then there is less to tell.
+    That is true while the program goes on. That the program has come to a breakpoint does not change it: then there is less to tell.
     """
     awaited = first.program.awaited
     mirrors = [

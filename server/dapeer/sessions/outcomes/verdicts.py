@@ -112,7 +112,10 @@ def _is_unproven(verdict: Verdict) -> bool:
 
 
 def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
-    """Return the verdict on a breakpoint's place: not bound, moved, or not hit; None: all is well."""
+    """Return the verdict on a breakpoint's place; None: it is bound where it was wanted, or was reached.
+
+    The states are "rejected", "pending", "never bound", "moved" and "not hit".
+    """
     states = {each.state for each in facts.answers}
     if facts.is_reached or facts.has_failed or "verified" in states:
         return _verdict_on_bound(facts)

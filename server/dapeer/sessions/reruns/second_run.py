@@ -38,9 +38,9 @@ NOTHING = RecordedLife(None, [], in_time=True)
 
 
 def plan_again(session: Session, point: Point, recorded: CollectedRow) -> Plan:
-    """Return a plan that runs a program again, to record one call line by line and stop nowhere.
+    """Return a plan that runs a program again, records one call line by line, and stops nowhere.
 
-    Nothing is started.
+    It has no breakpoint but the one that records the call, and no exception filters. Nothing is started.
 
     Args:
         session: A session of the first run.
@@ -104,7 +104,7 @@ async def life(
 async def _over(session: Session, recorded: CollectedRow, seconds: float) -> bool:
     """Resume the second run at each stop until the recorded call has come up again; return whether it has.
 
-    True also if the program has ended; False: `seconds` are over.
+    A call that is equal in all counts. True also if the program has ended; False: `seconds` are over.
     """
     clock = anyio.current_time
     end = clock() + seconds

@@ -64,10 +64,10 @@ async def places(
 async def _own(
     session: Session, debugger: Debugger, files: str, frame: StackFrame | None
 ) -> list[str]:
-    """Return the files that the program has loaded and that are the user's, of the project or of `frame`.
+    """Return the user's files that the program has loaded, in the project, and that of `frame`.
 
     `files` is an expression of the definition that lists loaded files; empty: the adapter has reported them. If neither is known, files
-    of the same kind beside the frame's count.
+    of the same kind below the folder of the frame's file count.
     """
     paths = [frame_path(frame)] if frame else []
     if files and frame:
@@ -134,8 +134,8 @@ async def _lines(
 ) -> list[tuple[int, int]]:
     """Return line and column (0: none) of a file's lines that can get a breakpoint with a condition.
 
-    They are asked of the adapter if it can tell, else all lines with code. Lines with a breakpoint of somebody's that has no room for
-    another condition are left out.
+    The adapter, or an expression of the definition, tells which these are; else all lines with code count. Lines with a breakpoint of
+    somebody's that has no room for another condition are left out.
     """
     text = (await in_thread(text_of, path)).splitlines()
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]

@@ -255,7 +255,7 @@ class Stepping(Driving):
     async def _ran_beside(self, stop: Stop) -> bool:
         """Return whether another thread may have run code of the user's meanwhile.
 
-        True also if there are too many.
+        True also if threads have ended, or there are more than `THREADS_LOOKED_AT` others. Their stacks are requested.
         """
         inspect = self.session.inspect
         alive = await inspect.threads()

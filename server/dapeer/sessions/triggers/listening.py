@@ -91,9 +91,9 @@ def processes_of(sessions: Iterable[Session]) -> Processes:
 
 
 def _processes(session: Session) -> set[int]:
-    """Return the pid of a session's program, as its adapter names it, else all that it has started.
+    """Return the pids of a session's program: that which its adapter names, or all that it has started.
 
-    Empty: it is not known, is on another machine, or its child session has it.
+    Empty: none is known, it is on another machine, or a child session has it.
     """
     if session.delegates:
         return set()

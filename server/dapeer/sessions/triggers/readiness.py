@@ -63,7 +63,7 @@ class Readiness:
     def awaited(self, trigger: Trigger) -> str:
         """Return a clause on what `trigger` waits for, such as "until it listens at port 80".
 
-        Empty: for nothing.
+        Empty: it waits for nothing.
         """
         if self.ready.awaited:
             return self.ready.awaited

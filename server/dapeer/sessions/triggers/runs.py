@@ -137,7 +137,7 @@ class TriggerRun:
             yield f"then: {queued} more follow{'s' * (queued == 1)}"
 
     def _line(self, each: Doing) -> str:
-        """Return the line on a trigger as it is now."""
+        """Return the line on a trigger: what it waits for, that it was sent, or its outcome."""
         stopped = " (the program is stopped)" if self.program.stopped else ""
         if each.state == "waits":
             return f"{each.trigger.title} waits {self.readiness.awaited(each.trigger)}{stopped}"
