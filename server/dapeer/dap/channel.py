@@ -204,13 +204,13 @@ class Channel:
         self.fault = self.fault or words
 
     def _respond(self, response: Response) -> None:
-        # Only the number counts: some adapters leave `command` empty in error responses.
         """Pair a response with its request, show it to the observer, and wake the caller that waits for it.
 
         The response gets the request's command and arguments, since some adapters leave `command` empty; its body is then normalized
         for that command. A response to an unknown or already answered request is dropped. The response to a request of
         another client of the session goes to the observer only.
         """
+        # Only the number counts: some adapters leave `command` empty in error responses.
         request, answer = self._pending.pop(response.request_seq, (None, None))
         if request is None and response.request_seq not in self._watched:
             return  # answered before, or never asked

@@ -149,8 +149,8 @@ def _object(kind: type, *, complete: bool) -> Check:
     expected = identities | defaults.keys()
 
     def check(value: object) -> Value:
-        # Most objects are as they should be.
         """Return `value` if it fits, else a copy with its fields mended, or `ABSENT` if it is useless."""
+        # Most objects are as they should be.
         if is_object(value) and expected <= value.keys() and _fits(fields, value):
             return value
         if not is_object(value) and expected:

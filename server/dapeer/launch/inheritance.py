@@ -216,8 +216,8 @@ def _numbered(programs: Sequence[Session]) -> str:
 def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
     """Move the breakpoints of files that were edited since `before` started to where their lines are now.
 
-    It changes `breakpoints`, and yields a line for each that has moved, or whose line was changed. `before` is a session of the
-    earlier program. It does its work while it is iterated.
+    It changes `breakpoints` and what the earlier program, of which `before` is a session, still waits for. It yields a line for
+    each breakpoint that has moved, or whose line was changed; it does its work while it is iterated.
     """
     refused = before.program.awaited.kept_from
     for session in before.program.sessions:

@@ -196,7 +196,7 @@ def plan_of(
 
     Raises:
         AdapterUnknown: No adapter fits.
-        ArgumentError: An argument is useless to the adapter, nothing can be attached to, or a file cannot be read.
+        ArgumentError: An argument is useless to the adapter, nothing can be attached to, or a file is a named pipe, a device or the like.
     """
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
     check_files(config, Path(inputs["cwd"]))

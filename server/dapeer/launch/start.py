@@ -291,10 +291,11 @@ class Launcher:
     ) -> Start:
         """Return the start of a configuration in Neovim as it is written, with the caller's arguments.
 
-        `there` is the Neovim, and the name of the adapter there. `inputs` are the caller's arguments, checked.
+        `there` is the Neovim, and the name of the adapter there. `inputs` are the caller's arguments, checked; they replace the
+        configuration's keys.
 
         Raises:
-            ArgumentError: A key names what is no file.
+            ArgumentError: A file that a key names is a named pipe, a device or the like.
         """
         peer, kind = there
         given = {key: inputs[key] for key in launch.inputs if key not in _OURS}
@@ -321,7 +322,7 @@ def _with_env_file(inputs: Json, config: Json) -> tuple[Json, Json]:
     It reads the files. Variables of the caller's `env` come first.
 
     Raises:
-        ArgumentError: A file is no file, or cannot be read.
+        ArgumentError: One of the files cannot be read, or is a named pipe, a device or the like.
     """
     written = config.get("envFile")
     files = [str(each) for each in (written if is_array(written) else [written]) if each]

@@ -84,12 +84,12 @@ def start_in_neovim(peer: Peer, options: Json, *, launched: bool, folder: Path) 
     async def begin(
         debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
-        # nvim-dap sends the breakpoints that are its signs.
         """Start the configuration in Neovim, and send the breakpoints to other programs.
 
         Raises:
             DapeerError: It does not start, or a file with a breakpoint has unsaved changes.
         """
+        # nvim-dap sends the breakpoints that are its signs.
         paths = _files(breakpoints)
         if paths and (there := await peer.unsaved(paths)):
             raise unsaved(there[0])

@@ -124,8 +124,8 @@ class Choice:
 def chosen(stop: Stop, changed: Collection[str]) -> Choice:
     """Choose the locals to show at a stop, at most `MAX_LOCALS`, in the order of their relevance.
 
-    Those that source, arguments or `changed` (names of changed locals) speak for are shown, and all if they are at most
-    `MAX_UNSORTED_LOCALS`. Definitions of the module are only counted.
+    If there are more than `MAX_UNSORTED_LOCALS` and the source is known, only those are shown that the source, arguments or
+    `changed` (names of changed locals) speak for, but at least `MIN_LOCALS`. Definitions of the module are only counted.
     """
     *data, defined = _groups(stop, changed)
     count = sum(map(len, data))

@@ -71,8 +71,8 @@ class Matcher:
             ) from error
 
     async def _start(self) -> None:
-        # `-I`: Python must not import a file of the project.
         """Start the process that searches, and wait for its first line."""
+        # `-I`: Python must not import a file of the project.
         command = [sys.executable, "-I", "-S", "-c", _CODE]
         process = self._process = await anyio.open_process(
             command,

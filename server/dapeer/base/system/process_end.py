@@ -42,11 +42,12 @@ def opened(pid: int) -> int | None:
 
 
 async def over(pid: int, file: int, started: Callable[[], anyio.Event] = anyio.Event) -> str | None:
-    """Wait until the process of a pidfd has ended; return the name of the signal that ended it, or None.
+    """Wait until the process of a pidfd has ended; return the name of the signal that ended it.
 
-    `file` is the pidfd, which stays open. A pidfd reports the end only when the last thread has been reaped, which a debugger may
-    delay; so the end of another thread is waited for as well, where Linux can (6.9): a signal that kills one kills all. `started`
-    returns an event that the caller sets when the process may have started further threads.
+    None: it was no signal, or that is unknown. `file` is the pidfd, which stays open. A pidfd reports the end only when the last
+    thread has been reaped, which a debugger may delay; so the end of another thread is waited for as well, where Linux can (6.9): a
+    signal that kills one kills all. `started` returns an event that the caller sets when the process may have started further
+    threads.
     """
     # A duplicate, since several may wait, and one descriptor has one reader.
     whole = os.dup(file)

@@ -88,8 +88,8 @@ def write_error(text: str, colour: str) -> None:
 
 
 def _write(text: str) -> None:
-    # Names of files may be no UTF-8.
     """Write a text and a line end to stdout, also with bytes that are no UTF-8."""
+    # Names of files may be no UTF-8.
     sys.stdout.buffer.write(f"{text}\n".encode(errors="surrogateescape"))
     sys.stdout.flush()
 

@@ -94,7 +94,6 @@ def _reach() -> Reached | None:
 
 
 def _opened(reached: Reached, environment: Mapping[str, str] | None) -> Core:
-    # Arguments of a process are often no UTF-8, and so are variables.
     """Return a connection by which tools of a reached server can be called.
 
     `environment` are the variables for programs that are started; None if there are none.
@@ -102,6 +101,7 @@ def _opened(reached: Reached, environment: Mapping[str, str] | None) -> Core:
     Raises:
         ServerGone: The server has ended.
     """
+    # Arguments of a process are often no UTF-8, and so are variables.
     sent = {_as_bytes(k): _as_bytes(v) for k, v in environment.items()} if environment else {}
     wire = reached.connection
     connection = Connection(

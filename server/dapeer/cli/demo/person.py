@@ -39,8 +39,8 @@ class Person:
         self._hands = hands
 
     async def _do(self, function: str, *arguments: object) -> Value:
-        # None would come as `vim.NIL`, which is true.
         """Call a function of the Lua module `person`, without the arguments that are None; return its result."""
+        # None would come as `vim.NIL`, which is true.
         given = [each for each in arguments if each is not None]
         return await self._hands.lua(f"return require('person').{function}(...)", *given)
 
