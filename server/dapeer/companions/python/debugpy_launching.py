@@ -37,7 +37,7 @@ def run(folder: str, script: str, beside: Callable[[str], Any]) -> None:
     It returns or exits as the launcher does.
 
     Args:
-        folder: The path of debugpy's launcher, which it passes to Python to start the server.
+        folder: The folder of debugpy, which its launcher passes to Python to start the debug server.
         script: The path of the script that runs the program instead: `debugpy_launcher.py`.
         beside: Imports a module that lies beside that script, by its name, and returns it.
     """

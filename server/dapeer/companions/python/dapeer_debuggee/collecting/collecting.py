@@ -224,7 +224,10 @@ def report_lost_rows() -> None:
 
 
 def forked() -> None:
-    """Have each collector go on in a forked process, in a file of its own: called after a fork in the child."""
+    """Have each collector go on in a forked process, in a file of its own.
+
+    A hook of `os.register_at_fork`.
+    """
     for each in collectors:
         each.forked()
 
