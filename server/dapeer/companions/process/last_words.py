@@ -65,8 +65,8 @@ def has_stop(pid: int) -> bool:
 def main() -> None:
     """Read stdin until it ends; then send the requests of its last whole line, and wait for their end.
 
-    `sys.argv` has the file descriptor of the connection and the program's process id. An empty JSON array ends at once. SIGINT, SIGTERM and
-    SIGHUP are ignored, since this process outlives its client.
+    The line is a JSON array of commands and arguments; where it is empty, nothing is sent. `sys.argv` has the file descriptor of the
+    connection and the program's process id. SIGINT, SIGTERM and SIGHUP are ignored, since this process outlives its client.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -43,9 +43,10 @@ class Cleanup:
         self.folders: set[str] = set()
 
     def obey(self, line: str) -> None:
-        """Carry out one line of stdin (the forms are in this module's docstring); an unknown line is ignored.
+        """Carry out one line of stdin: it adds something to clean up, removes it, or has a debugger detach.
 
-        It adds to or removes from `processes`, `attached` and `folders`; `detach PID` forks a process that waits for that debugger.
+        The forms are `process PID STARTED LEADS_GROUP LEADS_SESSION`, `attached` with the same and SIGNAL, `folder NAME`, `forget
+        PID_OR_NAME`, and `detach PID`, which forks a process that waits for that debugger. Any other line is ignored.
         """
         match line.split():
             case ["process", pid, since, group, session]:
@@ -185,7 +186,8 @@ def leads_group(pid: int) -> bool:
 def main() -> None:
     """Register what the lines of stdin say until it ends, then clean all of that up.
 
-    `sys.argv[1]` is how many reapers were started before this one; it spreads their signals. SIGINT, SIGTERM and SIGHUP are ignored.
+    `sys.argv[1]` is the number of this reaper among its core's ones, from 0; it delays signals, so that they do not all come at once.
+    SIGINT, SIGTERM and SIGHUP are ignored.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -155,10 +155,7 @@ def find_the_newest(row: Any) -> None:
 
 
 def apply_rows() -> None:
-    """Apply `ROWS`, all rows of the adapter, in this process, in their order.
-
-    Those that do not fit are off.
-    """
+    """Apply `ROWS`, the patches of debugpy's adapter, in this process; those that do not fit stay off."""
     debugpy_launcher.describe_little()
     # The adapter's modules import each other, in this order only.
     with contextlib.suppress(Exception):

@@ -64,8 +64,8 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 def arrive(texts: dict[str, str]) -> str:
     """Apply all patches of pydevd in this program; return why that failed, empty if it did not.
 
-    `texts` are the modules' sources by `python/PATH`, and the user's setting `DAPEER_PATCHES`. Nothing happens if this package is loaded
-    already, or the setting is `off`. At a disconnect, all is undone and the modules are removed. A failure leaves nothing, either.
+    `texts` are the modules' sources by `python/PATH`, and the user's setting under `DAPEER_PATCHES`. Nothing happens if this package is
+    loaded already, or the setting is `off`. At a disconnect all is undone, and the modules are removed; so it is after a failure.
     """
     if f"{PACKAGE}.improving" in sys.modules:
         return ""
@@ -108,10 +108,11 @@ def collect(
     variables: dict[str, Any],
     namespace: dict[str, Any],
 ) -> CollectingAnswer:
-    """Do as `collecting.collect` does, and return its answer, in a program without our patches.
+    """Collect at the points of a specification from now on, in a program without our patches.
 
-    `texts` are the modules' sources by `python/PATH`, `spec` is JSON, whose `points` collect from now on; `variables` and `namespace` are a
-    frame's local and global names. The modules stay in the program while there are points.
+    Return the answer. `spec` is JSON, and so is the text of the answer: both are as for `collecting.collect`. `texts` are the modules'
+    sources by `python/PATH`; `variables` and `namespace` are a frame's local and global names. The modules stay in the program while there
+    are points.
     """
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
@@ -129,9 +130,10 @@ def collect(
 
 
 def look(texts: dict[str, str], question: str) -> CollectingAnswer:
-    """Return the answer of `waits.look` to a question (JSON), in a program without our patches.
+    """Return as JSON who waits for what in this program, or the variables of a frame; see `waits.look`.
 
-    `texts` are the modules' sources; no module stays, unless the program has others of this package.
+    `question` is JSON, too. `texts` are the modules' sources by `python/PATH`: they are imported for this answer, and removed, unless the
+    program has others of this package.
     """
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)

@@ -10,9 +10,9 @@ from typing import Any
 
 
 def main() -> None:
-    """Patch pydevd in this process, which the debuggee has started.
+    """Patch pydevd in this process, which the debuggee has started, and in the processes that it starts.
 
-    It imports debugpy, applies all rows, has this process's own children patched, and lets stdout and stderr flush at each line.
+    It imports debugpy beside pydevd, and has stdout and stderr flushed at each line, so that output comes before the stop behind it.
     """
     from . import improving as dapeer_debuggee
 

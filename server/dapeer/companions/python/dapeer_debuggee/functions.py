@@ -161,9 +161,9 @@ def names_of(file: str) -> dict[tuple[str, int], str]:
 
 
 def named(code: CodeType, around: str) -> Iterator[tuple[tuple[str, int], str]]:
-    """Yield key and qualified name of each function and class in a code object, at any depth.
+    """Yield (name, first line) and qualified name of each function and class in a code object.
 
-    A key is the name and the first line. `around` is put before the names.
+    Those at any depth are yielded. `around` is put before the names, such as `Order.`; it is empty for a module's code.
     """
     for each in code.co_consts:
         if isinstance(each, CodeType):

@@ -113,9 +113,9 @@ def container(
 
 
 def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
-    """Return the text of an object of the class `kind` with its attributes.
+    """Return the text of an object of the class `kind` with its attributes, in about `room` characters.
 
-    A class or module has its name.
+    A class, function or module is shown by its name. See `text` for `around`.
     """
     name = str(NAME.__get__(kind))
     if issubclass(kind, type):

@@ -68,9 +68,11 @@ class Collector:
             self._begin()
 
     def collect(self, spec: dict[str, Any], names: Any) -> dict[str, Any]:
-        """Collect at the points of `spec` from now on, and nowhere else; return the answer.
+        """Collect at the points of `spec` from now on, and nowhere else; return what is reached.
 
-        Both are the JSON objects that this module's docstring tells. `names` is the frame in which watched expressions are looked up.
+        `spec` has `folder` and `points`, perhaps `chunks` and `seconds`; without points, collecting ends. The answer has `file` (the path
+        of the rows, empty: none), `message` (what is not reached) and for each of the `points` its `id`, `bound`, `line` and `message`.
+        `names` is the frame in which watched expressions are looked up.
         """
         self._spec = spec
         outcomes = self._take(spec, names)
@@ -160,7 +162,10 @@ class Collector:
             self._rows.report_lost()
 
     def forked(self) -> None:
-        """Go on in a forked process, in a file of its own; its session sets its own breakpoints."""
+        """Go on in a process that was just forked: its rows go to a new file.
+
+        Watching points stay, and all others are bound again; stops at functions are dropped, since the process's own session sets them.
+        """
         # The child's own session sets its breakpoints.
         self._stops = []
         if self._rows is None:
@@ -191,9 +196,9 @@ collectors: list[Collector] = []
 
 
 def collect(spec: str, names: Any = None) -> str:
-    """Collect at the points of a specification, as this module's docstring says.
+    """Collect at the points of a specification from now on, and nowhere else; return the answer, in JSON.
 
-    Return the answer, in JSON.
+    See `Collector.collect` for the keys of both, and this module's docstring for those of points.
 
     Args:
         spec: The specification, in JSON.

@@ -67,9 +67,10 @@ class CallTracer:
         self._line = frame.f_lineno
 
     def _changes(self, frame: Any) -> list[tuple[str, str, str]]:
-        """Return name, value before and value now of each local variable that has changed, and remember them.
+        """Return name, text before and text now of each local variable of a frame that has changed.
 
-        Where few members or elements of the same value have changed, these are told instead.
+        The new values are remembered. Where at most `MAX_CHANGED_PARTS` members or elements of the same object have changed, these are
+        returned in place of the variable, as `name.member` or `name[key]`.
         """
         changes: list[tuple[str, str, str]] = []
         for name, value in itertools.islice(frame.f_locals.items(), MOST_NAMES):
@@ -97,14 +98,14 @@ class CallTracer:
 
 
 def held(name: str, value: Any, before: Any, now: Any) -> list[tuple[str, str, str]]:
-    """Return the elements or members of one and the same value that have changed, as changes of names.
+    """Return the elements or members of one and the same object that have changed, as (name, before, now).
 
-    Each is name, value before and value now. Empty: it is another value, or that is not known.
+    It is empty if the variable is another object now, or what it held is not known.
 
     Args:
-        name: Its name.
-        value: A value.
-        before: Its id, and its `calls.parts`, as they were.
+        name: The name of the variable.
+        value: The object.
+        before: Its id, and its `calls.parts`, as they were; or None.
         now: The same, as they are.
     """
     if before is None or now is None or before[0] != now[0]:

@@ -111,9 +111,9 @@ class MonitoringHooks:
             frame = frame.f_back
 
     def _find(self, frame: Any) -> Any:
-        """Return the plan of a frame's code, and switch on the events that it needs.
+        """Return the plan of a frame's code, and switch on the events of `sys.monitoring` that it needs.
 
-        None: nothing is recorded.
+        A new plan is made by the `points.Bound`, and kept; None: nothing is recorded of this code.
         """
         code = frame.f_code
         known = self._codes.get(id(code))

@@ -58,8 +58,9 @@ class SpecifiedPoint:
     def bind(self) -> bool:
         """Find the line or function of the point; return whether it is bound.
 
-        `line`, `file` and `message` are set: the next line with code, as for breakpoints, and what the user is told. A function that is not
-        loaded yet counts as bound, and so does a file that cannot be read there.
+        `line` and `file` are set to the next line with code, as for breakpoints, or to a loaded function's; `message` to what the user is
+        told. A function that is not loaded yet counts as bound, and so does a file that cannot be read there; a line without code below it
+        does not.
         """
         if self.watch is not None:
             return True
@@ -190,7 +191,7 @@ class Bound:
                 self._by_file.setdefault(each.file, []).append(each)
 
     def plan(self, frame: Any) -> CodePlan:
-        """Return a new plan of a frame's code: what is recorded, watched, and where it stops."""
+        """Return a new `CodePlan` of a frame's code: what is recorded and watched, and where it stops."""
         code = frame.f_code
         made = CodePlan(code, getattr(self._maker, "context", None))
         made.stops += (

@@ -188,9 +188,10 @@ class Maker:
         return textwrap.indent("\n".join(reads), "    "), mark
 
     def _body(self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]) -> str:
-        """Return the statements that evaluate expressions, with a deadline if one of them runs code.
+        """Return the statements that evaluate the expressions of a recorder, each to a variable of its own.
 
-        `point` is a `points.SpecifiedPoint`.
+        If one of them runs code, they have a deadline. `evaluated` are pairs of a mark in the text and an expression; `point` is a
+        `points.SpecifiedPoint`.
         """
         guarded = any(each.runs_code for _mark, each in evaluated)
         parts: list[str] = []

@@ -92,9 +92,9 @@ class Rows:
         return True
 
     def _fail(self, error: OSError) -> None:
-        """Remember an error of writing, try nothing for `PAUSE_SECONDS`, and have lost rows told.
+        """Remember an error of writing, and have `write` count lines as lost for `PAUSE_SECONDS`.
 
-        Without a file of rows, a `PID.lost` is made in its place, if that can be.
+        Without a file of rows, a `PID.lost` is made in its place, if that can be, which tells how many are lost.
         """
         self.error = error.errno or 0
         self.write = self._missed
@@ -163,7 +163,7 @@ class Rows:
             self._name(f"b\t{point}\t{function}\n")
 
     def _name(self, line: str) -> bool:
-        """Write a line into the header; return whether there is room for it, and a file."""
+        """Append a line to the header; return False if there is no room for it, or no file."""
         text = line.encode()
         if self._named + len(text) >= row_format.HEADER_BYTES or not self._is_open():
             return False

@@ -92,9 +92,9 @@ class TracingHooks:
         self.skipped.clear()
 
     def _wrap_all(self) -> str:
-        """Wrap the trace functions that pydevd has set in all threads, and those that it will set.
+        """Replace the trace functions of pydevd in all threads by ours around them, now and in the future.
 
-        Return what is not reached; empty: all is.
+        Return as text what is not reached, such as threads that ran before; empty: all is.
         """
         untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
         if untraced is not None:
@@ -110,7 +110,10 @@ class TracingHooks:
         return "" if result == 0 else "threads that ran before are not collected from"
 
     def _wrap(self, row: Any) -> None:
-        """Replace pydevd's functions that set trace functions, so that each is wrapped. `row` is `TRACERS`."""
+        """Replace the functions of pydevd that set trace functions by ones that wrap these.
+
+        `row` is the `patching.Row` `TRACERS`, which calls this when it is applied, and undoes it.
+        """
 
         @row.replace(SET)
         def set_trace(stock: Any, tracing_func: Any, *rest: Any, **named: Any) -> Any:

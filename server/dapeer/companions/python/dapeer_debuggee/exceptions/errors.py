@@ -179,9 +179,10 @@ def pass_exits(row: Any) -> None:
 
 
 def pass_by(row: Any, is_passed: Callable[[Any], bool]) -> None:
-    """Replace pydevd's stop at unhandled exceptions: there is none where `is_passed` returns True.
+    """Patch pydevd so that it does not stop at exceptions that leave the program, if `is_passed` says so.
 
-    `row` is the row that states `UNHANDLED`; `is_passed` gets the exception's type, itself and its traceback.
+    `is_passed` gets a tuple of the exception's type, itself and its traceback, and returns True for no stop. `row` is the `patching.Row`
+    for this change; it must state `UNHANDLED`.
     """
 
     @row.replace(UNHANDLED)

@@ -73,7 +73,7 @@ class Finder(importlib.abc.MetaPathFinder):
             sys.meta_path.remove(self)
 
     def _patch(self) -> None:
-        """Replace the method, if its module is imported by now.
+        """Replace the method (see `__init__`) by ours, if its module is imported by now; that is done once.
 
         Raises:
             Misfit: The method has another shape.
@@ -164,9 +164,9 @@ def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: 
 
 @guard.hook
 def show(failure: Any) -> None:
-    """Stop at an exception that Twisted itself logs.
+    """Stop at an exception of the program that Twisted itself is about to log.
 
-    `failure` is Twisted's `Failure`, or None for the current one.
+    `failure` is Twisted's `Failure`, or None for the exception that is being handled. Nothing happens where the program logs one.
     """
     frame: Any = inspect.currentframe()
     while frame is not None and is_passed(frame):
@@ -209,7 +209,10 @@ def show_collected(error: Exception, frames: Any, frame: Any) -> None:
 
 
 def stop(error: Exception, trace: TracebackType | None, remark: str = "") -> None:
-    """Stop at an exception by a traceback, which it has meanwhile; `remark` is shown with its message."""
+    """Stop this thread at an exception, as if it had the traceback `trace`.
+
+    During the stop the exception has that traceback, and `remark` is shown with its message; afterwards its own one again.
+    """
     before = error.__traceback__
     tracebacks.remarks[id(error)] = remark
     try:

@@ -151,9 +151,10 @@ def coroutine_of(task: Any) -> Any:
 
 
 def awaiting(task: Any) -> "Iterator[Any]":
-    """Yield a label, then the frames of the task that awaits `task`; the same for that task, and so on.
+    """Yield a label (text), then the frames of the task that awaits `task`.
 
-    A label is a text that names both tasks; if none awaits the first task, only that is named. It ends after `MAX_TASKS`, or at a circle.
+    Then the same for that task, …. The label names both tasks; if none awaits the first task, only that is named. It ends after
+    `MAX_TASKS`, or at a circle.
     """
     seen: list[Any] = []
     while len(seen) < MAX_TASKS and task not in seen:
@@ -308,7 +309,10 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":
 
 
 def up(frame: Any) -> "list[types.FrameType]":
-    """Return a frame and its callers, without those of the debugger and what the debugger has called."""
+    """Return a frame and its callers as a list, without the debugger's frames.
+
+    Frames that the debugger has called in a suspended thread are left out, too. It is empty for None.
+    """
     frames: list[types.FrameType] = []
     while frame is not None:
         code = frame.f_code

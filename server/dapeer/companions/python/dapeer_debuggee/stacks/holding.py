@@ -95,7 +95,7 @@ def holds(frames: list[Any], steps: dict[int, Any]) -> Iterator[tuple[Any, str]]
 
 
 def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
-    """Yield the locks that the call of one frame has taken, each with `FILE:LINE` where it was taken.
+    """Yield the locks that the call of one frame holds, each with `FILE:LINE` where it was taken.
 
     `step` is the suspended coroutine or generator of the frame, or None.
     """

@@ -62,9 +62,9 @@ def kind_of(value: Any) -> tuple[str, str]:
 
 
 def parts(value: Any) -> list[tuple[str, Any]]:
-    """Return the first `MAX_MEMBERS` members of a container or object as pairs of a label and a value.
+    """Return the first `MAX_MEMBERS` members of a container or object, as pairs of a label and a value.
 
-    Labels are a dictionary's keys, indices such as `[0]`, or names of attributes. No code of the program runs.
+    Labels are a dictionary's keys as texts, indices such as `[0]`, or names of attributes. No code of the program runs.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, dict):

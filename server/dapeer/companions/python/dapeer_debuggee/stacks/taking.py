@@ -65,7 +65,7 @@ class Followed:
         return max((n for n, each in enumerate(self.steps) if each.offset <= offset), default=0)
 
     def _takings(self) -> dict[int, Taking]:
-        """Return each place that takes a lock, by the index of its instruction.
+        """Return a dict of each place that takes a lock (`Taking`), by the index of its instruction.
 
         An item of a `with` is in it also where its expression (`node`) is unknown.
         """
@@ -178,7 +178,8 @@ class Followed:
     def _after(self, number: int, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
         """Return the state behind the instruction with the index `number`, if it neither jumps nor raises.
 
-        `state` is what is so before it. A `release`, or a change of the names in a lock's expression, removes what was taken by that.
+        A state is a set of pairs: how a lock is taken (`held`, `maybe`, `pending`) and the index in `takings`; `state` is the one before
+        it. A `release`, or a change of the names in a lock's expression, removes what was taken by that.
         """
         step, stack = self.steps[number], self.stacks[number]
         made = symbols.call(step, stack) if step.opname.startswith("CALL") else None
@@ -242,7 +243,10 @@ def on_next(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str
 
 
 def followed(code: types.CodeType) -> Any:
-    """Return the `Followed` of a function, kept for later calls; None if its code takes no lock."""
+    """Return what the instructions of a function say of locks, as a `Followed`; None: it takes no lock.
+
+    The result is kept for later calls.
+    """
     if code not in KEPT:
         if len(KEPT) >= MAX_KEPT:
             KEPT.clear()

@@ -108,10 +108,10 @@ def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str,
 
 
 def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
-    """Set `wait` of each member, and return as a JSON object what each of them waits for.
+    """Find what each member waits for, and return that as a JSON object; `wait` of each member is set.
 
-    Its keys are `waits` (see `described`), `circle` (indices of members that wait for each other; empty: none) and `members` (kind, name,
-    id).
+    Its keys are `waits` (a list, see `described`), `circle` (indices of members that wait for each other in a deadlock; empty: none) and
+    `members` (kind, name and id of each).
     """
     for each in members:
         each.wait = of_thread(each, members) if each.kind == "thread" else of_task(each, members)

@@ -184,9 +184,9 @@ class Monitor:
         self._python.set_events(self._tool, events.PY_UNWIND | events.EXCEPTION_HANDLED)
 
     def end(self, step: Any) -> None:
-        """Stop following a step; with the last one, the tool's number is free again.
+        """Stop following a `steps.ThreadStep`.
 
-        `step` is a `steps.ThreadStep`.
+        With the last one, the tool's number in `sys.monitoring` is free.
         """
         with self._lock:
             self._look_at(step, lines=False, values=False)
@@ -206,9 +206,9 @@ class Monitor:
             self.end(step)
 
     def _look_at(self, step: Any, *, lines: bool, values: bool = True) -> None:
-        """Switch the events of a step's code on or off: its `lines`, and its `values` for another frame.
+        """Switch the events of `sys.monitoring` for the code of a step's frame on or off.
 
-        `step` is a `steps.ThreadStep`.
+        `lines`: each line is reported; `values`: what it returns and yields, if another frame gets that. `step` is a `steps.ThreadStep`.
         """
         code = step.hidden[0] if step.hidden is not None else step.gives
         if self._tool is None or code is None:

@@ -90,7 +90,9 @@ class PointWatch:
         self._text = "" if self.read is None else watched.text_of(self.read())
 
     def _find(self, frame: Any) -> None:
-        """Set how the written value is read (`read`), or the code whose local variable it is (`code`).
+        """Find what the expression writes to, and set `read`, a function that reads it, or `code`.
+
+        `code` is set for a local variable: the code of the function in whose calls it is looked at. `frame` is where names are looked up.
 
         Raises:
             InvalidExpression: It is no variable, attribute or item, or has no value in the frame.
@@ -162,9 +164,10 @@ class PointWatch:
         return None if known is None else str(known[1])
 
     def first(self, rows: Any, frame: Any, value: Any, seen: dict[Any, Any]) -> None:
-        """Remember in `seen` what the value is in a frame that runs already; that counts as no change.
+        """Remember in `seen` what a value is in a frame that runs already; it counts as no change.
 
-        Its first value in a function is written as a row to `rows`.
+        `value` is what `looker`'s function has given, `seen` what is known in this call, by watch. Where it is the first value in a
+        function, a row about that is written to `rows` (a `recording.Rows`).
         """
         if self.on_change:
             self.looks.first(rows, frame, value)
@@ -261,7 +264,10 @@ class CodeWatches:
         return stop
 
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
-        """Look at all watches in a frame that runs already; return its line, and what is known then, by watch."""
+        """Look at all watches in a frame that runs already; return its line, and what is known then.
+
+        The second is a dict by watch, which later calls of `look` get as `seen`.
+        """
         seen: dict[Any, Any] = {}
         for watch, look in self._watches:
             value = NOTHING if watch.read is not None or watch.point.ended else look(frame)

@@ -45,7 +45,10 @@ def cell(value: Any, room: int = MAX_CELL_CHARS) -> str:
 
 
 def is_small(value: Any) -> bool:
-    """Return whether an element is plain and short, so that the `repr` of a list of such is used as it is."""
+    """Return whether an element of a list is a number, short string or None.
+
+    The `repr` of a list with only such elements is used as it is.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     return (
         is_one_of(kind, PLAIN)

@@ -67,7 +67,8 @@ def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
 def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
     """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
 
-    Rows and missing cells are only shown with `room` for a value by itself. `pandas` is the module.
+    `room` is how many characters it may have: with less than `arrays.MIN_ALONE_CHARS` rows and missing cells are left out. `show` makes the
+    text of an object, `pandas` is the module.
     """
     name = type(value).__name__
     shape = tuple(value.shape)

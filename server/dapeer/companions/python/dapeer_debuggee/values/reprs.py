@@ -40,9 +40,9 @@ def is_safe(value: Any) -> bool:
 
 
 def _is_safe(value: Any, left: list[int]) -> bool:
-    """Return the same for a part.
+    """Return whether the `repr` of a value, and of all that it holds, runs no code of the program.
 
-    `left` has one number, of objects that may still be looked at, and is counted down.
+    `left` has one number: how many objects may still be looked at. It is counted down; when none is left, the answer is False.
     """
     left[0] -= 1
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]

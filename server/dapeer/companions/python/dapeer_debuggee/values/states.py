@@ -62,7 +62,7 @@ class Parts:
         self._around: set[int] = set()
 
     def of(self, value: Any) -> Any:
-        """Return the state of a part of the value.
+        """Return the state of a part: a tuple that is equal to a later one while the part is the same.
 
         A part beyond the limits, or one inside of itself, is only known by its identity.
         """
@@ -101,9 +101,9 @@ class Parts:
         return _of_library(value, kind, self.of) or self._of_object(value, kind)
 
     def _elements(self, value: Any, iterate: Callable[[Any], Iterable[Any]]) -> tuple[Any, ...]:
-        """Return the state of the elements that `iterate(value)` gives.
+        """Return the state of the elements that `iterate(value)` yields, as a tuple.
 
-        Plain ones of one type stay as they are.
+        Floats are kept as bytes, other plain values as they are, and of everything else the states.
         """
         every = list(iterate(value))
         # A class may have a metaclass that hashes it by code of the program, so its number is taken.

@@ -104,7 +104,7 @@ def recognized(value: Any, kind: Any, room: int, inside: Inside) -> str:
 def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
     """Return the `repr` of a value if it runs no code of the program and is short.
 
-    Else its contents or type.
+    Else its contents or type. `kind` is the value's type, `room` how many characters it may have, `inside` what it is in.
     """
     bare = objects.found(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
     if not bare and reprs.is_safe(value):
@@ -142,7 +142,8 @@ def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
 def container(value: Any, known: Any, around: tuple[str, str], room: int, inside: Inside) -> str:
     """Return a container with the elements at its ends that fit, and its length if some are left out.
 
-    `known` is the built-in class whose methods read it; `around` are the texts before and behind the elements.
+    `known` is the built-in class whose methods read it; `around` are the texts before and behind the elements; `inside` is what the
+    container is in; `room` is how many characters it may have.
     """
     opening, closing = around
     size = known.__len__(value)
@@ -226,7 +227,10 @@ def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
 
 
 def unasked(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return the text of what an object holds whose own `repr` is not called; None if it holds nothing."""
+    """Return the text of what an object holds whose own `repr` is not called; None if it holds nothing.
+
+    It begins with the type: `<Order: id=1>`. `room` is how many characters it may have, `inside` what it is in.
+    """
     name = objects.name_of(kind)
     within = inside.of(value, opened=True)
     if inside.objects <= 1 and id(value) not in inside.ids:
@@ -252,7 +256,8 @@ def written(
 ) -> str:
     """Return the names and values of `held` between the two texts `around`, in about `room` characters.
 
-    Where they do not all fit, those that say most come first, and their number follows. Deep inside, only the type is named.
+    Where they do not all fit, those that say most come first, and their number follows. `inside` is what the object `value` is in: within
+    two other objects only its type is named, within itself `TYPE(...)`.
     """
     name = objects.name_of(type(value))
     if id(value) in inside.ids:
@@ -270,9 +275,9 @@ def written(
 
 
 def named(held: dict[str, Any], left: int, within: Inside) -> list[str]:
-    """Return the first items of `held` as `NAME=VALUE`, as many as fit into `left` characters.
+    """Return the first items of `held` as a list of `NAME=VALUE`, as many as fit into `left` characters.
 
-    The first one is always there.
+    The first one is always there. `within` is the `Inside` for the values.
     """
     parts: list[str] = []
     for attribute, each in held.items():
