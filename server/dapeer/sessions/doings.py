@@ -125,7 +125,7 @@ class Doings:
     def news(self, key: str, since: int, programs: Collection[object], project: Path) -> str:
         """Return in one line what others than a client have done since number `since`; empty: nothing.
 
-        Changes that the client itself has made later on the same line are left out.
+        A change that the client itself has overridden later, on the same line, is left out.
 
         Args:
             key: The client's.

@@ -28,11 +28,11 @@ class CallingFrame:
 
 
 async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
-    """Return the frame in which a step of a thread is to begin; None: that is the innermost.
+    """Return the frame in which a step of a thread is to begin; None: it is the innermost one.
 
-    Of the thread that stopped last it is the frame that was shown; of another thread the frame in which its
-    interrupted step began, or else the innermost of the user's code. A call that raises an exception never
-    returns: there it is the innermost.
+    Of the thread that stopped last, it is the frame that was shown. Of another thread, it is the frame in which its interrupted step
+    began, or else the innermost of the user's code. Where a call has raised an exception, it is the innermost, because such a call never
+    returns.
 
     Raises:
         NotStopped: The thread runs.

@@ -90,6 +90,7 @@ class Compared:
 
     @property
     def _both(self) -> tuple[RunRows, RunRows]:
+        """Run a and run b."""
         return self.found.a, self.found.b
 
     def _first(self, first: Parting) -> Iterator[str]:

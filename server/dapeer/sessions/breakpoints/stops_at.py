@@ -130,8 +130,9 @@ class StopsAt:
         self.filters.check(texts, self._mirror.exception_filters, self._adapter)
 
     def standing(self, texts: Sequence[str] | None) -> Sequence[str] | None:
-        """Return those of `texts` that the adapter has, or its default filters if `texts` is None.
+        """Return the exception filters to send at a start: those of `texts` that the adapter has.
 
-        None: the adapter has no exception filters, so no request is to be sent.
+        If `texts` is None, these are the adapter's default filters. None: the adapter has no exception filters, so no request is to be
+        sent.
         """
         return self.filters.standing(texts, self._mirror.exception_filters)

@@ -174,6 +174,7 @@ class Program(Generic[Of]):
             children.setdefault(each.parent, []).append(each)
 
         def under(parent: Of) -> list[Of]:
+            """Return the sessions below `parent`, each followed by those below it."""
             return [each for child in children.get(parent, ()) for each in (child, *under(child))]
 
         return under(session)
@@ -185,8 +186,8 @@ class Program(Generic[Of]):
     def acting(self, session: Of, *, exactly: bool) -> Of:
         """Return the session on which a tool works when the caller has named `session`.
 
-        A session that delegates is replaced by its first child. Unless `exactly`, a session that runs is replaced by the latest one that
-        is stopped, if there is any: a caller can look only at that.
+        A session that delegates is replaced by its first child. Unless `exactly`, a session that runs is replaced by one of the program
+        that is stopped (the last in order), if there is any: a caller can look only at that.
         """
         while session.delegates and (children := self.children(session)):
             session = children[0]

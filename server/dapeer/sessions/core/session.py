@@ -129,6 +129,7 @@ class Session(SessionControl):
         self.program.add(self)
 
     def _first_mirror(self) -> Mirror:
+        """Return the mirror of the program's first session."""
         return self.program.first.mirror
 
     @property

@@ -110,7 +110,10 @@ def _watch_over(session: DirectSession) -> None:
 async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, arguments: Body) -> None:
     """Do the handshake, but give up a second after the debuggee's end: some adapters never answer then.
 
-    `arguments` are those of `launch` or `attach`.
+    `arguments` are those of `launch` or `attach`. The breakpoints are sent in it.
+
+    Raises:
+        DapeerError: The adapter rejected a request, did not answer in time, or has ended.
     """
     plan = session.plan
     started = partial(
@@ -125,6 +128,7 @@ async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, argumen
     )
 
     async def over() -> None:
+        """Wait until the debuggee has ended, and a second more."""
         await session.wait_for(lambda: session.mirror.ended, None)
         await anyio.sleep(SECONDS_FOR_LAST_WORDS)
 

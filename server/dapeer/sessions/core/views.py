@@ -105,7 +105,10 @@ async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.S
 
 
 async def wait_for_place(session: Session, seconds: float) -> None:
-    """Fetch the stack of the stopped thread, for at most `seconds`; return at once if the program runs."""
+    """Wait, for at most `seconds`, until the stack of the stopped thread is known; nothing tells if it is.
+
+    If the inspection of the stop was put off, it is started. Return at once if the program runs.
+    """
     stop = session.mirror.stop
     if stop is not None:
         session.inspect.on_request(stop)

@@ -119,9 +119,9 @@ class Debugger:
     ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
-        `breakpoints` (path and breakpoint) join the set, unless the start fails; other sessions do not get
-        them yet. A short or faulty program may have ended by then: its session has ended. `parent`: the session
-        whose program has started this one, where both are attached to as one program.
+        `breakpoints` (path and breakpoint) are added to the shared set, unless the start fails; other sessions do not get them yet. A
+        short or faulty program may have ended by then, and its session with it. `parent` is the session whose program has started this
+        one, where both are attached to as one program. The plan's project becomes a folder whose files may be read.
 
         Raises:
             ArgumentError: The adapter cannot use an argument; nothing was started.
@@ -199,6 +199,7 @@ class Debugger:
             self.doings.move("terminate", session.id, session.program)
 
     def _is_held(self, session: Session) -> bool:
+        """Return whether the session has not ended."""
         return session.id in self.sessions.held
 
     async def _cut_off(self, session: Session, tool: str) -> None:
@@ -221,6 +222,7 @@ class Debugger:
         """
 
         async def end_child(child: Session) -> None:
+            """End a child; errors raise nothing."""
             # A child that does not end ends with its parent.
             with contextlib.suppress(DapeerError):
                 await self._end(child, end)
@@ -316,6 +318,7 @@ class Debugger:
         known = {each.id for each in started.program.sessions} if started else set[int]()
 
         async def send(session: Session) -> None:
+            """Send all breakpoints of those files that the session takes."""
             for path in filter(session.takes, paths):
                 await set_lines(session, path, self.breakpoints.of(path))
 
@@ -346,6 +349,7 @@ class Debugger:
         """
 
         async def send(session: Session) -> None:
+            """Send the wanted function breakpoints to the session."""
             await session.stops_at.functions(self.breakpoints.functions)
 
         able = [s for s in self.sessions.values() if s.supports("setFunctionBreakpoints")]

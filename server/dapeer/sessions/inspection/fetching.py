@@ -124,8 +124,11 @@ class Fetching:
     async def ends_of_stack(self, stop: Stop) -> None:
         """Fetch what is shown of the stack: the innermost frames, and the outermost one of the user's.
 
-        The frames between them are fetched, too, where they are few, where those ends do not tell what lies
-        between, or where the adapter does not say how many there are.
+        The mirror keeps them. The frames between them are fetched, too, if they are few, if those ends do not tell what lies between, or
+        if the adapter does not say how many there are.
+
+        Raises:
+            DapeerError: A request failed.
         """
         thread = stop.thread_id
         total, known = (

@@ -84,6 +84,7 @@ class Whereabouts:
 
     @property
     def _reported_pid(self) -> int:
+        """The pid that the adapter has reported, perhaps of another machine; 0: none."""
         return int(self._mirror.process.get("systemProcessId") or 0)
 
     @property

@@ -57,7 +57,7 @@ class SameStop:
 
     @classmethod
     def of(cls, stop: Stop, top: StackFrame | None) -> SameStop:
-        """Return what tells `stop`, whose innermost frame is `top`, from other stops."""
+        """Return the reason, function, path and line that tell `stop`; `top` is its innermost frame."""
         if top is None:
             return cls(stop.reason, "", "", 0)
         return cls(stop.reason, top["name"], frame_path(top), top["line"])
@@ -85,9 +85,9 @@ class UpToStop(AtWatchpoint):
         self._left = times
 
     def stays(self, stop: Stop) -> bool:
-        """Return whether this is the wanted stop for the last time; count it, and set `reached` if so.
+        """Return whether this is the wanted stop for the nth time, as `expect` says.
 
-        The program goes on at any other stop.
+        The program goes on at others. A stop that is like the wanted one is counted, and `reached` is set at the last.
         """
         if not super().stays(stop):
             return False
@@ -107,7 +107,9 @@ class UpToStop(AtWatchpoint):
 
 
 def check(session: Session, known: Watchpoints) -> DirectSession:
-    """Return the first session of a program that can be run again up to its stop.
+    """Return the first session of a program, once it is sure that it can be run again up to its stop.
+
+    `known` is how the adapter's definition sets watchpoints.
 
     Raises:
         ArgumentError: It was attached to, has several processes, or has read what was typed.
