@@ -291,10 +291,10 @@ def way_of(inputs: Mapping[str, object]) -> str | None:
 
 
 def check_way(way: str | None, adapter: str, offered: Container[str]) -> str | None:
-    """Return `way`, if it is one of those that the adapter `offered`, or None.
+    """Return `way` as it is, if it is None or in `offered`: the ways to attach that an adapter has.
 
     Raises:
-        ArgumentError: It is not; the error names the `adapter`.
+        ArgumentError: The adapter does not have it; the error names the `adapter`.
     """
     if way is None or way in offered:
         return way

@@ -96,13 +96,13 @@ def _again(definition: Definition, parent: Adapter) -> Callable[[], Awaitable[By
 
 
 def _address(configuration: Mapping[str, object], parent: Adapter) -> HostAndPort:
-    """Return where the adapter says that the child is debugged.
+    """Return host and port at which a child is debugged, from the adapter's `configuration` for it.
 
-    Whoever is only attached to does not choose to whom we connect: it is the parent's own address.
-    An adapter that we have started chooses a port of this machine.
+    For a parent that dapeer has started, it is a port of this machine, which the adapter chooses. For one at another process's
+    adapter, it is that adapter's own address: who is only attached to does not choose to whom dapeer connects.
 
     Raises:
-        Overstepped: It is somewhere else.
+        Overstepped: The configuration names another address, or no port.
     """
     host, port = _named(configuration)
     if parent.address is None and _loops(host):
