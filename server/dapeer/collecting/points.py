@@ -27,7 +27,7 @@ class CollectionPoints:
     """Called at once with the path of a file whose points have changed."""
 
     def get(self, path: str, line: int, client: str) -> RequestedBreakpoint | None:
-        """Return what a client collects on a line; None: nothing."""
+        """Return the breakpoint with which a client collects on a line; None: there is none."""
         return self.by_path.get(path, {}).get((line, client))
 
     def put(

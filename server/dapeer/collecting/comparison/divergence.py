@@ -33,7 +33,7 @@ class Parting:
 
     @property
     def position(self) -> tuple[bool, int, bool, int]:
-        """By which the first one is found: its row in run a, then in run b, the end last."""
+        """A key by which the first difference sorts first: its row in run a, then in run b, the end last."""
         return self.a is None, self.a or 0, self.b is None, self.b or 0
 
 
@@ -64,13 +64,13 @@ class RunComparison:
 
     @property
     def first(self) -> Parting | None:
-        """The first place where they differ."""
+        """The first place where the runs differ; None: they do not."""
         found = [each for each in (self.data, self.flow) if each is not None]
         return min(found, key=lambda each: each.position, default=None)
 
     @property
     def alike(self) -> int:
-        """How many rows both have."""
+        """How many rows of run a have an equal row in run b."""
         return len(self.a) - self.only_a - self.rows_changed
 
     def take(self, parting: Parting) -> None:

@@ -90,7 +90,7 @@ class Compared:
 
     @property
     def _both(self) -> tuple[RunRows, RunRows]:
-        """Run a and run b."""
+        """The rows of run a, and those of run b."""
         return self.found.a, self.found.b
 
     def _first(self, first: Parting) -> Iterator[str]:

@@ -102,7 +102,7 @@ class Collected:
 
     @property
     def fields(self) -> int:
-        """How many fields all rows have."""
+        """How many fields all rows have together, cells and others."""
         tables = (each.table for each in self.collections.values())
         return sum(len(each) * (HEAD + each.width) for each in tables)
 
@@ -179,7 +179,7 @@ class Collected:
 
     @property
     def complete(self) -> bool:
-        """Whether all rows have come, so that what has none was not come by."""
+        """Whether no row was lost, so that a point without rows was not reached."""
         return not any(self.lost.values())
 
     def newly_lost(self, client: str) -> int:
@@ -240,7 +240,7 @@ class Gathered:
 
 
 def bound(ended: Sequence[Collected]) -> None:
-    """Drop the rows of programs that ended first, if all have more than `KEPT_FIELDS` fields.
+    """Drop the rows of programs that ended first, if all together have more than `KEPT_FIELDS` fields.
 
     `ended` is in the order of their ends. The last `KEPT_RUNS` keep theirs in any case.
     """

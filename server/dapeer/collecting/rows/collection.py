@@ -45,7 +45,7 @@ class Point:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What each cell of a row is."""
+        """What each cell of a row is, by name: for calls, those of `OF_CALLS` come before the expressions."""
         return (*OF_CALLS, *self.expressions) if self.calls else self.expressions
 
 
@@ -124,7 +124,10 @@ class Collection:
 
     @property
     def dropped(self) -> int:
-        """Rows that were not kept: later ones have taken their room. Calls may instead not be over."""
+        """How many hits have no row here, because later rows have taken the room of theirs.
+
+        Hits beyond the point's `max_hits` do not count. Of calls, only forgotten rows count, as calls without a row may still run.
+        """
         if self.point.calls:
             return self.forgotten
         due = min(self.hits, self.point.max_hits) if self.point.max_hits else self.hits
@@ -132,7 +135,7 @@ class Collection:
 
     @property
     def count(self) -> int:
-        """How many rows there were so far, those that were dropped here included."""
+        """How many rows there were so far, those that were forgotten included."""
         return len(self.table) + self.forgotten
 
     def unreported(self, client: str) -> Table:
@@ -142,7 +145,7 @@ class Collection:
 
     @property
     def seconds(self) -> float:
-        """From the first row to the last."""
+        """Seconds from the first row to the last; 0.0: there are no rows."""
         if not len(self.table):
             return 0.0
         return self.table.row(len(self.table) - 1).seconds - self.table.row(0).seconds

@@ -50,14 +50,14 @@ class NumberColumn(Sequence[str]):
         raise TypeError
 
     def count(self, value: object) -> int:
-        """Return how many of them are written so."""
+        """Return how many of the numbers are written as the text `value`."""
         if not self.whole:
             return [*self].count(cast("str", value))
         number = _whole(value)
         return 0 if number is None else self.values.count(number)
 
     def index(self, value: object, start: int = 0, stop: int = sys.maxsize) -> int:
-        """Return where the first of them is that is written so.
+        """Return the index of the first number that is written as the text `value`.
 
         Raises:
             ValueError: None is.
@@ -72,7 +72,7 @@ class NumberColumn(Sequence[str]):
 
     @property
     def whole(self) -> bool:
-        """Whether they are whole numbers."""
+        """Whether the numbers are whole ones."""
         return self.values.typecode != "d"
 
     def picked(self, indices: Sequence[int]) -> NumberColumn:

@@ -48,7 +48,7 @@ class Written:
 
     @property
     def text(self) -> str:
-        """The rows that are lines."""
+        """The rows that are lines of text, without those of plain values."""
         return "".join(each.text for each in self.parts)
 
 

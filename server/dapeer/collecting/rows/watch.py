@@ -46,7 +46,10 @@ class Watch:
     """What a road has taken that can be counted."""
 
     def begin(self, road: str, epoch: int, *, holds: bool = False) -> None:
-        """Record that it begins at the stop number `epoch`, how, and whether the expression `holds` there."""
+        """Set the number of the stop at which it begins, how it runs, and whether it holds there already.
+
+        `road` is how it runs; `holds` says whether the expression holds at that stop.
+        """
         self.road, self.epoch = road, epoch
         self.already = holds and self.on == "true" and not self.every
 
@@ -62,7 +65,7 @@ class Watch:
         others: bool = False,
         passed_by: str = "",
     ) -> None:
-        """Set what is not known of the line that has done it; what is left out is set to "no doubt"."""
+        """Set the doubts about the line that has done it; those that are left out are set to none."""
         self.seen, self.returned, self.others, self.passed_by = seen, returned, others, passed_by
 
     def run(self, seconds: float) -> None:

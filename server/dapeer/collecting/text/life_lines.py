@@ -36,12 +36,12 @@ class LifeStep:
 
     @property
     def shape(self) -> object:
-        """What it has in common with steps that are alike."""
+        """A key that is equal for steps of one line whose changes are of the same variables and kinds."""
         return self.line, tuple((_place(name), kind(now)) for name, _, now in self.changes)
 
     @property
     def changed(self) -> str:
-        """What it has changed."""
+        """The changes of variables as text; empty: there are none."""
         return ", ".join(_change(*each) for each in self.changes)
 
 

@@ -18,7 +18,7 @@ class RepeatedPart(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Behind the last one."""
+        """The index behind the last element of the part."""
         return self.start + self.period * self.times
 
 

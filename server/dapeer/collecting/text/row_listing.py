@@ -45,12 +45,12 @@ class RowSelection:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether it says itself which rows it wants."""
+        """Whether a range or a filter says which rows are wanted."""
         return bool(self.rows or self.where)
 
     @property
     def summary(self) -> bool:
-        """Whether nothing in particular is asked for."""
+        """Whether only a summary is wanted, as nothing in particular is asked for."""
         return not (self.rows or self.where or self.changes or self.by or self.plot)
 
 

@@ -38,7 +38,7 @@ class FoundCall(NamedTuple):
 
     @property
     def row(self) -> CollectedRow:
-        """The row of the call."""
+        """The collected row of the call."""
         return self.of.table.row(self.place, self.of.point.number)
 
     @property

@@ -61,17 +61,17 @@ class Breakpoints:
 
     @property
     def paths(self) -> list[str]:
-        """The files that have some."""
+        """The source files that have breakpoints, those that collect included, each once."""
         return list(dict.fromkeys([*self.by_path, *self.points.by_path]))
 
     @property
     def news(self) -> int:
-        """Counts the changes of all that is on lines or collects."""
+        """How often breakpoints on lines, and all that collects, have changed; equal numbers mean no change."""
         return self.changes + self.points.news + self.collecting.news
 
     @property
     def collects(self) -> bool:
-        """Whether some collect instead of stopping."""
+        """Whether any breakpoint collects: it records values instead of stopping."""
         return bool(self.points.by_path or self.collecting)
 
     def on(self, path: str, line: int, client: str = "") -> OnLine:
@@ -142,7 +142,7 @@ class Breakpoints:
     def restore(self, path: str, line: int, before: OnLine, client: str) -> None:
         """Undo an `add` that failed: put back what it has returned as `before`.
 
-        The line listeners are not called. A Neovim has not changed its sign either.
+        The line listeners are not called, because a Neovim has not changed its sign either. The line is no longer `fresh`.
         """
         self.fresh.discard((path, line))
         self._take(path, line, before[0])

@@ -87,14 +87,14 @@ class LineBreakpoints:
 
     @property
     def road(self) -> Road:
-        """How rows come; empty: none can."""
+        """How the program records values: "tracer" (by itself), "log points", or empty: it cannot."""
         if self.tracers and self._folder is not None:
             return "tracer"
         return "log points" if self.sees_output and self._supports("logMessage") else ""
 
     @property
     def traces(self) -> bool:
-        """Whether the program can look at every line by itself."""
+        """Whether the program can look at each line by itself (`road` is "tracer")."""
         return self.road == "tracer"
 
     async def set(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:

@@ -36,10 +36,10 @@ NONE: StopIds = frozenset()
 
 
 class Keyboard(Protocol):
-    """Types into a program's terminal."""
+    """Types text into a program's terminal."""
 
     async def type(self, text: str) -> None:
-        """Type."""
+        """Type `text` into the terminal, as if it came from a keyboard."""
         ...
 
 
@@ -150,7 +150,7 @@ class Program(Generic[Of]):
 
     @property
     def runs(self) -> bool:
-        """Whether any of its processes has not ended; its adapter may still be there when none has."""
+        """Whether any of the program's processes has not ended; an adapter may still be there when none has."""
         return any(not each.mirror.ended for each in self.sessions)
 
     @property
@@ -160,7 +160,7 @@ class Program(Generic[Of]):
 
     @property
     def debugged(self) -> list[Of]:
-        """The sessions that have a process of their own: one that delegates has its first child's."""
+        """The sessions that have a process of their own, without those whose program is their first child."""
         return [s for s in self.sessions if not (s.delegates and self.children(s))]
 
     def children(self, parent: Of) -> list[Of]:

@@ -134,12 +134,12 @@ class Session(SessionControl):
 
     @property
     def is_current(self) -> bool:
-        """Whether its messages are of now; no: it is being told what was before dapeer came."""
+        """Whether messages arrive as they are sent; False: a journal of earlier ones is still being read."""
         return True
 
     @property
     def cause(self) -> str | None:
-        """Why the session ended, where it was not the program's own doing."""
+        """Why the session ended, as a clause; None: the program has ended by itself, or the session has not."""
         return self.ending.cause
 
     @property
@@ -232,7 +232,10 @@ class Session(SessionControl):
 
     @property
     def request(self) -> SendRequest:
-        """Send a request that dapeer knows; its arguments and its response are typed by the command."""
+        """The function that sends a request; its arguments and its response are typed by the command.
+
+        It is `send`, with its deadline and its errors.
+        """
         return cast("SendRequest", self.send)
 
     async def send(
@@ -310,7 +313,7 @@ class Session(SessionControl):
         return allowed and can(self.mirror.capabilities, name)
 
     def has_now(self, name: str) -> bool:
-        """Whether a caller can use it now."""
+        """Return whether a request, or an option of requests, can be used now: the adapter has it, and runs."""
         return self.supports(name) and not self.over
 
     def require(self, name: str) -> None:

@@ -70,9 +70,9 @@ def _view(session: Session) -> look.Snapshot:
 
 
 async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
-    """Request what a snapshot of the current stop needs, for at most `seconds`.
+    """Request what a snapshot of the current stop needs, for at most `seconds`; nothing is returned.
 
-    Do nothing while the program runs.
+    The mirror keeps the answers. While the program runs nothing is requested.
     """
     with anyio.move_on_after(seconds):
         await _completed(session)

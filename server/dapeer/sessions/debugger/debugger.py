@@ -303,9 +303,9 @@ class Debugger:
                 session.program.awaited.expect([(path, line)])
 
     def broadcast(self, what: str, sessions: Iterable[Session], send: SendChange) -> Broadcast:
-        """Start calling `send` for those of `sessions` that have not ended.
+        """Start calling `send` for those of `sessions` that have not ended; return the broadcast.
 
-        Return the broadcast, which can be awaited. `what` names what is sent, for an answer on sessions that did not get it.
+        Its `untaken` waits for them, and returns which have not applied the change. `what` names the change there.
         """
         return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], send)
 
@@ -337,7 +337,7 @@ class Debugger:
         return self.push(*sorted(kept))
 
     def left(self, client: str) -> None:
-        """Drop what a client that has disconnected collects and triggers, and send that to the sessions."""
+        """Drop what a client that has disconnected collects and triggers, and start telling the sessions."""
         self.triggers.left(client)
         self.push(*self.breakpoints.left(client))
         self.push_collecting()

@@ -60,7 +60,7 @@ class Groups:
 
     @property
     def all(self) -> Sequence[Group]:
-        """Every group, those of starts first."""
+        """Every group: those that were started together first, then programs with several processes."""
         self._forget()
         return [*self._started.values(), *self._processes()]
 

@@ -101,7 +101,7 @@ class Sessions(Mapping[int, Session]):
 
     @property
     def held(self) -> Mapping[int, Session]:
-        """Those that have not ended, or whose end has not been seen to yet."""
+        """The sessions by id that have not ended, or whose end was not recorded yet."""
         return self._held
 
     @property
@@ -194,9 +194,9 @@ class Sessions(Mapping[int, Session]):
     # -- changes
 
     def subscribe(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
-        """Register `listener` for every change.
+        """Register `listener` for every change; return a function that removes it.
 
-        Return a function that removes it. It is called at once and must not block.
+        The listener is called at once with each `SessionChange`, and must not block.
         """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)

@@ -69,7 +69,7 @@ async def page_of(
 
 
 def cut(rows: Sequence[Variable], start: int, count: int) -> Page:
-    """Return a page of `rows`, which are all children of their kind."""
+    """Return `count` of `rows` from `start` on, as a page; `rows` are all children of their kind."""
     return Page(rows[start : start + count], len(rows))
 
 
@@ -194,7 +194,7 @@ class _Listed(_Container):
 
 
 def _members(fetching: Fetching, rows: Sequence[Variable]) -> Sequence[Variable]:
-    """Return those of `rows` that are no elements, and do not stand for more elements or say so."""
+    """Return the children that are no elements of a container, and no placeholders for more elements."""
     return [
         each
         for each in of_kind(rows, "named")

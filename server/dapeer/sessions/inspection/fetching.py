@@ -314,7 +314,7 @@ class Fetching:
 
 
 async def together(*fetches: Coroutine[Any, Any, object]) -> None:
-    """Run all coroutines side by side and wait for all of them; errors of a failed request raise nothing."""
+    """Run all coroutines side by side, and wait for all of them; errors of requests are dropped."""
     if not fetches:
         return
     async with anyio.create_task_group() as tasks:
@@ -324,7 +324,7 @@ async def together(*fetches: Coroutine[Any, Any, object]) -> None:
 
 
 async def quietly(fetch: Coroutine[Any, Any, object]) -> None:
-    """Await a fetch for a part of what is shown; `DapeerError`, `KeyError` and `ValueError` raise nothing."""
+    """Await a request for a part of what is shown; a `DapeerError`, `KeyError` or `ValueError` is dropped."""
     try:
         await fetch
     except (DapeerError, KeyError, ValueError):

@@ -108,7 +108,7 @@ class OtherClient:
 
     @property
     def asks(self) -> bool:
-        """Whether the client waits for an answer to a look."""
+        """Whether the client waits for an answer to a request about the stop."""
         return bool(self._requests)
 
     async def answered(self, command: str, arguments: Body) -> None:

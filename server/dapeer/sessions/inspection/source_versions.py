@@ -49,7 +49,7 @@ class OldCode:
 
     @property
     def words(self) -> str:
-        """Say where it is; empty: nowhere, as far as is known."""
+        """A clause on where the old code runs, or is held; empty: nowhere, as far as is known."""
         running = sorted({f"{name} (line {line})" for name, line in self.frames})
         places = [f"runs in {', '.join(running)}"] * bool(running)
         places += [f"is held as {', '.join(self.functions)}"] * bool(self.functions)

@@ -78,7 +78,7 @@ class Whereabouts:
 
     @property
     def pid(self) -> int:
-        """The program's process; 0: it may not be on this machine, as an attached one in a container."""
+        """The program's process id; 0: it may not be on this machine, as an attached one in a container."""
         here = self._first().process.get("startMethod") == "launch"
         return self._watched() or (self._reported_pid if here else 0)
 

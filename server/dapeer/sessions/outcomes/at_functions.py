@@ -132,8 +132,5 @@ def replaced_by(first: Session, path: str) -> str:
 
 
 def unseen(first: Session) -> str:
-    """Return a doubt in brackets if tracing has failed in the program, so that hits were missed.
-
-    Else empty.
-    """
+    """Return a doubt in brackets if tracing has failed in the program, so that hits were missed; else ""."""
     return UNSEEN if any(each.kind == TRACING for each in first.program.failures) else ""

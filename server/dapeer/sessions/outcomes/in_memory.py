@@ -37,7 +37,7 @@ class MemoryRow:
 
     @property
     def ignored(self) -> Sequence[str]:
-        """Its options that the adapter does not heed."""
+        """The keys of the breakpoint's options that the session's adapter does not support."""
         return unsupported(self.session.mirror, cast("RequestedBreakpoint", self.requested))
 
     def text(self) -> str:

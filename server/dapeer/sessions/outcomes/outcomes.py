@@ -52,7 +52,7 @@ class BreakpointOutcome:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """Identifies a state that is reported once."""
+        """State, path and line, by which an outcome is reported only once."""
         return self.state, self.path, self.line
 
 
@@ -309,7 +309,7 @@ def _may_have_printed(first: Session, message: str) -> bool:
 
 
 def _ends_it(session: Session) -> bool:
-    """Return whether the process is about to end: its first thread has not caught an exception."""
+    """Return whether the process is about to end, as its first thread is stopped at an uncaught exception."""
     stop = session.mirror.stop
     first = next(iter(session.mirror.threads), None)
     if stop is None or stop.exception is None or stop.thread_id != first:

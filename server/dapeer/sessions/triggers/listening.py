@@ -41,7 +41,7 @@ class Processes:
 
     @property
     def own_ports(self) -> frozenset[int]:
-        """Those of them that are not their debuggers'.
+        """The ports at which the programs listen, without those of their debuggers; empty if unknown.
 
         js-debug has a process beside the program that reaches its inspector.
         """

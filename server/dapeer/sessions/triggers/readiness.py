@@ -122,12 +122,12 @@ class Readiness:
 
     @property
     def _was_running(self) -> bool:
-        """Whether the program was attached to: it is ready."""
+        """Whether the program was attached to: then it counts as ready."""
         return isinstance(self.session, DirectSession) and not self.session.launched
 
     @property
     def _page(self) -> bool:
-        """Whether its program is a page, which is loaded rather than listens."""
+        """Whether the program is a web page, which is loaded rather than listens at a port."""
         session = self.session
         return isinstance(session, DirectSession) and session.plan.definition.uses("url")
 

@@ -29,7 +29,7 @@ class Body:
 
     @property
     def text(self) -> str:
-        """Its text; empty: it is none."""
+        """The body as text; empty: it is no text by its media type, or has none."""
         kind = self.type.lower()
         is_text = any(mark in kind for mark in _TEXTS) or (not kind and b"\0" not in self.content)
         return self.content.decode("utf-8", "replace") if is_text else ""

@@ -111,12 +111,12 @@ class TriggerRun:
 
     @property
     def program(self) -> Program[Session]:
-        """The program that they are for."""
+        """The program to which the triggers are sent."""
         return self.session.program
 
     @property
     def is_told(self) -> bool:
-        """Whether all of them have ended, and were told."""
+        """Whether all triggers have ended, and the client was told of each."""
         return self.ended_at is not None and all(each.told == "done" for each in self.doings)
 
     # -- what is told
@@ -236,9 +236,9 @@ class TriggerRun:
         return results[0]
 
     async def _until_ready(self, trigger: Trigger) -> Response:
-        """Wait until the program is ready for a trigger; it is asked again and again while the program runs.
+        """Wait until the program is ready for a trigger; the returned response is empty.
 
-        The response is empty.
+        Readiness is looked at every `SECONDS_BETWEEN_LOOKS` while the program is not stopped.
         """
         waiters, program = self.program.waiters, self.program
         while not await self.readiness.holds(trigger):

@@ -57,12 +57,12 @@ class HttpRequest:
 
     @property
     def is_here(self) -> bool:
-        """Whether it goes to this machine by its loopback address."""
+        """Whether the request goes to this machine, by a loopback address or as a path only."""
         return self.url.startswith("/") or is_loopback(urlsplit(self.url).hostname or "")
 
     @property
     def port(self) -> int:
-        """The port that it goes to; 0: the program's."""
+        """The port that the request goes to; 0: the one at which the program listens."""
         return 0 if self.url.startswith("/") else port_of(self.url)
 
 
