@@ -127,7 +127,8 @@ def keep_stopped(row: Any) -> None:
     """Patch GDB's DAP: connect a `CallCount` to calls, resumes and stops, in place of its listeners.
 
     The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes `CallCount.around` of the
-    request. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    request. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by
+    it.
     """
     events: Any = importlib.import_module("gdb.dap.events")
     report, *forget = map(listener, RESUMED)

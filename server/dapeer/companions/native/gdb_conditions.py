@@ -91,7 +91,7 @@ CONDITIONS = patching.Row(
 def check_all(row: Any) -> None:
     """Have `check` called at each change of a breakpoint.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     telling.hear(row, gdb.events.breakpoint_modified, check)
 
@@ -108,7 +108,7 @@ PENDING = patching.Row(
 def enable_all_found(row: Any) -> None:
     """Have `enable_found` called at each change of a breakpoint.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     telling.hear(row, gdb.events.breakpoint_modified, enable_found)
 

@@ -46,7 +46,7 @@ def name_scripts(row: Any) -> None:
     """Have an `output` event sent, after files are loaded, that names scripts which GDB did not run.
 
     Each script is named once, Rust's own never. Several files that are loaded at once are handled together. `row` is this patch's
-    `patching.Row`, which calls this function when it is applied, and undoes it.
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     send: Any = importlib.import_module("gdb.dap.server").send_event
     known: set[str] = set()

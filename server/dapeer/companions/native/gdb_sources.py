@@ -44,8 +44,8 @@ def read(program: str) -> None:
 def add_command(row: Any) -> None:
     """Define GDB's commands `dapeer_sources NAME` and `dapeer_file PROGRAM`.
 
-    The first prints paths, the second loads a program. `row` is this patch's `patching.Row`, which calls this function when it is applied,
-    and undoes it.
+    The first prints paths, the second loads a program. `row` is this patch's `patching.Row`: it calls this function when it is applied, and
+    its `undo` puts back what was replaced by it.
     """
     find = row.guard(named, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
 

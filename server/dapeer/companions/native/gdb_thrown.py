@@ -72,7 +72,7 @@ def describe() -> str:
 def add_command(row: Any) -> None:
     """Define GDB's command `dapeer_thrown`, which prints `describe()` as JSON.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     tell = row.guard(describe, str)
 

@@ -61,7 +61,7 @@ TURNS = patching.Row(
 def take_turns(row: Any) -> None:
     """Replace `gdb.post_event` by one whose functions do not wait for the end of others.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     row.set("gdb:post_event", in_turn(gdb.post_event))
 

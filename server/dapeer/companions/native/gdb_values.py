@@ -60,8 +60,8 @@ RUST = patching.Row(
 def teach_dap(row: Any) -> None:
     """Patch GDB's DAP so that it shows each value in one line, and the others where one is unreadable.
 
-    It replaces methods of `gdb.dap.varref` and `gdb.dap.scopes`. `row` is this patch's `patching.Row`, which calls this function when it is
-    applied, and undoes it.
+    It replaces methods of `gdb.dap.varref` and `gdb.dap.scopes`. `row` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
     """
     varref: Any = importlib.import_module("gdb.dap.varref")
     base = varref.BaseReference
@@ -302,7 +302,7 @@ def trait_object(value: Any) -> TraitObject | None:
 def load_printers(row: Any) -> None:
     """Register `trait_object` as a pretty-printer, and load Rust's own ones with each Rust program.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     show = row.guard(trait_object, lambda _value: None)  # pyright: ignore[reportUnknownLambdaType]
     gdb.pretty_printers.append(show)

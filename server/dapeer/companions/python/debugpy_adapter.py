@@ -64,8 +64,8 @@ NEWEST = patching.Row(
 def acknowledge_promptly(row: Any) -> None:
     """Patch debugpy's adapter so that a stream sets `TCP_QUICKACK` before each line that it reads.
 
-    Nothing changes on systems without that option. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
-    undoes it.
+    Nothing changes on systems without that option. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
     """
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is None:
@@ -93,7 +93,7 @@ def launch_beneath(row: Any) -> None:
     """Patch debugpy's adapter so that it starts debugpy's launcher by `debugpy_launcher.py`.
 
     It uses the launcher that `debugLauncherPath` names as it is; if there is no such path, the request fails at once. `row` is this patch's
-    `patching.Row`, which calls this function when it is applied, and undoes it.
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     folder = os.path.dirname(str(importlib.import_module("debugpy.launcher").__file__))
     script = debugpy_launcher.__file__
@@ -126,8 +126,8 @@ def report_no_ports(row: Any) -> None:
     """Patch debugpy's adapter so that it no longer reports its ports, which it does for editors.
 
     Its first thread reports them once more when others serve the client already. It ends the adapter if a launcher has connected by then,
-    whose port is closed and still to be reported. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
-    undoes it.
+    whose port is closed and still to be reported. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
     """
 
     @row.replace(REPORTS)

@@ -58,7 +58,8 @@ def try_again(row: Any) -> None:
     """Patch debugpy's adapter so that it injects its code again, where nothing connects.
 
     It tries `MAX_CONNECT_TRIES` times in all. It also runs debugpy's injector by `debugpy_injector.py`, and reports the output of both only
-    if the attach fails. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    if the attach fails. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced by it.
     """
     servers: Any = importlib.import_module(SERVERS)
     injectors: list[Any] = []

@@ -55,7 +55,7 @@ def end(row: Any) -> None:
     """Patch debugpy's adapter so that it prints an error and exits with code 1 where a request fails.
 
     Only an unexpected error of the adapter itself counts. debugpy means to do so, but first closes what another thread reads. `row` is this
-    patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(HANDLES)
@@ -72,7 +72,7 @@ def report_ends(row: Any) -> None:
     """Patch debugpy's adapter so that it reports at once an end of program or launcher before debugging.
 
     It passes on output of the program before `launch` is answered, and watches each launcher that it starts itself, not one in a terminal.
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     popen = importlib.import_module(LAUNCHERS).subprocess.Popen
     starting = threading.local()

@@ -132,7 +132,7 @@ def describe_little() -> None:
 def describe_only_what_is_logged(row: Any) -> None:
     """Patch debugpy so that it describes its environment only if its log has the level `info`.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     log: Any = importlib.import_module("debugpy.common.log")
 
@@ -153,8 +153,8 @@ def improve() -> None:
 def take_over(row: Any) -> None:
     """Patch debugpy so that its command line only starts the debugger, and fills `left`.
 
-    Each function in `left` runs the program. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes
-    it.
+    Each function in `left` runs the program. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
     """
     cli: Any = importlib.import_module(CLI)
     options, runpy_of_it = cli.options, cli.runpy
@@ -254,7 +254,7 @@ def hide_launcher(row: Any) -> None:
     """Have frames of debugpy and this launcher removed from the traceback that Python prints at the end.
 
     A function is added to `at_end`, which wraps the `sys.excepthook` that the program has left; the program never sees ours. `row` is this
-    patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     folder = os.path.join(os.path.dirname(str(sys.modules["debugpy"].__file__)), "")
 

@@ -116,8 +116,8 @@ def unable(*_: object) -> dict[str, bool]:
 def refuse(row: Any) -> None:
     """Patch debugpy's launcher so that it answers `dapeerDrain` by `unable`.
 
-    An unknown request would end the launcher. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
-    undoes it.
+    An unknown request would end the launcher. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
     """
     row.set(HANDLED, unable)
 
@@ -127,7 +127,8 @@ def answer(row: Any) -> None:
     """Patch debugpy's launcher so that it answers `dapeerDrain` once all output has been sent.
 
     That is the output that the program had printed when the request came. It replaces the `os` of debugpy's module of output, so that what
-    is read from pipes is counted. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    is read from pipes is counted. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
+    what was replaced by it.
 
     Raises:
         Misfit: The launcher reads output in another way.
@@ -151,8 +152,8 @@ def pass_on(row: Any) -> None:
     """Patch debugpy's adapter so that it passes the request `dapeerDrain` on to its launcher.
 
     The capability `dapeerDrains` is added to the response of `initialize`. A launcher that `launch_beneath` has not started does not know
-    the request; then the adapter itself answers that nothing is known. `row` is this patch's `patching.Row`, which calls this function when
-    it is applied, and undoes it.
+    the request; then the adapter itself answers that nothing is known. `row` is this patch's `patching.Row`: it calls this function when it
+    is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
         Misfit: The row by which the launcher knows the request is switched off.

@@ -57,7 +57,8 @@ def admit_only_us(row: Any) -> None:
     """Patch debugpy so that its listening sockets close each connection of another user of the machine.
 
     On the port of debug servers, a process in the POSIX session of the adapter or of a debugged program is admitted, too: the program may
-    have started it under another user. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    have started it under another user. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
+    back what was replaced by it.
     """
     programs: Callable[[], list[Any]] = importlib.import_module(
         "debugpy.adapter.servers"
@@ -109,7 +110,8 @@ def show_no_token(row: Any) -> None:
     """Patch debugpy so that no access token is on command lines.
 
     The adapter creates its own token later, so that is dropped when the first port is opened. Where the system does not tell the user,
-    nothing changes. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    nothing changes. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced by it.
 
     Raises:
         Misfit: The adapter has an access token already.
@@ -134,7 +136,7 @@ def serve_children_only(row: Any) -> None:
     """Patch debugpy's adapter so that clients at its port can only attach to child processes.
 
     Their other `launch` and `attach` requests fail; dapeer itself speaks by stdio, and is not limited. `row` is this patch's
-    `patching.Row`, which calls this function when it is applied, and undoes it.
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     refusal = "This port serves only child processes of the program"
 

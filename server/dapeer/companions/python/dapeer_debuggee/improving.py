@@ -54,7 +54,7 @@ HIDDEN = patching.Row(
 def hide_files(row: patching.Row) -> None:
     """Patch pydevd so that it takes this package's files for its own: it neither stops in nor shows them.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     debuggers: Any = importlib.import_module("pydevd").PYDEV_FILE
 

@@ -102,6 +102,7 @@ def holder(target: str) -> tuple[Any, str]:
 
     Raises:
         Misfit: A class in between does not exist.
+        ImportError: There is no such module, or the module raises another exception.
     """
     module, _, path = target.partition(":")
     *outer, name = path.split(".")
@@ -120,6 +121,7 @@ def attribute(target: str) -> Any:
 
     Raises:
         Misfit: It does not exist, or the constructor does not name it.
+        ImportError: There is no such module, or the module raises another exception.
     """
     target, _, own = target.partition("#")
     owner, name = holder(target)

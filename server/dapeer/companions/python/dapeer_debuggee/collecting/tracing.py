@@ -112,7 +112,7 @@ class TracingHooks:
     def _wrap(self, row: Any) -> None:
         """Replace the functions of pydevd that set trace functions by ones that wrap these.
 
-        `row` is the `patching.Row` `TRACERS`, which calls this when it is applied, and undoes it.
+        `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
         """
 
         @row.replace(SET)

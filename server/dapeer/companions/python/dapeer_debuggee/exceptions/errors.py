@@ -103,7 +103,7 @@ def inform(row: Any) -> None:
 def innermost_first(row: Any) -> None:
     """Patch pydevd so that the frames of an exception's causes have the order of all other stacks.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(CAUSE, again=True)
@@ -118,7 +118,7 @@ def innermost_first(row: Any) -> None:
 def keep_names(row: Any) -> None:
     """Patch pydevd so that no frame counts as that of an exception: it adds a text of its own there.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     row.set(f"{LISTS}:FramesList.current_frame", property(lambda _: None, lambda _, __: None))
 
@@ -127,8 +127,8 @@ def keep_names(row: Any) -> None:
 def show_untraced(row: Any) -> None:
     """Have the program stop at an exception that ends it once the recursion limit has ended tracing.
 
-    pydevd misses such exceptions, which the hooks of `sys` and `threading` get. `row` is this patch's `patching.Row`, which calls this
-    function when it is applied, and undoes it.
+    pydevd misses such exceptions, which the hooks of `sys` and `threading` get. `row` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
     """
     last: list[int] = []
 
@@ -157,7 +157,7 @@ def show_untraced(row: Any) -> None:
 def pass_exits(row: Any) -> None:
     """Patch pydevd so that the program does not stop where it ends by `sys.exit`, or for a reloader.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     def is_end(error: Any) -> bool:

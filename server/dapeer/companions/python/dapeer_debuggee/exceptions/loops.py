@@ -93,7 +93,7 @@ class Finder(importlib.abc.MetaPathFinder):
 def report_what_asyncio_catches(row: Any) -> None:
     """Have exceptions reported that asyncio's event loops handle, once asyncio is imported.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     method = "asyncio.base_events:BaseEventLoop.call_exception_handler"
     Finder(row, method, "self context", call_exception_handler)
@@ -103,7 +103,7 @@ def report_what_asyncio_catches(row: Any) -> None:
 def stop_where_nobody_handles(row: Any) -> None:
     """Have the program stop at errors that no errback of Twisted handles, once Twisted is imported.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     Finder(row, "twisted.logger._logger:Logger.failure", FAILURE, failure)
     Finder(row, "twisted.internet.base:ReactorBase.fireSystemEvent", "self eventType", fire)

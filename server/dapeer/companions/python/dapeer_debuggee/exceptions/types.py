@@ -92,7 +92,7 @@ UNKNOWN = patching.Row(
 def match_by_name(row: Any) -> None:
     """Patch pydevd so that it matches exceptions to stop at by the names of their types.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(CLASS)
@@ -104,8 +104,8 @@ def match_by_name(row: Any) -> None:
 def report_unknown(row: Any) -> None:
     """Have names of exceptions reported, at the end of the first process, that no class has had.
 
-    A child may not import all types, so nothing is reported there. `row` is this patch's `patching.Row`, which calls this function when it
-    is applied, and undoes it.
+    A child may not import all types, so nothing is reported there. `row` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
     """
     if not patching.first_process[0]:
         return

@@ -27,7 +27,7 @@ CHILDREN = patching.Row(
 def improve_children(row: Any) -> None:
     """Patch pydevd so that each Python process which the program starts imports our `child`.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     folder = Path(__file__).absolute().parents[2]
     child = f"{__name__.partition('.')[0]}.child"

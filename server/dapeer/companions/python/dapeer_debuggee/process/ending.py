@@ -42,8 +42,8 @@ system: Any = sys
 def print_crashes(row: Any) -> None:
     """Have a crash in C code print to stderr where Python was, as the option `-X faulthandler` does.
 
-    Nothing changes if the program has switched that on itself. `row` is this patch's `patching.Row`, which calls this function when it is
-    applied, and undoes it.
+    Nothing changes if the program has switched that on itself. `row` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
     """
     if not faulthandler.is_enabled():
         faulthandler.enable(STDERR, all_threads=False)
@@ -54,8 +54,8 @@ def print_crashes(row: Any) -> None:
 def debug_the_end(row: Any) -> None:
     """Have functions of `atexit` called a moment earlier, while pydevd still debugs.
 
-    They are called when Python's end begins, if there are no threads to wait for. `row` is this patch's `patching.Row`, which calls this
-    function when it is applied, and undoes it.
+    They are called when Python's end begins, if there are no threads to wait for. `row` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
     """
     process = os.getpid()
 

@@ -27,7 +27,7 @@ last: list[Callable[[], None]] = []
 def leave(row: Any) -> None:
     """Patch pydevd so that functions in `first` are called before a client's `disconnect`, `last` after.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(DISCONNECT)

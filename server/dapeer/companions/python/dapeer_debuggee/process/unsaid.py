@@ -34,8 +34,8 @@ class All(Dict[str, int]):  # noqa: UP006 - Python 3.8 has no other
 def say_nothing(row: Any) -> None:
     """Patch pydevd so that it prints no warnings about itself.
 
-    These are that the program calls `sys.settrace`, and that a thread has not started. `row` is this patch's `patching.Row`, which calls
-    this function when it is applied, and undoes it.
+    These are that the program calls `sys.settrace`, and that a thread has not started. `row` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
     """
     row.set(WARNINGS, All())
 

@@ -193,8 +193,8 @@ def this_thread() -> Any:
 def trace_when_needed(row: Any) -> None:
     """Patch pydevd so that it traces no thread until something needs it.
 
-    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `row` is this patch's `patching.Row`, which calls
-    this function when it is applied, and undoes it.
+    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `row` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
         Misfit: debugpy has no helper for this processor.

@@ -85,7 +85,7 @@ CALLS = patching.Row(
 def number_calls(row: Any) -> None:
     """Patch pydevd so that `stopped` has the number of the innermost call, under the key `ACTIVATION`.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(WAIT)

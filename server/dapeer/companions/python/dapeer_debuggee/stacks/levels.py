@@ -111,7 +111,7 @@ def describe_few(row: Any) -> None:
     """Patch pydevd so that it describes only the frames that a `stackTrace` request asks for.
 
     If these are more than `MAX_DESCRIBED_FRAMES`, one is described for each place, and the response has the key `FRAMES`. `row` is this
-    patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
         Misfit: pydevd numbers frames in another way.

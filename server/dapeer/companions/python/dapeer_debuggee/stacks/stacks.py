@@ -84,7 +84,8 @@ THREADS = patching.Row(
 def name_threads(row: Any) -> None:
     """Patch pydevd so that `threads` gets the names that Python keeps.
 
-    A property of the class is not asked. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    A property of the class is not asked. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
+    puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(JSON)
 
@@ -119,7 +120,7 @@ REPORTED_OF_MODULES = ("__version__", "__package__")
 def report_versions(row: Any) -> None:
     """Patch pydevd so that it reports a module's version and package only where they are strings.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(TRACK)
@@ -158,8 +159,8 @@ PYTHON = "text/x-python"
 def report_texts(row: Any) -> None:
     """Patch pydevd so that `source` gets the source of code without a file, where that is known.
 
-    pydevd lists instructions instead. A text that is a source has the `mimeType` of Python. `row` is this patch's `patching.Row`, which
-    calls this function when it is applied, and undoes it.
+    pydevd lists instructions instead. A text that is a source has the `mimeType` of Python. `row` is this patch's `patching.Row`: it calls
+    this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     files: Any = importlib.import_module("pydevd_file_utils")
@@ -237,7 +238,7 @@ def add_members(frames: Any, error: Any, lists: Any) -> None:
 def label_causes(row: Any) -> None:
     """Patch pydevd so that the frames of an exception's cause follow a label with its name.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(LISTS)
 
@@ -301,7 +302,7 @@ class Whole:
 def show_all(row: Any) -> None:
     """Patch pydevd so that it lists stacks with all frames, also those of libraries with `justMyCode`.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
 

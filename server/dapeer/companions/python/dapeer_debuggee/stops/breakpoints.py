@@ -77,7 +77,7 @@ WAIT: dict[Any, str] = {
 def count_conditions(row: Any) -> None:
     """Patch pydevd so that it evaluates conditions and hit conditions by `breaking.holds`.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(CONDITION)
@@ -101,8 +101,8 @@ def count_conditions(row: Any) -> None:
 def print_messages(row: Any) -> None:
     """Patch pydevd so that log messages are printed to the program's stdout, behind their conditions.
 
-    In a child, whose stdout may be another program's pipe, they are sent as output. `row` is this patch's `patching.Row`, which calls this
-    function when it is applied, and undoes it.
+    In a child, whose stdout may be another program's pipe, they are sent as output. `row` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
     """
     nothing: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NULL_NET_COMMAND
     printer = breaking.Printer() if patching.first_process[0] else None
@@ -151,7 +151,7 @@ def print_messages(row: Any) -> None:
 def report_at_stops(row: Any) -> None:
     """Patch pydevd so that counts of failed conditions, and rows that are off, are reported before stops.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(SUSPENDED)
@@ -168,8 +168,8 @@ def report_at_stops(row: Any) -> None:
 def report_at_end(row: Any) -> None:
     """Patch pydevd so that the last counts are reported, and all events sent, before it ends.
 
-    It waits for `breaking.SECONDS_TO_SEND_ALL` at most. `row` is this patch's `patching.Row`, which calls this function when it is applied,
-    and undoes it.
+    It waits for `breaking.SECONDS_TO_SEND_ALL` at most. `row` is this patch's `patching.Row`: it calls this function when it is applied,
+    and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(DISPOSE)
@@ -197,8 +197,8 @@ FUNCTIONS = patching.Row(
 def know_functions_by_name(row: Any) -> None:
     """Patch pydevd so that breakpoints at functions are those of `collecting`.
 
-    pydevd itself compares the last part of a name, and passes by code without a file. `row` is this patch's `patching.Row`, which calls
-    this function when it is applied, and undoes it.
+    pydevd itself compares the last part of a name, and passes by code without a file. `row` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(SET_FUNCTIONS)
@@ -225,7 +225,7 @@ OWN_FILES = patching.Row(
 def know_by_path(row: Any) -> None:
     """Patch pydevd so that it knows Python's own files by their paths, not by their names.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     library = importlib.import_module("pydevd").LIB_FILE
 
@@ -251,7 +251,7 @@ ARCHIVES = patching.Row(
 def know_archives(row: Any) -> None:
     """Patch pydevd so that it takes a file in a zip archive of any name for one that exists.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(EXISTS)
@@ -279,7 +279,8 @@ def is_in_archive(path: str) -> bool:
 def trace_what_waits(row: Any) -> None:
     """Patch pydevd so that new breakpoints bind in generators and coroutines that wait.
 
-    Nothing changes before Python 3.12. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    Nothing changes before Python 3.12. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
+    back what was replaced by it.
     """
     if sys.version_info < (3, 12):
         return

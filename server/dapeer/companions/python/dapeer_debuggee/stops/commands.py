@@ -70,8 +70,8 @@ QUEUE = patching.Row(
 def announce(row: Any) -> None:
     """Patch pydevd so that the events of each new debugger's queues are `QueueEvent`s.
 
-    A debugger of another structure keeps its own. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
-    undoes it.
+    A debugger of another structure keeps its own. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
     """
 
     @row.replace(START)

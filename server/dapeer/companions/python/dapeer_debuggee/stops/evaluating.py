@@ -62,7 +62,8 @@ PRINTED = patching.Row(
 def add_printed(row: Any) -> None:
     """Patch pydevd so that what an evaluation in a REPL prints is put before its result or error.
 
-    It is no output of the program then. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    It is no output of the program then. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
+    puts back what was replaced by it.
     """
 
     @row.replace(ANSWER)
@@ -104,7 +105,7 @@ NAMES = patching.Row(
 def complete_names(row: Any) -> None:
     """Patch pydevd so that names of a frame are completed without asking their values for their class.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     tips: Any = importlib.import_module(TIPS)
 

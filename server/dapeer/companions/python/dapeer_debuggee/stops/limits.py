@@ -123,8 +123,8 @@ LIMITS = patching.Row(
 def limit(row: Any) -> None:
     """Patch pydevd so that evaluations which take longer than `SECONDS_TO_EVALUATE` are cut off.
 
-    An `await` in one ends after `AWAIT_SECONDS`. `row` is this patch's `patching.Row`, which calls this function when it is applied, and
-    undoes it.
+    An `await` in one ends after `AWAIT_SECONDS`. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
     """
     failed: Any = importlib.import_module("_pydevd_bundle.pydevd_vars").ExceptionOnEvaluate
 

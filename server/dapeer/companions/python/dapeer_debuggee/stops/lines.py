@@ -76,7 +76,7 @@ AT_ONCE = patching.Row(
 def keep_lines(row: Any) -> None:
     """Patch pydevd so that it remembers which lines of a file have code.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     lines = CodeLines()
     row.replace(CODE_LINES)(lines.of)
@@ -86,7 +86,7 @@ def keep_lines(row: Any) -> None:
 def change_once(row: Any) -> None:
     """Patch pydevd so that what it does about changed breakpoints is done once for a request, at its end.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(SET)
@@ -137,8 +137,8 @@ TEMPLATES = patching.Row(
 def know_templates(row: Any) -> None:
     """Patch pydevd so that a breakpoint in a template of Jinja is one of its plugin.
 
-    The user need not set the option `jinja` for that. `row` is this patch's `patching.Row`, which calls this function when it is applied,
-    and undoes it.
+    The user need not set the option `jinja` for that. `row` is this patch's `patching.Row`: it calls this function when it is applied, and
+    its `undo` puts back what was replaced by it.
     """
 
     @row.replace(ADD)

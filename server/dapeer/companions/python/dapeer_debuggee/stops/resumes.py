@@ -32,7 +32,7 @@ LATE = patching.Row(
 def report_the_latest_stop(row: Any) -> None:
     """Patch pydevd so that a late thread reports no resume once the program has stopped again.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     own: Any = {}
     """By thread, the number of the stop for which it has stopped."""

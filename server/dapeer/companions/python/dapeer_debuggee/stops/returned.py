@@ -41,8 +41,8 @@ RETURNED = patching.Row(
 def forget(row: Any) -> None:
     """Patch pydevd so that values returned to a frame are forgotten when it resumes.
 
-    The time for which the thread was stopped is counted, too: see `stopped`. `row` is this patch's `patching.Row`, which calls this
-    function when it is applied, and undoes it.
+    The time for which the thread was stopped is counted, too: see `stopped`. `row` is this patch's `patching.Row`: it calls this function
+    when it is applied, and its `undo` puts back what was replaced by it.
     """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
 
@@ -73,7 +73,7 @@ NAMED = patching.Row(
 def name_classes(row: Any) -> None:
     """Patch pydevd so that it finds the class of a function by `class_of`, which runs no code.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     stock = getattr(importlib.import_module("_pydevd_bundle.pydevd_utils"), CLASS)
     ours = row.guard(class_of, stock)

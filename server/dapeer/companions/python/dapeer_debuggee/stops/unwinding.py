@@ -302,7 +302,7 @@ class Steps:
 def follow_exceptions(row: Any) -> None:
     """Patch pydevd so that steps are followed, and `stopped` names the exception that ended the function.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     pydevd: Any = importlib.import_module("pydevd")
     monitor = Monitor(row) if pydevd.PYDEVD_USE_SYS_MONITORING else None

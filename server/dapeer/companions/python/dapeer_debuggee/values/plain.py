@@ -15,7 +15,10 @@ class PlainVariable:
         self.name, self.value = name, value
 
     def get_var_data(self, *_: Any, **__: Any) -> dict[str, Any]:
-        """Return the DAP `Variable`; arguments of pydevd's method are ignored."""
+        """Return the DAP `Variable`: name, text, type and no reference.
+
+        Arguments of pydevd's method are ignored.
+        """
         kind = objects.name_of(type(self.value))
         return {
             "name": self.name,

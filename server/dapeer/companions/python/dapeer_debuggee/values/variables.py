@@ -64,8 +64,8 @@ KINDS = patching.Row(
 def render(row: Any) -> None:
     """Patch pydevd so that it shows values by `values.shown`.
 
-    If the client wants a whole or hexadecimal value, pydevd's own function makes it. `row` is this patch's `patching.Row`, which calls this
-    function when it is applied, and undoes it.
+    If the client wants a whole or hexadecimal value, pydevd's own function makes it. `row` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
     """
     kind: Any = importlib.import_module("_pydevd_bundle.pydevd_safe_repr").SafeRepr
     whole: Any = getattr(kind, "maxother_outer", None)
@@ -86,7 +86,7 @@ def render(row: Any) -> None:
 def present(row: Any) -> None:
     """Patch pydevd so that pandas tables are shown by this package, not by its own plug-in.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(PROVIDED)
@@ -114,7 +114,7 @@ def present(row: Any) -> None:
 def open_objects(row: Any) -> None:
     """Patch pydevd so that it reads the attributes of objects without running code.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(ATTRIBUTES)
@@ -140,7 +140,7 @@ def open_objects(row: Any) -> None:
 def list_contents(row: Any) -> None:
     """Patch pydevd so that values are described, and their contents listed, by this package.
 
-    `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     frames: Any = importlib.import_module(FRAMES)
     group: Any = frames._AbstractVariable._group_entries
@@ -269,7 +269,8 @@ def mark_kinds(found: Any, code: Any) -> None:
 def list_frames(row: Any) -> None:
     """Patch pydevd so that functions and classes stay among a frame's variables, with a hint.
 
-    The hint is their kind. `row` is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    The hint is their kind. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what
+    was replaced by it.
     """
 
     @row.replace(GROUP)
