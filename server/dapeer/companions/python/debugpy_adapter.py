@@ -140,7 +140,7 @@ def find_the_newest(row: Any) -> None:
     """Patch debugpy's adapter so that it finds a process after an `exec` by its new connection.
 
     It keeps the old one until another thread has noticed its end, and prefers the oldest: a client that attaches by then is rejected. `row`
-    is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(WAITS)

@@ -146,7 +146,7 @@ def inject_alone(row: Any) -> None:
     """Patch debugpy's injector so that it injects by `alone`, with a gdb that no signal stops.
 
     What debugpy prints of the command is left out. The code stays as it is on Windows, where pydevd has no room for more than 2 KB. `row`
-    is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(RUN)

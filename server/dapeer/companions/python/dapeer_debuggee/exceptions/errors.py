@@ -70,7 +70,7 @@ def inform(row: Any) -> None:
     """Patch pydevd so that `exceptionInfo` gets the whole message and traceback of an exception.
 
     The message has lines about a group's members and the place in a library or worker process; the traceback has the causes in order. `row`
-    is this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     def build(stock: Any, dbg: Any, thread_id: Any, thread: Any, *rest: Any, **named: Any) -> Any:

@@ -189,7 +189,7 @@ def follow_tasks(row: Any) -> None:
     """Patch pydevd so that, below a task's frames, a stack lists those of the tasks that await it.
 
     Frames of dapeer's, and those that only start the program, are left out. The frames of an exception group's members follow. `row` is
-    this patch's `patching.Row`, which calls this function when it is applied, and undoes it.
+    this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(LISTS)
 
