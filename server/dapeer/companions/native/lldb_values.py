@@ -310,9 +310,10 @@ def _elements(value: Any, depth: int) -> str:
 
 
 def _contents(value: Any, depth: int) -> str:
-    """Return the text of a container: `size=N` and its first elements.
+    """Return the text of a container (an `lldb.SBValue`): `size=N` and its first elements.
 
-    `value` is an `lldb.SBValue`; `depth` levels of nested values are shown.
+    `depth` levels of nested values are shown. An array without a formatter is shown by its elements; a value in a frame that LLDB has lost,
+    as not available.
     """
     if unknown := _unknown(value):
         return unknown
