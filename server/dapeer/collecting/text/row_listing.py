@@ -98,6 +98,8 @@ def listing(
 def between(rows: str) -> slice:
     """Return a range of rows such as "10-20", which counts from 1, as a slice, which counts from 0.
 
+    An empty text gives all rows.
+
     Raises:
         ArgumentError: It is no range.
 

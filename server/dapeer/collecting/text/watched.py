@@ -36,8 +36,8 @@ def outcome(
 ) -> str:
     """Return a sentence on a watch: which line did it, with the values before and after, or that none has.
 
-    `rows` are the lines that did it, `looks` the functions where the expression was evaluated; `state` is the program's. How the program
-    was run, and for how long, stands in brackets.
+    For a watch with `every`, it says how many lines were recorded. `rows` are the lines that did it, `looks` the functions where the
+    expression was evaluated; `state` is the program's. How the program was run, and for how long, stands in brackets.
     """
     name = f"`{shortened(' '.join(watch.expression.split()), EXPRESSION_CHARS)}`"
     took = ", ".join(filter(None, (watch.road, watch.cost, f"{watch.seconds:.1f} s")))

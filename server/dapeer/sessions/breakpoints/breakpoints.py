@@ -244,7 +244,8 @@ class Breakpoints:
     def clear(self, path: str | None = None, client: str = "") -> list[str]:
         """Remove all breakpoints of a file, whoever set them, and what the client collects there.
 
-        Return the files that had any. Without a path, those of all files are removed, and all function breakpoints, too.
+        Return the files that had any. Without a path, those of all files are removed, all function breakpoints, and what the client
+        collects at functions.
         """
         if path is None:
             self.stop_at([])

@@ -277,10 +277,10 @@ class DirectSession(Session):
     # -- end
 
     async def follow(self) -> None:
-        """Wait for the debuggee's end and last output; then end the adapter, and record why it ended.
+        """Wait for the debuggee's end and last output, then end the adapter.
 
-        If the adapter is still connected it gets `disconnect`, and is killed if it stays. The method returns when the session is over, or
-        soon after.
+        A cause that shows in the exit code is recorded. If the adapter is still connected, it gets `disconnect`, and is killed if it
+        stays. The method returns when the session is over, or soon after.
         """
         mirror = self.mirror
         await self.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)

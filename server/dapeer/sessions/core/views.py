@@ -45,9 +45,9 @@ def view_of(session: Session) -> look.Snapshot:
 
 
 def _view(session: Session) -> look.Snapshot:
-    """Return the snapshot of a session that is stopped, has ended, or runs.
+    """Return the snapshot of a session that is stopped, has ended, or runs; no request is sent.
 
-    It has the output since the last that was shown.
+    For one that has ended or runs, it has the output since the last that was shown.
     """
     stop = session.mirror.stop
     if stop is not None:

@@ -234,7 +234,8 @@ class Debugger:
     async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
         """Disconnect from the session, its children first; return whether the debuggee was ended, too.
 
-        The debuggee lives on unless dapeer started it; `terminate` decides otherwise (None: it does not).
+        `terminate` says whether to end the debuggee; None: only if dapeer, or nvim-dap, has launched it. Programs that the end of another
+        would resume are killed first.
 
         Raises:
             Unsupported: The adapter cannot detach from a program that it launched.

@@ -180,9 +180,9 @@ class Focus:
             raise NoSession(f"Session {meant.id} has ended.", then)
 
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
-        """Raise `NoSession` if several programs may be meant: none was used, or the used one has ended.
+        """Raise `NoSession` if it is unclear which program is meant: none was used, or that one has ended.
 
-        With `also_ended` a program that was used may have ended.
+        Nothing is raised where no other program lives. With `also_ended` a program that was used may have ended.
         """
         program = session.program
         if self._used is not None and (also_ended or not session.mirror.ended or program.runs):

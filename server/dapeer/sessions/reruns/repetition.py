@@ -86,9 +86,10 @@ class Repetition:
         tally.keep(session.program.first.id, seconds, left, mute=_code(session) is None)
 
     async def _verdict(self, session: Session, tally: Tally, end: float) -> Verdict:
-        """Wait for the outcome of a run until the time `end`; record and return it.
+        """Wait for the outcome of a run until the time `end` of anyio's clock.
 
-        Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: it has not ended in time.
+        Record it in `tally` and return it. Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: the run
+        has not ended in time.
         """
         clock = anyio.current_time
         while True:

@@ -40,8 +40,9 @@ async def places(
 ) -> list[ConditionPlace]:
     """Return path, line and column of the breakpoints whose condition is to look at an expression.
 
-    They are the lines of the scope's files, or without these of the user's loaded files. Lines that cannot have another condition are
-    left out. `known` is the definition's `[until]` table; `frame` is the frame where the program is stopped.
+    They are the lines of the scope's `files`, or without these of the user's loaded files. With `functions` in the scope, only loaded
+    files in whose text one of the names occurs count, beside `files` and the file of `frame`, the frame where the program is stopped.
+    Lines that cannot have another condition are left out. `known` is the definition's `[until]` table.
 
     Raises:
         NoConditions: There are too many files or lines, or none.

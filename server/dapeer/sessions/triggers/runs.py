@@ -262,7 +262,11 @@ class TriggerRun:
     async def _requested(self, request: HttpRequest) -> Response:
         """Send an HTTP request to a program that is debugged; return the response.
 
-        A URL that is only a path goes to the program's own port.
+        A URL that is only a path goes to the program's own port. A note says so if it is not known whose a port is.
+
+        Raises:
+            NotReached: No debugged program is at the address; nothing was sent.
+            TriggerFailed: There is no response.
         """
         unknown: list[int] = []
 
