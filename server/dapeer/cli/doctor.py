@@ -140,7 +140,10 @@ def check(name: str, *, as_data: bool = False) -> int:
 
 
 async def _check(definition: Definition, as_data: bool) -> int:
-    """Print the findings of an adapter's trial as they come, or all at the end as JSON; return the code."""
+    """Print the findings of an adapter's trial as they come, or with `as_data` all at the end as JSON.
+
+    Return the exit code: `NOTHING_READY` if the last finding is an error.
+    """
     findings: list[Finding] = []
     async with aclosing(_trial(definition)) as trial:
         async for finding in trial:
@@ -253,7 +256,10 @@ def doors(definition: Definition) -> list[Finding]:
 
 
 def finding_of(name: str, detection: Detection) -> Finding:
-    """Return the finding on whether an adapter is installed, and if not, how to get it."""
+    """Return the finding on whether an adapter is installed, and if not, how to get it.
+
+    `name` is the adapter's id, `detection` what was found of it.
+    """
     if detection.ready:
         return Finding(
             "ready", f"{name} {detection.version}".rstrip(), detection.found.get(name, "")

@@ -261,7 +261,10 @@ async def introduced(definition: Definition, folder: Path) -> tuple[int | None, 
 
 
 def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
-    """Return the inputs to start an adapter with, and write an empty program if it needs one to start."""
+    """Return the inputs to start an adapter with, where nothing is to be debugged.
+
+    For an adapter that starts together with a program, it writes an empty one into `folder`, and names it in the inputs.
+    """
     if "program" not in names_in({}, definition.transport):
         return {"cwd": str(folder)}
     program = folder / f"empty{next(iter(definition.extensions), '')}"

@@ -39,7 +39,10 @@ class EmptyLineTransport:
         await self._transport.send(message)
 
     def _moved(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
-        """Return a DAP `SourceBreakpoint` moved to a line with code, or as it is if it has no line."""
+        """Return a DAP `SourceBreakpoint` moved to a line with code, or as it is if it has no line.
+
+        `requested` is the breakpoint as the client sends it, `path` its file. It is not changed: a copy is returned.
+        """
         line = requested.get("line")
         return (
             {**requested, "line": self._line_with_code(path, line)}

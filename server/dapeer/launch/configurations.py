@@ -277,7 +277,10 @@ def _tasks(
 
 
 def _script(project: Path, label: str) -> Json | None:
-    """Return the task for `npm: SCRIPT`, from the project's package.json; None if it has no such script."""
+    """Return the task for the label `npm: SCRIPT`, from the project's package.json.
+
+    None for another label, and if package.json cannot be read or has no such script.
+    """
     if not label.startswith("npm: "):
         return None
     try:

@@ -176,7 +176,11 @@ def _found_for(definition: Definition) -> Mapping[str, str]:
 def _remarks(
     launch: LaunchRequest, definition: Definition, request: RequestName, inputs: Json, config: Json
 ) -> dict[str, str]:
-    """Return the input `remark` with what the caller should know of a start; empty without any."""
+    """Return the input `remark` with what the caller should know of a start; empty without any.
+
+    It joins an earlier remark in `inputs`, that the adapter stands in for the type that was asked for, and what its definition says
+    on such a start.
+    """
     stands_in = launch.type in definition.stands_in_for
     remarks = (
         str(inputs.get("remark") or ""),

@@ -118,7 +118,10 @@ class ProcessTree:
         return replace(plan, mappings=root.mappings)
 
     def _parent(self, pid: int, parents: Mapping[int, int]) -> DirectSession:
-        """Return the session of the nearest living ancestor that is debugged; the root's if there is none."""
+        """Return the session of the nearest living ancestor that is debugged; the root's if there is none.
+
+        `parents` has the parent of each descendant of the root, by process id.
+        """
         while pid in parents:
             pid = parents[pid]
             known = self._by_pid.get(pid)

@@ -144,7 +144,11 @@ class Advice:
         return hint
 
     def _of_end(self, view: Snapshot, log: OutputLog) -> str | None:
-        """Return the adapter's first hint on an end, a stop or an exception that fits the snapshot, or None."""
+        """Return the adapter's first hint on an end, a stop or an exception that fits the snapshot, or None.
+
+        `view` is the snapshot, `log` the program's output. Looked at are, in this order: an end without any output, the output of a
+        program that failed, values of locals, failed expressions, the exception and the stop's description.
+        """
         if view.get("exit_code") == 0 and not log.end and self._program:
             return self._hint("silence", self._program)
         ended = view["state"] == "ended" and view.get("exit_code") != 0

@@ -141,7 +141,11 @@ def chosen(stop: Stop, changed: Collection[str]) -> Choice:
 
 
 def arrived(stop: Stop, frame_id: int) -> bool:
-    """Return whether the locals of a frame were fetched, so that an empty list means that it has none."""
+    """Return whether the locals of a frame were fetched, so that an empty list means that it has none.
+
+    `frame_id` is the adapter's id. It is also True where the locals were fetched and set aside, since lldb-dap gave their
+    references to another frame.
+    """
     if stop.values.set_aside is not None:
         return True
     references = (scope["variablesReference"] for scope in stop.values.local_scopes(frame_id))

@@ -168,7 +168,11 @@ def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
 
 
 def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
-    """Return one line of a stack: a frame with its frame_id, several frames counted, or a label."""
+    """Return one line of a stack: a frame with its frame_id, several frames counted, or a label.
+
+    `whose` knows the owners of frames; paths are shown relative to `project`. The frame to look at first has no frame_id, and
+    neither have those of a stop that is over.
+    """
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:
         return f"({shortened(frame['name'], NAME_CHARS)})"

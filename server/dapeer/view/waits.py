@@ -130,7 +130,10 @@ def _own_id(answer: Mapping[str, Value], number: int) -> int:
 
 
 def _name(answer: Mapping[str, Value], number: int) -> str:
-    """Return kind and name of a member of the answer, such as `thread worker`; `another` if it is unknown."""
+    """Return kind and name of a member of the answer, such as `thread worker`; `another` if it is unknown.
+
+    `number` is the member's index in the answer's `members`.
+    """
     members = as_array(answer.get("members"))
     match members[number : number + 1]:
         case [[str(kind), str(name), *_]]:

@@ -89,7 +89,10 @@ def pairs(tables: Sequence[str]) -> dict[int, int]:
 
 
 def listening(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
-    """Return the ports at which sockets with these inodes listen, from the texts of Linux's tables."""
+    """Return the TCP ports at which sockets with these inodes listen.
+
+    `tables` are the texts of Linux's tables of sockets; inodes that are not in them are ignored.
+    """
     return frozenset(
         _port(words[1])
         for table in tables
@@ -99,7 +102,10 @@ def listening(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
 
 
 def connected_ports(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
-    """Return the remote ports to which sockets with these inodes are connected, from Linux's tables."""
+    """Return the remote TCP ports to which sockets with these inodes have an established connection.
+
+    `tables` are the texts of Linux's tables of sockets; inodes that are not in them are ignored.
+    """
     return frozenset(
         _port(words[2])
         for table in tables

@@ -66,7 +66,10 @@ def _by_names(text: str) -> Iterator[Span]:
 
 
 def _named(text: str, name: Name) -> Iterator[Span]:
-    """Yield the value that follows a name in the text, as in `name = value`, if it looks like its secret."""
+    """Yield the value that follows a name in `text`, as in `name = value`, if it looks like its secret.
+
+    It yields at most once: start, end and label. `name` is a place in `text`, as `names` yields it.
+    """
     found = _NAMED.match(text, name.end)
     if found is None:
         return

@@ -167,7 +167,10 @@ def _cell(text: str, place: tuple[int, int], head: _Head) -> Iterator[Span]:
 
 
 def _column(text: str, name: Name) -> Iterator[Span]:
-    """Yield the values of a pandas column with this name, printed as a series or as dapeer shows a table."""
+    """Yield the values of a pandas column with this name, printed as a series or as dapeer shows a table.
+
+    `name` is a place in `text`, before or behind which the rows are looked for.
+    """
     before = text[max(name.begin - 6, 0) : name.begin]
     if before == "Name: ":
         rows = text.rfind("\n\n", max(name.begin - MAX_LINE_CHARS, 0), name.begin), name.begin

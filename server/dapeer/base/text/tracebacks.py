@@ -57,7 +57,10 @@ def cause(text: str) -> str:
 
 
 def _replaced(trace: str, instead: Callable[[str], str]) -> str:
-    """Return a traceback in which `instead(path)` replaces an entry's source lines, unless it is empty."""
+    """Return a traceback in which `instead(path)` replaces an entry's source lines, unless it is empty.
+
+    An entry is a line `File "PATH", line N` of `trace`; the lines behind it that are indented by four spaces or more are its source.
+    """
     lines: list[str] = []
     hidden = ""
     for line in trace.split("\n"):

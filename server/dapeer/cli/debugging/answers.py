@@ -117,7 +117,10 @@ def _folded(line: str, width: int) -> Iterator[str]:
 
 
 def _coloured(line: str, *, first: bool) -> str:
-    """Return a line of an answer with its colour: the first bold, the current line of source, notes."""
+    """Return a line of an answer with the escape sequences of its colour, or as it is.
+
+    The `first` line of the answer is bold, the current line of source cyan, a note in parentheses dim.
+    """
     if first:
         return f"{_BOLD}{line}{_OFF}"
     begin = line.lstrip()

@@ -153,7 +153,10 @@ def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str,
 
 
 def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[str, Any]]) -> None:
-    """Add to a parser `-b`, and an option for each further property of a breakpoint, by their schemas."""
+    """Add to a parser `-b`, and an option for each further property of a breakpoint.
+
+    `schemas` are the JSON Schemas of a breakpoint's properties, by name.
+    """
     group = parser.add_argument_group("breakpoints", "each option belongs to the -b before it")
     group.add_argument(
         "-b", "--breakpoint", action=Point, metavar=FILE_OR_FUNCTION, dest=POINTS,

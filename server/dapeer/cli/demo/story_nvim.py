@@ -67,7 +67,13 @@ async def run() -> int:
 
 
 async def _story(nvim: str, nvim_dap: Path) -> None:
-    """Play all parts of the story, in a Neovim that is started for it and with a copy of the program."""
+    """Play all parts of the story, in a Neovim that is started for it and with a copy of the program.
+
+    `nvim` is Neovim's executable, `nvim_dap` the plugin's folder.
+
+    Raises:
+        Evidence: Something does not go as the story says.
+    """
     say(
         "A person has `shop.py` open in Neovim. It sells goods for 100.00 with a discount of 10 %, so 90.00 should be "
         "paid, but it prints another amount. (Neovim and nvim-dap are real; the person is a script that types "
@@ -94,7 +100,10 @@ def _copy_of(program: Path) -> Generator[Path]:
 
 
 async def _starts(somebody: Person, shop: Path) -> None:
-    """Have the person set a breakpoint, start the program in nvim-dap, and see it stop; print the screen."""
+    """Have the person set a breakpoint in the file `shop`, start it in nvim-dap, and see it stop.
+
+    It prints what they do and what Neovim shows.
+    """
     say(
         "The person sets a breakpoint where the total is asked for, and starts the program in nvim-dap."
     )
@@ -248,6 +257,8 @@ async def review(client: Client, seat: Seat, somebody: Person, shop: Path) -> No
 
 async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> None:
     """Have the assistant propose a diff with this line, and the person accept it; write the file.
+
+    `line` takes the place of the wrong line in the file `shop`, a copy of the program.
 
     Raises:
         Evidence: The answer is not what was proposed.

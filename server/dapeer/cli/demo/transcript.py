@@ -43,6 +43,8 @@ async def played(story: Callable[[], Awaitable[None]]) -> int:
 async def call(client: Client, tool: str, **arguments: Value) -> Json:
     """Call a tool, print the call and its answer, and return the answer's structured data.
 
+    `tool` is its whole name, `arguments` are its own. The data is empty if the answer has none.
+
     Raises:
         Evidence: The answer is an error.
     """
