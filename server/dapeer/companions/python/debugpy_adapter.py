@@ -183,7 +183,7 @@ ROWS = (
 def refuse_insecure_version() -> None:
     """Exit with a message if a row that secures debugpy does not fit this untried version of it.
 
-    A user who has switched such a row off has decided that. What tells no version is no debugpy that anybody has released.
+    Nothing happens if the user has switched that row off, or debugpy tells no version: then it is none that anybody has released.
 
     Raises:
         SystemExit: A row of `ROWS` that `secures` is off, in such a version.

@@ -14,7 +14,10 @@ from dapeer.companions.python.debugpy_launcher import beside, patching
 
 
 def apply_everything() -> None:
-    """Apply all rows of adapter, launcher and program in this one process; those that do not fit say why."""
+    """Apply all rows of adapter, launcher and program in this one process, so that they can be listed.
+
+    Those that do not fit are off, and say why in `Row.off`. debugpy and pydevd are imported here.
+    """
     # pydevd warns of Python's frozen modules where a program is debugged: none is here.
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     debugpy_adapter.apply_rows()

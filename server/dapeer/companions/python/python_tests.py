@@ -286,7 +286,13 @@ def dotted(node: str, folder: Path) -> str:
 
 
 def main() -> Any:
-    """Run the tests that `sys.argv` names (see this module's docstring); return the exit code."""
+    """Run the tests that `sys.argv` names, and return the exit code.
+
+    Each failure is shown to the debugger as an uncaught exception.
+
+    The arguments are HOW, RUNNER and further ones of the runner. HOW is `module` or `program`, with the name of a test runner; or `auto`,
+    with the node id of a test, for which a runner is chosen.
+    """
     how, name, *arguments = sys.argv[1:]
     if sys.path[0] == str(Path(__file__).parent):
         del sys.path[0]

@@ -128,7 +128,7 @@ class CallRecorder:
     def _begin(self, frame: Any) -> bool:
         """Note that a frame's call begins, if the point's condition holds.
 
-        Return True once it has enough hits.
+        Return True once it has enough hits. The open call is put into `running`. Otherwise it returns False.
         """
         if self._met is not None and not self._met(frame, ""):
             return False
@@ -178,7 +178,10 @@ class CallRecorder:
     def _write(
         self, call: OpenCall, frame: Any, value: Any, error: BaseException | str | None
     ) -> None:
-        """Write the row of a call that has returned `value`, or raised `error`."""
+        """Write the row of a call that has returned `value`, or raised `error` (the exception, or its cell).
+
+        The cells are `row_format.CALL_COLUMNS` and the point's expressions, evaluated now.
+        """
         took = time.perf_counter_ns() - call.start - (returned.stopped() - call.stopped)
         if error is None:
             result = cells.cell(value)

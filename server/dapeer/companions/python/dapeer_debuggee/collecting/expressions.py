@@ -75,7 +75,9 @@ class Expression:
         return tuple(each for each in names if lacks((each,), frame))
 
     def reads(self, code: CodeType, *, one_namespace: bool) -> list[str]:
-        """Return the statements that read its names from a frame of a code; all other names are global there.
+        """Return the statements that read the expression's local names from a frame into variables.
+
+        All its other names are global where the statements run. They use `$locals`, or `$find` in a class's body.
 
         Args:
             code: The code of the frame.

@@ -41,7 +41,10 @@ class Rows:
         self.begin()
 
     def begin(self) -> None:
-        """Reset everything to no file: at first, and in a process that was forked from the one that has it."""
+        """Reset this object to no file: at first, and in a process that was forked from the one that has it.
+
+        The next row, or `open`, makes a new one.
+        """
         self.path = ""
         self.dropped = 0
         self.lost = 0
@@ -132,7 +135,7 @@ class Rows:
         return self._numbers.get(context) or self._number(context)
 
     def _number(self, context: str) -> int | str:
-        """Number a context that has none yet, in the header; return as `numbered`."""
+        """Give a context a number in the header, and return that; without room there, return the context."""
         with self._lock:
             number = len(self.contexts)
             if context in self._numbers or not self._name(f"c\t{number}\t{context}\n"):

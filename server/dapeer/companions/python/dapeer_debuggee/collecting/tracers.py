@@ -219,8 +219,8 @@ def looks(
 ) -> bool:
     """Look for changes, and stop there if that is due; return whether the thread has stopped.
 
-    `before` is the line before, `seen` what is known of what is watched; `event` and `argument` are a trace function's. `plan` is the
-    `points.CodePlan` of the frame's code.
+    `before` is the line before, `seen` what is known of what is watched in this call; `event` and `argument` are a trace function's. `plan`
+    is the `points.CodePlan` of the frame's code: its `watching` becomes None when that is over.
     """
     look = plan.watching
     if not look.look(frame, before, seen, event):

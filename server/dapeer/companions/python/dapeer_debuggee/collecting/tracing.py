@@ -212,7 +212,10 @@ class Later:
 
 
 def is_pydevds(tracer: Any) -> bool:
-    """Return whether pydevd has made a trace function, or it is one of ours that has nothing left to do."""
+    """Return whether pydevd has made a trace function.
+
+    True also for one of ours that has nothing left to do.
+    """
     if getattr(tracer, "is_over", False):
         return True
     made: Any = getattr(tracer, "__self__", None) or getattr(tracer, "func", None) or tracer

@@ -230,9 +230,9 @@ def hook_ends(row: Any, shown: Callable[..., None]) -> None:
 
 
 def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
-    """Return a hook that calls `first`, then `hook`, with the same arguments.
+    """Return a hook that calls `first`, then returns what `hook` returns, with the same arguments.
 
-    What `first` raises is dropped. It returns what `hook` returns.
+    What `first` raises is dropped, unless a signal has caused it.
     """
     kept = guard.hook(first)
 

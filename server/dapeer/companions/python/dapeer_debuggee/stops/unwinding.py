@@ -250,9 +250,9 @@ class Monitor:
             self._look_at(step, lines=True)
 
     def _passed(self, code: Any, _line: int) -> None:
-        """Have pydevd stop at lines again, once the exception has passed.
+        """Have pydevd stop at lines again, once the exception has passed through the frame.
 
-        Pydevd is told of each line after this tool.
+        It is the callback of lines, which pydevd's tool gets after this one.
         """
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or step.hidden is None or step.frame is not frame:

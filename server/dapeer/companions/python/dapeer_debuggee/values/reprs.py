@@ -112,7 +112,7 @@ def is_code(member: Any) -> bool:
 def is_of_library(kind: Any) -> bool:
     """Return whether a class is the one of its name in Python's library, NumPy or pandas.
 
-    One of the program can only pretend to be.
+    A class of the program may only have such a module's name: it is not found in that module.
     """
     name = objects.module_of(kind)
     module: Any = sys.modules.get(name)
