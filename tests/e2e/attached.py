@@ -43,6 +43,8 @@ class Debugged:
     """The option by which the program listens for a debugger at a port; it is attached to by its process id otherwise."""
     keeps: str = "(?!)"
     """The names of threads that the language's runtime starts by itself, or for its first debugger, and keeps."""
+    python: str = sys.executable
+    """The interpreter of a program in Python."""
 
     def __str__(self) -> str:
         return self.adapter
@@ -67,7 +69,7 @@ class Debugged:
             case ".js":
                 return [tool("node"), option, str(source)]
             case _:
-                return [sys.executable, str(source)]
+                return [self.python, str(source)]
 
 
 DEBUGGED = [

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from tests.e2e.attached import (
 )
 from tests.e2e.test_server_end import Wire, server
 from tests.processes import LIMIT
+from tests.pythons import python_of, versions
 
 
 @pytest.mark.parametrize("end", ENDS)
@@ -105,11 +107,15 @@ async def test_where_somebody_kills_it_the_answer_says_what_became_of_the_progra
 INJECTING_ENDS = {**ENDS, "call cancelled": cancel, "gdb stalled": stall_gdb}
 
 
+@versions("3.8", "3.9", "3.10", "3.12", "3.13")
 @pytest.mark.parametrize("end", INJECTING_ENDS.values(), ids=INJECTING_ENDS)
 async def test_a_python_program_lives_whatever_ends_while_the_debugger_is_put_into_it(
-    end: Callable[[Wire], Awaitable[None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    end: Callable[[Wire], Awaitable[None]],
+    version: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    python = named("debugpy")
+    python = replace(named("debugpy"), python=python_of(version))
     python.check()
     async with asyncio.timeout(3 * LIMIT), running(python, tmp_path) as program:
         with injections(tmp_path, monkeypatch) as begun:

@@ -3,13 +3,12 @@
 import contextlib
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from tests.harness import has_all, needs
-from tests.real.assistant import assistant, line_of
+from tests.real.assistant import PATIENCE_MS, assistant, line_of
 from tests.real.software import node_modules
 
 MAIN = """import { total, type Item } from "./cart";
@@ -33,37 +32,92 @@ export function total(items: Item[]): number {
 """
 
 
-@pytest.fixture
-def vite(tmp_path: Path) -> Iterator[str]:
-    """Serve a page of TypeScript by Vite; return its URL."""
+STEP = """\
+export function grown(n: number): number {
+  const more: number = n + 1;
+  return more;
+}
+"""
+HOT = """\
+import { grown } from "./step";
+
+let grow: typeof grown = grown;
+let size: number = 0;
+setInterval(() => {
+  size = grow(size);
+}, 200);
+import.meta.hot?.accept("./step", (fresh) => { grow = fresh!.grown; });
+"""
+
+
+@contextmanager
+def vite(folder: Path, **sources: str) -> Generator[str]:
+    """Serve a page whose sources in TypeScript are these, `main` first to run, by Vite; yield its URL."""
     needs("chrome")
-    (tmp_path / "node_modules").symlink_to(node_modules("typescript"))
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "main.ts").write_text(MAIN, encoding="utf-8")
-    (tmp_path / "src" / "cart.ts").write_text(CART, encoding="utf-8")
-    (tmp_path / "index.html").write_text(
+    (folder / "node_modules").symlink_to(node_modules("typescript"))
+    (folder / "src").mkdir()
+    for name, text in sources.items():
+        (folder / "src" / f"{name}.ts").write_text(text, encoding="utf-8")
+    (folder / "index.html").write_text(
         '<!doctype html><link rel="icon" href="data:"><button id="buy"></button>'
         '<script type="module" src="/src/main.ts"></script>',
         encoding="utf-8",
     )
     command = ["node", "node_modules/vite/bin/vite.js", "--host", "127.0.0.1", "--port", "0"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         plain = (re.sub(r"\x1b\[[\d;]*m", "", line) for line in process.stdout)
-        yield next(found[0] for line in plain if (found := re.search(r"http://\S+", line)))
-        process.terminate()
-        with contextlib.suppress(ValueError):
-            process.stdout.read()
+        try:
+            yield next(found[0] for line in plain if (found := re.search(r"http://\S+", line)))
+        finally:
+            process.terminate()
+            with contextlib.suppress(ValueError):
+                process.stdout.read()
 
 
-async def test_a_page_of_vite_stops_in_the_typescript_that_it_is_made_of(
-    vite: str, tmp_path: Path
-) -> None:
-    line = line_of(tmp_path / "src" / "cart.ts", "sum += each.price")
-    stop = {"filename": "src/cart.ts", "line": line, "condition": "each.count === 1"}
-    async with assistant(tmp_path) as a:
-        told = await a.run(program=vite, breakpoints=[stop])
-        has_all(
-            told, f"Stopped (breakpoint) at src/cart.ts:{line} in total", "sum = 3", "main.ts:4"
-        )
-        assert a.calls == 1
+async def test_a_page_of_vite_stops_in_the_typescript_that_it_is_made_of(tmp_path: Path) -> None:
+    with vite(tmp_path, main=MAIN, cart=CART) as url:
+        line = line_of(tmp_path / "src" / "cart.ts", "sum += each.price")
+        stop = {"filename": "src/cart.ts", "line": line, "condition": "each.count === 1"}
+        async with assistant(tmp_path) as a:
+            told = await a.run(program=url, breakpoints=[stop])
+            has_all(
+                told, f"Stopped (breakpoint) at src/cart.ts:{line} in total", "sum = 3", "main.ts:4"
+            )
+            assert a.calls == 1
+
+
+async def test_what_vite_puts_into_a_page_anew_is_the_source_from_then_on(tmp_path: Path) -> None:
+    with vite(tmp_path, main=HOT, step=STEP) as url:
+        async with assistant(tmp_path) as a:
+            first = {"filename": "src/step.ts", "line": 3}
+            assert "at src/step.ts:3 in grown" in await a.run(program=url, breakpoints=[first])
+            await a.read("dap_clear_breakpoints")
+            await a.read("dap_continue", wait_until_paused=False)
+            (tmp_path / "src" / "step.ts").write_text(
+                "// one\n// two\n" + STEP.replace("n + 1", "n + 1000"), encoding="utf-8"
+            )
+            await a.until_printed("hot updated: /src/step.ts")
+            told = await a.read("dap_set_breakpoint", filename="src/step.ts", line=5)
+            assert told == "src/step.ts:5 verified | return more;"
+            told = await a.read("dap_wait_until_paused", timeout_ms=PATIENCE_MS)
+            assert has_all(told, "at src/step.ts:5 in grown", "n + 1000", "→ 5   return more;")
+            assert "has changed" not in told
+
+
+async def test_a_page_that_vite_loads_anew_has_the_new_text(tmp_path: Path) -> None:
+    with vite(tmp_path, main=HOT, step=STEP) as url:
+        async with assistant(tmp_path) as a:
+            first = {"filename": "src/main.ts", "line": 6}
+            assert "at src/main.ts:6" in await a.run(program=url, breakpoints=[first])
+            await a.read("dap_clear_breakpoints")
+            await a.read("dap_continue", wait_until_paused=False)
+            (tmp_path / "src" / "main.ts").write_text(
+                'console.log("once more");\n// two\n' + HOT, encoding="utf-8"
+            )
+            await a.until_printed("once more")
+            told = await a.read("dap_set_breakpoint", filename="src/main.ts", line=8)
+            assert told == "src/main.ts:8 verified | size = grow(size);"
+            told = await a.read("dap_wait_until_paused", timeout_ms=PATIENCE_MS)
+            assert has_all(told, "at src/main.ts:8", "→  8   size = grow(size);")
+            assert "has changed" not in told
