@@ -144,7 +144,7 @@ class Adapter:
 
         The adapter, and what has left its POSIX session, stay.
         """
-        below = descendants(self.pid) if self.pid else {}
+        below = descendants(self.pid or 0)
         for each in (*(below.keys() - {*self.processes.detached()}), pid):
             self.processes.claim(each)
         self.processes.kill_all_but(self.pid)

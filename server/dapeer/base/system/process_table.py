@@ -174,7 +174,12 @@ def members(session: int) -> list[int]:
 
 
 def descendants(pid: int) -> dict[int, int]:
-    """Return the ids of a process's living descendants, each with its parent's id; empty if unknown."""
+    """Return the ids of a process's living descendants, each with its parent's id; empty if unknown.
+
+    A `pid` of 0 is no process, but what the system calls the parent of its first ones.
+    """
+    if pid < 1:
+        return {}
     parents = {each: int(fields[1]) for each in processes() if (fields := _living(each))}
     found = {pid}
     while more := {each for each, parent in parents.items() if parent in found} - found:

@@ -107,9 +107,7 @@ def _processes(session: Session) -> set[int]:
     given = session.plan.inputs.get("pid")
     if session.plan.request == "attach":
         return {given} if isinstance(given, int) else set()
-    # Everything descends from process 0.
-    adapter = session.process.pid
-    return set(process_table.descendants(adapter)) if adapter else set()
+    return set(process_table.descendants(session.process.pid or 0))
 
 
 def require_address(processes: Processes, host: str, port: int) -> str:
