@@ -209,16 +209,17 @@ button = Button()
 table = {"call": clicked, "class": Model}
 item = Item(sku="a1", colour="red")
 item.colour = "blue"
+item._seen = 4
 print("done")
 """
 
 
 async def test_what_an_object_itself_holds_is_listed_whatever_it_is(tmp_path: Path) -> None:
     (tmp_path / "holders.py").write_text(HOLDERS)
-    at = {"filename": "holders.py", "line": HOLDERS.count("\n") - 1}
+    at = {"filename": "holders.py", "line": HOLDERS.count("\n") - 2}
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         stop = await ask(c, "dap_run", program="holders.py", breakpoints=[at])
-        assert stop["locals"]["item"] == "Item(sku='a1', colour='red')"
+        assert stop["locals"]["item"] == "Item(sku='a1', colour='red', _seen=3)"
 
         async def names(path: str) -> list[str]:
             found = await ask(c, "dap_variables", path=path)
@@ -234,4 +235,6 @@ async def test_what_an_object_itself_holds_is_listed_whatever_it_is(tmp_path: Pa
         assert not {each for each in await names("item") if each.startswith("_abc")}
         step = await ask(c, "dap_step_over")
         assert step["changed"] == {"item.colour": ["'red'", "'blue'"]}
+        step = await ask(c, "dap_step_over")
+        assert step["changed"] == {"item._seen": ["3", "4"]}
         assert await names("button.model.kinds") == ["[0]", "len()"]

@@ -306,7 +306,8 @@ def tells(item: tuple[str, Any]) -> int:
 def members(value: Any, kind: Any) -> dict[str, Any]:
     """Return the names and values by which a class's `repr` shows an object; empty: it shows it otherwise.
 
-    That holds for classes without a `repr`, and for generated ones: named tuples, dataclasses, attrs, pydantic.
+    That holds for classes without a `repr`, and for generated ones: named tuples, dataclasses, attrs, pydantic. What an object of
+    pydantic keeps beside its fields is among them.
     """
     shows = objects.found(kind, "__repr__")
     if shows is object.__repr__:
@@ -318,7 +319,7 @@ def members(value: Any, kind: Any) -> dict[str, Any]:
     if chosen is None:
         return {}
     held = objects.own(value)
-    chosen += objects.kept_in(value, objects.EXTRAS[:1])
+    chosen += objects.kept_in(value, objects.EXTRAS)
     return {name: held[name] for name in chosen if name in held}
 
 
