@@ -122,7 +122,9 @@ def _add_place(parser: argparse.ArgumentParser, tool: str, name: str, known: Kno
     many = schema.get("type") == "array"
     nargs = ("+" if required else "*") if many else (None if required else "?")
     how: dict[str, Any] = {**_how(schema["items"] if many else schema), "nargs": nargs}
-    how |= {"metavar": _dashed(name).upper(), "default": argparse.SUPPRESS, "help": _help(schema)}
+    # argparse would read SUPPRESS as the number that is left out.
+    default = None if nargs == "?" else argparse.SUPPRESS
+    how |= {"metavar": _dashed(name).upper(), "default": default, "help": _help(schema)}
     parser.add_argument(name, **how)
 
 
@@ -247,7 +249,9 @@ def arguments_of(typed: Mapping[str, Any], tool: str, known: KnownTool) -> dict[
     `typed` are argparse's results by name. Pairs become an object, and a single empty text an empty list.
     """
     schemas = known["arguments"].get("properties", {})
-    arguments = {name: value for name, value in typed.items() if name in schemas}
+    arguments = {
+        name: value for name, value in typed.items() if name in schemas and value is not None
+    }
     for name, value in arguments.items():
         if schemas[name].get("type") == "object" and is_array(value):
             arguments[name] = dict(value)
