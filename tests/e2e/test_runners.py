@@ -228,6 +228,12 @@ async def test_a_file_of_tests_of_go_runs_alone_and_one_that_is_left_out_says_so
         assert "TestDatabase" not in told
         told = await read(c, "dap_run", program="db_test.go", config=tags)
         assert "db_test.go:8" in told.splitlines()[0]
+        await ask(c, "dap_terminate")
+        places = [("db_test.go", 8), ("sum_windows_test.go", 6)]
+        at = [{"filename": name, "line": line} for name, line in places]
+        told = await read(c, "dap_run", program="sum_test.go", breakpoints=at, fresh=True)
+        assert "db_test.go:8 (it is not compiled: it has `//go:build integration`; " in told
+        assert "sum_windows_test.go:6 (it is not compiled: its name has `_windows`, " in told
 
 
 async def test_a_test_of_rust_is_built_and_found_in_its_program(tmp_path: Path) -> None:

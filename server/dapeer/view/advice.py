@@ -119,6 +119,13 @@ class Advice:
         """
         return self._hint("not_hit", "".join(f"{each}\n" for each in (path, *lines))) or ""
 
+    def of_unbound(self, why: str, path: str, lines: Sequence[str]) -> str:
+        """Return why an adapter has truly rejected a breakpoint; empty if no more is known than `why`.
+
+        That is the reason that it has given; `path` is the file, `lines` its source up to the breakpoint's line.
+        """
+        return self._hint("unbound", "".join(f"{each}\n" for each in (why, path, *lines))) or ""
+
     def of_beside(self, path: str, names: Sequence[str]) -> str:
         """Return a hint on what runs in place of a source file, by the names of the files beside it; or "".
 

@@ -21,6 +21,7 @@ PLACES = (
     "failed",
     "not_hit",
     "beside",
+    "unbound",
     "slow",
     "start",
     "printed",
@@ -37,6 +38,7 @@ PLACES = (
 - `failed`: what is shown of conditions, log messages and rows with an expression that failed.
 - `not_hit`: the path of a file and its lines up to a breakpoint that was not hit.
 - `beside`: the path of a file whose breakpoint was not hit or bound, and the names of files beside it with its stem.
+- `unbound`: why an adapter has rejected a breakpoint, the path of its file, and the lines up to it; the hint replaces the reason.
 - `slow`: the conditions of breakpoints, where the program has run for long; the hint follows the state.
 - `start`: why a start failed.
 - `printed`: what a program has printed first; the hint follows the state, unless the output there has it.

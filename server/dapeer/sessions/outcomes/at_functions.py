@@ -131,6 +131,15 @@ def replaced_by(first: Session, path: str) -> str:
     return first.advice.of_beside(path, names_beside(path))
 
 
+def why_unbound(first: Session, path: str, line: int, why: str) -> str:
+    """Return why a breakpoint on a line of a file is not bound; empty if no more is known than `why`.
+
+    That is the adapter's own reason.
+    """
+    _, lines = first.inspect.editions.window(path, 1, line - 1) or (1, [])
+    return first.advice.of_unbound(why, path, lines)
+
+
 def unseen(first: Session) -> str:
     """Return a doubt in brackets if tracing has failed in the program, so that hits were missed; else ""."""
     return UNSEEN if any(each.kind == TRACING for each in first.program.failures) else ""

@@ -16,7 +16,7 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.at_functions import at_functions, doubt, replaced_by
+from dapeer.sessions.outcomes.at_functions import at_functions, doubt, replaced_by, why_unbound
 from dapeer.sessions.outcomes.verdicts import (
     BreakpointAnswer,
     BreakpointFacts,
@@ -223,6 +223,7 @@ def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) 
     refusals = (each.placed.unanswered.get(path) for each in mirrors)
     lacking, count = _ignored_options(situation, path, requested)
     answers = tuple(_answers(mirrors, path, sent))
+    rejected = {each.message for each in answers if each.state == "rejected" and each.message}
     return BreakpointFacts(
         adapter=first.adapter,
         line=line,
@@ -239,6 +240,7 @@ def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) 
         is_final=situation.is_final,
         adapter_ended_first=situation.adapter_ended_first,
         refusal=next(filter(None, refusals), ""),
+        truly=next(filter(None, (why_unbound(first, path, line, each) for each in rejected)), ""),
         runs_instead="" if answers else replaced_by(first, path),
         name_in_program=next(filter(None, (each.placed.named.get(path) for each in mirrors)), ""),
         debugs_such_files=first.takes(path),

@@ -64,6 +64,8 @@ class BreakpointFacts:
     """The adapter ended before the program, perhaps at this very breakpoint."""
     refusal: str = ""
     """What the adapter said of a request for this file's breakpoints that failed; empty: nothing."""
+    truly: str = ""
+    """Why the adapter has rejected the breakpoint, where that is known better than it says; empty: it is not."""
     runs_instead: str = ""
     """What the program runs in place of the file, where the adapter has not got the breakpoint."""
     name_in_program: str = ""
@@ -132,7 +134,11 @@ def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
         if not facts.is_over:
             return Verdict("pending", f" ({facts.adapter} {UNMET} yet)")
         return Verdict("never bound", f" ({facts.adapter} {UNMET}{alone})")
-    why = quoted_reason(each.message for each in facts.answers)
+    why = (
+        f" ({facts.truly})"
+        if facts.truly
+        else quoted_reason(each.message for each in facts.answers)
+    )
     return Verdict("never bound" if facts.is_over else "rejected", why)
 
 
