@@ -65,7 +65,7 @@ class BreakpointFacts:
     refusal: str = ""
     """What the adapter said of a request for this file's breakpoints that failed; empty: nothing."""
     truly: str = ""
-    """Why the adapter has rejected the breakpoint, where that is known better than it says; empty: it is not."""
+    """Why the adapter has rejected the breakpoint, if more is known than it says; empty: it is not."""
     runs_instead: str = ""
     """What the program runs in place of the file, where the adapter has not got the breakpoint."""
     name_in_program: str = ""
