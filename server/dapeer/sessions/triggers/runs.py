@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import anyio
@@ -18,7 +19,7 @@ from dapeer.base.system.matching import Matcher
 from dapeer.base.system.tasks import first_of
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import quoted
-from dapeer.sessions.core.program import Program
+from dapeer.sessions.core.program import Program, StopIds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.triggers import commands
 from dapeer.sessions.triggers.commands import OwnProcesses
@@ -49,34 +50,48 @@ SECONDS_OF_EVALUATION: Final = 86_400.0
 """More than any stop lasts: the trigger's own limit counts."""
 
 
-class RunningTime:
-    """Counts for how long a program has run, and was stopped, from now on."""
+Programs = Sequence[Program[Session]]
 
-    def __init__(self, program: Program[Session]) -> None:
-        """Begin to count now, with nothing counted yet."""
-        self._program = program
+
+class RunningTime:
+    """Counts for how long programs have run, and one of them was stopped, from now on."""
+
+    def __init__(self, programs: Callable[[], Programs]) -> None:
+        """Begin to count now, with nothing counted yet.
+
+        `programs` returns those that count now; the first one's waiters are woken when there are more.
+        """
+        self._programs = programs
         self._clock = anyio.current_time
         self._since = self._clock()
-        self._stopped = bool(program.stopped)
+        self._stopped = self._stands()
         self.ran = self.stood = 0.0
 
+    def _stands(self) -> bool:
+        """Whether one of the programs is stopped."""
+        return any(each.stopped for each in self._programs())
+
     def note(self) -> None:
-        """Add the time since the last call to `ran` or `stood`, as the program was running or stopped."""
+        """Add the time since the last call to `ran` or `stood`, as the programs were running or one was stopped."""
         now = self._clock()
         if self._stopped:
             self.stood += now - self._since
         else:
             self.ran += now - self._since
-        self._since, self._stopped = now, bool(self._program.stopped)
+        self._since, self._stopped = now, self._stands()
 
     async def until(self, seconds: float) -> None:
-        """Wait until the program has run for `seconds` since the beginning; stops do not count."""
+        """Wait until the programs have run for `seconds` since the beginning; stops do not count."""
         while self.ran < seconds:
-            stopped = self._stopped
+            stopped, programs = self._stopped, self._programs()
+
+            def has_changed(then: bool = stopped, those: Programs = programs) -> bool:
+                """Whether a program has stopped or run on, or another one counts as well."""
+                return self._stands() is not then or len(self._programs()) != len(those)
+
             rest = None if stopped else seconds - self.ran
-            await self._program.waiters.wait_for(
-                lambda: bool(self._program.stopped) is not stopped,  # noqa: B023 - used up at once
-                rest,
+            await first_of(
+                *(partial(each.waiters.wait_for, has_changed, rest) for each in programs)
             )
             self.note()
 
@@ -106,6 +121,10 @@ class TriggerRun:
     doings: Sequence[Doing]
     readiness: Readiness
     own: OwnProcesses
+    stops_before: StopIds
+    """All stops that were there when they began."""
+    reached: list[Program[Session]] = field(default_factory=list[Program[Session]], init=False)
+    """Other programs in which they have led to a stop."""
     ended_at: float | None = field(default=None, init=False)
     """When the last one has ended."""
 
@@ -113,6 +132,23 @@ class TriggerRun:
     def program(self) -> Program[Session]:
         """The program to which the triggers are sent."""
         return self.session.program
+
+    def programs(self) -> Programs:
+        """Return the program to which the triggers are sent, then those that they have reached through it."""
+        return [self.program, *self.reached]
+
+    def stopped_in(self, program: Program[Session]) -> Session | None:
+        """Return the session of another program that has stopped since the triggers began; None: none has."""
+        for each in program.stopped:
+            if (each.id, each.mirror.stopped().number) not in self.stops_before:
+                return each
+        return None
+
+    def reach(self, program: Program[Session]) -> None:
+        """Note that the triggers have led to a stop in another program, so that their time stands while it is stopped."""
+        if program not in self.reached:
+            self.reached.append(program)
+            self.program.waiters.wake()
 
     @property
     def is_told(self) -> bool:
@@ -139,6 +175,9 @@ class TriggerRun:
     def _line(self, each: Doing) -> str:
         """Return the line on a trigger: what it waits for, that it was sent, or its outcome."""
         stopped = " (the program is stopped)" if self.program.stopped else ""
+        elsewhere = [each.id for program in self.reached for each in program.stopped]
+        if elsewhere and not stopped:
+            stopped = f" (session {elsewhere[0]} is stopped)"
         if each.state == "waits":
             return f"{each.trigger.title} waits {self.readiness.awaited(each.trigger)}{stopped}"
         if each.state == "sent":
@@ -193,11 +232,11 @@ class TriggerRun:
 
         Return whether the next may follow. What it has brought is added to the program's `responses`.
         """
-        title, wait = each.trigger.title, RunningTime(self.program)
+        title, wait = each.trigger.title, RunningTime(self.programs)
         each.state = "waits"
         try:
             await self._limited(wait, lambda: self._until_ready(each.trigger))
-            each.state, time = "sent", RunningTime(self.program)
+            each.state, time = "sent", RunningTime(self.programs)
             response = await self._limited(time, lambda: self._did(each.trigger))
         except DapeerError as error:
             failed = "failed" if each.state == "sent" else "was not sent"
@@ -337,14 +376,22 @@ class Triggers:
         """
         readiness = Readiness(session, ready, self._everybody, Matcher())
         doings = [Doing(each) for each in triggers]
-        run = TriggerRun(session, client, cwd, doings, readiness, self._own)
+        stops = frozenset(
+            (each.id, stop.number) for each in self._everybody() if (stop := each.mirror.stop)
+        )
+        run = TriggerRun(session, client, cwd, doings, readiness, self._own, stops)
         self._runs.append(run)
         self._tasks.start_soon(run.work)
 
     def awaited(self, session: Session, client: str) -> TriggerRun | None:
-        """Return a client's newest triggers for the session's program; None: there are none, or all were told."""
+        """Return a client's newest triggers for the session's program, or that have reached it.
+
+        None: there are none, or all were told.
+        """
         mine = [
-            each for each in self._runs if each.client == client and each.program is session.program
+            each
+            for each in self._runs
+            if each.client == client and session.program in each.programs()
         ]
         return mine[-1] if mine and not mine[-1].is_told else None
 

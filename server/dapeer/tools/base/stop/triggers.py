@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import anyio
 from pydantic import Field
 
 from dapeer.base.errors import Unsupported
+from dapeer.base.system.tasks import first_of
 from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.triggers.runs import SECONDS_AT_END, SECONDS_TO_STOP, TriggerRun
 from dapeer.sessions.triggers.trigger import Ready, TerminalInput, Trigger, ready_of, triggers_of
@@ -105,24 +108,56 @@ class UnlistedTriggers(TriggerArguments):
     ready: Annotated[Sign, Unlisted()] = None
 
 
-async def milliseconds_to_stop(
+async def stop_elsewhere(
     call: Call, session: Session, epoch: int, run: TriggerRun, limit: float
-) -> float:
-    """Wait until the program has stopped or ended, or its triggers have; return for how long to wait on.
+) -> tuple[Session | None, float]:
+    """Wait until the program has stopped or ended, its triggers have, or they have led to a stop in another program.
 
-    The result is in milliseconds: what is left of `limit` while triggers are sent, and at most `SECONDS_TO_STOP` from their end. `epoch` is
-    the number of the session's last stop before: only a later one counts. `run` is what the triggers' sending has come to.
+    Only programs count that the client has started, or that are in a group with this one. `epoch` is the number of the session's last stop
+    before: only a later one counts. `run` is what the triggers' sending has come to.
+
+    Returns:
+        The session of another program that has stopped, or None; and for how many milliseconds to wait on for a stop: what is left of
+        `limit` while triggers are sent, and at most `SECONDS_TO_STOP` from their end.
     """
     left, program = Left(limit), session.program
-    await program.until(
-        lambda: program.stop_or_end(session, epoch) is not None or run.ended_at is not None,
-        left.ms / 1000,
-        call.progress,
+    others = _beside(call, session)
+
+    def elsewhere() -> Session | None:
+        """Return the session of another program that has stopped by now, unless this one has, too."""
+        if program.stop_or_end(session, epoch) is not None:
+            return None
+        return next((found for each in others if (found := run.stopped_in(each))), None)
+
+    def is_over() -> bool:
+        """Whether there is nothing more to wait for."""
+        has_stopped = program.stop_or_end(session, epoch) is not None
+        return has_stopped or run.ended_at is not None or elsewhere() is not None
+
+    seconds = left.ms / 1000
+    await first_of(
+        partial(program.until, is_over, seconds, call.progress),
+        *(partial(each.waiters.wait_for, is_over, seconds) for each in others),
     )
+    if (found := elsewhere()) is not None:
+        run.reach(found.program)
+        return found, left.ms
     if not (program.alive and program.runs):
         # What was sent to it has failed, or fails at once.
         await program.waiters.wait_for(lambda: run.ended_at is not None, SECONDS_AT_END)
     if run.ended_at is None:
-        return left.ms
+        return None, left.ms
     rest = run.ended_at + SECONDS_TO_STOP - anyio.current_time()
-    return min(left.ms, max(rest, 0) * 1000)
+    return None, min(left.ms, max(rest, 0) * 1000)
+
+
+def _beside(call: Call, session: Session) -> Sequence[Program[Session]]:
+    """Return the other programs that a program may call: those of the client, and of its groups."""
+    grouped = [
+        each
+        for group in call.debugger.groups.all
+        if session in group.members.values()
+        for each in group.members.values()
+    ]
+    programs = dict.fromkeys(each.program for each in [*call.focus.own, *grouped])
+    return [each for each in programs if each is not session.program]

@@ -16,7 +16,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import Left
 from dapeer.tools.base.stop import report
 from dapeer.tools.base.stop.options import NOTHING, StopOptions
-from dapeer.tools.base.stop.triggers import milliseconds_to_stop
+from dapeer.tools.base.stop.triggers import stop_elsewhere
 
 MILLISECONDS_UNTIL_BLOCKED = 1000
 """Milliseconds after which a thread that has not stopped counts as blocked."""
@@ -60,7 +60,13 @@ async def next_stop(
     looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = max(limit - (MILLISECONDS_TO_LOOK if looks else 0), 0)
     if rest and (run := call.debugger.triggers.awaited(session, call.focus.key)):
-        rest = await milliseconds_to_stop(call, session, epoch, run, rest)
+        elsewhere, rest = await stop_elsewhere(call, session, epoch, run, rest)
+        if elsewhere is not None:
+            call.notes.append(
+                f"this stop is in session {elsewhere.id} ({elsewhere.name}), which `then` has reached; "
+                f"session {session.id} still runs"
+            )
+            return await look(call, elsewhere, None, left, options)
         # Where the threads of a server wait that has answered is no news.
         looks = looks and run.ended_at is None
     seen, ready = None, await _stopped(call, session, epoch, rest, old)
