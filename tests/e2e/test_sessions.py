@@ -178,6 +178,11 @@ async def test_who_waits_for_a_program_that_has_ended_reads_which_one_lives() ->
             "session 1 lives: dap_wait_until_paused(session_id=1) waits for it" in waited["notes"]
         )
         assert "notes" not in await ask(c, "dap_wait_until_paused", session_id=1)
+        await ask(c, "dap_run", program=str(p), breakpoints=[p.at("inner")])
+        await ask(c, "dap_run", code="print(1)", breakpoints=[])
+        told = (await ask(c, "dap_wait_until_paused"))["notes"]
+        assert "sessions 1, 3 live: dap_wait_until_paused(session_id=…) waits for one" in told
+        await ask(c, "dap_terminate", session_id=3)
         await ask(c, "dap_terminate", session_id=1)
         assert "lives" not in await read(c, "dap_wait_until_paused")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import ask, call
+from tests.neovim.editor import installed
 from tests.neovim.test_following import (
     FIRST,
     NOTE,
@@ -16,6 +17,11 @@ from tests.neovim.test_following import (
     shared,
 )
 
+OIL = installed("oil.nvim", "DAPEER_OIL")
+NEEDS_OIL = (
+    "needs oil.nvim: git clone https://github.com/stevearc/oil.nvim "
+    "~/.local/share/nvim/site/pack/dapeer/opt/oil.nvim"
+)
 RESTED = "require('dapeer.person.attention').rested()"
 HERE = "vim.fn.expand('%:t')"
 KEYS = {
@@ -122,3 +128,15 @@ async def test_a_listing_of_netrw_stays_in_its_window(tmp_path: Path) -> None:
         await comes_true(here.editor, f"vim.bo.filetype == 'netrw' and {RESTED}")
         await here.steps()
         assert await here.editor.lua("return vim.bo.filetype") == "netrw"
+
+
+@pytest.mark.skipif(OIL is None, reason=NEEDS_OIL)
+async def test_a_listing_of_oil_stays_in_its_window_and_follow_goes_from_it(tmp_path: Path) -> None:
+    async with shared(tmp_path) as here:
+        await here.editor.keys(f":set runtimepath+={OIL} | lua require('oil').setup()<CR>")
+        await here.editor.keys(f":Oil {tmp_path}<CR>")
+        await comes_true(here.editor, f"vim.bo.filetype == 'oil' and {RESTED}")
+        await here.steps()
+        assert await here.editor.lua("return vim.bo.filetype") == "oil"
+        await here.editor.keys(":Dapeer follow<CR>")
+        await comes_true(here.editor, f"{HERE} == 'program.py' and vim.fn.line('.') == {FIRST + 1}")

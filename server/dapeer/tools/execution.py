@@ -357,9 +357,15 @@ async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOp
 
 
 def _living(call: Call) -> list[str]:
-    """Return a note for each living program, for a caller who waits for one that has ended."""
-    ids = (each.id for each in call.debugger.sessions.programs)
-    return [f"session {n} lives: dap_wait_until_paused(session_id={n}) waits for it" for n in ids]
+    """Return a note on the living programs, for a caller who waits for one that has ended."""
+    match [str(each.id) for each in call.debugger.sessions.programs]:
+        case []:
+            return []
+        case [one]:
+            return [f"session {one} lives: dap_wait_until_paused(session_id={one}) waits for it"]
+        case several:
+            listed = ", ".join(several)
+            return [f"sessions {listed} live: dap_wait_until_paused(session_id=…) waits for one"]
 
 
 @tool("Wait for a stop", section=Section.RUN, is_lean=True, read_only=True)
