@@ -28,6 +28,8 @@ ENVIRONMENTS = {
         "uvicorn==0.54.0",
         "gunicorn==27.0.1",
     ),
+    "aiohttp": ("aiohttp==3.14.5",),
+    "grpc": ("grpcio==1.85.3",),
     "networkx": ("networkx==3.6.1", "pytest==9.0.2", "pytest-xdist==3.8.0"),
     "pandas": ("pandas==2.3.3",),
     "trio": ("trio==0.35.0", "anyio==4.16.0"),
@@ -66,6 +68,7 @@ PACKAGES = {
     "perl-modules-5.36": "/usr/share/perl/5.36",
     "ruby-addressable": "/usr/share/rubygems-integration/all/gems/addressable-2.8.1",
     "ruby-minitest": "/usr/share/rubygems-integration/all/gems/minitest-5.17.0",
+    "ruby-webrick": "/usr/share/rubygems-integration/all/gems/webrick-1.8.1",
     "ruby-rspec": "/usr/share/rubygems-integration/all/gems/rspec-3.12.0",
 }
 """Packages of Debian, which pins them, and a path that each one brings."""

@@ -87,6 +87,23 @@ async def test_a_page_of_vite_stops_in_the_typescript_that_it_is_made_of(tmp_pat
             assert a.calls == 1
 
 
+async def test_a_click_in_a_page_of_vite_is_one_call(tmp_path: Path) -> None:
+    click = MAIN.replace(
+        'document.querySelector("#buy")!.textContent = `Buy for ${total(items)}`;',
+        'document.querySelector("#buy")!.addEventListener("click", () => total(items));',
+    )
+    with vite(tmp_path, main=click, cart=CART) as url:
+        line = line_of(tmp_path / "src" / "cart.ts", "sum += each.price")
+        async with assistant(tmp_path) as a:
+            told = await a.run(
+                program=url,
+                breakpoints=[{"filename": "src/cart.ts", "line": line}],
+                then=[{"evaluate": "document.querySelector('#buy').click(), 'clicked'"}],
+            )
+            has_all(told, f"Stopped (breakpoint) at src/cart.ts:{line} in total", "then: evaluate")
+            assert a.calls == 1
+
+
 async def test_what_vite_puts_into_a_page_anew_is_the_source_from_then_on(tmp_path: Path) -> None:
     with vite(tmp_path, main=HOT, step=STEP) as url:
         async with assistant(tmp_path) as a:

@@ -200,6 +200,11 @@ class Definition:
         return self.transport.stdin == "program" or "tty" in self._names_at_launch
 
     @property
+    def is_the_program(self) -> bool:
+        """Whether the debugger runs inside of the program, which is part of its own command."""
+        return any("${program}" in word for word in self.transport.command)
+
+    @property
     def tamed(self) -> bool:
         """Whether the adapter's messages are to be normalized, for quirks, late values or program output."""
         late = self._names_at_launch & {*LATE}

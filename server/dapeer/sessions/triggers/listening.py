@@ -107,7 +107,9 @@ def _processes(session: Session) -> set[int]:
     given = session.plan.inputs.get("pid")
     if session.plan.request == "attach":
         return {given} if isinstance(given, int) else set()
-    return set(process_table.descendants(session.process.pid or 0))
+    adapter = session.process.pid or 0
+    own = {adapter} if adapter and session.plan.definition.is_the_program else set[int]()
+    return own | {*process_table.descendants(adapter)}
 
 
 def require_address(processes: Processes, host: str, port: int) -> str:
