@@ -4,6 +4,9 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
+from dapeer.launch import tasks
 from tests.harness import ask, call, client, evaluate, has_all, read, refusal, text
 from tests.processes import LIMIT
 
@@ -89,6 +92,22 @@ async def test_a_background_task_goes_on_until_its_session_ends(tmp_path: Path) 
         assert "Ended" in await read(c, "dap_continue")
         ends = await refusal(c, "dap_run", configuration="B")
         assert has_all(ends, "ended with exit code 0 before it was ready", "too soon")
+
+
+async def test_a_background_task_whose_line_never_comes_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "SECONDS_TO_BE_READY", 0.5)
+    matcher = {"background": {"beginsPattern": "^begin", "endsPattern": "^ready"}}
+    watch = "trap 'touch ended.txt' EXIT; echo begin; echo working; sleep 1000"
+    task = {"label": "watch", "command": watch, "isBackground": True, "problemMatcher": matcher}
+    project(tmp_path, {"name": "A", "preLaunchTask": "watch"}, tasks=[task])
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await refusal(c, "dap_run", configuration="A")
+        assert has_all(
+            said, "has not printed a line like '^ready' within 0.5 s", "not started", "working"
+        )
+        assert (await ask(c, "dap_status"))["sessions"] == []
 
 
 async def test_a_task_that_asks_or_cannot_run_is_refused_with_what_to_give(tmp_path: Path) -> None:

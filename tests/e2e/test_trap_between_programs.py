@@ -46,5 +46,8 @@ async def test_a_trigger_to_one_program_that_stops_another_ends_the_call_there(
             "this stop is in session 1 (serving.py), which `then` has reached; session 2 still runs",
             "then: POST / waits for its answer (session 1 is stopped)",
         )
+        assert "total = 11" in await read(c, "dap_evaluate", expressions=["total", "cart"])
+        again = await read(c, "dap_wait_until_paused", session_id=2, timeout_ms=100)
+        assert "Still running [session 2]" in again, "a stop that was shown does not end a wait"
         gone_on = await read(c, "dap_continue", session_id=1)
         assert has_all(gone_on, "then: POST / → 200", '{"total": 11}', "stopped")

@@ -72,7 +72,7 @@ class RunningTime:
         return any(each.stopped for each in self._programs())
 
     def note(self) -> None:
-        """Add the time since the last call to `ran` or `stood`, as the programs were running or one was stopped."""
+        """Add the time since the last call to `ran`, or to `stood` if a program was stopped."""
         now = self._clock()
         if self._stopped:
             self.stood += now - self._since
@@ -121,8 +121,8 @@ class TriggerRun:
     doings: Sequence[Doing]
     readiness: Readiness
     own: OwnProcesses
-    stops_before: StopIds
-    """All stops that were there when they began."""
+    old_stops: StopIds
+    """All stops that were there when they began, or were shown since."""
     reached: list[Program[Session]] = field(default_factory=list[Program[Session]], init=False)
     """Other programs in which they have led to a stop."""
     ended_at: float | None = field(default=None, init=False)
@@ -138,16 +138,20 @@ class TriggerRun:
         return [self.program, *self.reached]
 
     def stopped_in(self, program: Program[Session]) -> Session | None:
-        """Return the session of another program that has stopped since the triggers began; None: none has."""
+        """Return the session of another program that has stopped since the triggers began, or None."""
         for each in program.stopped:
-            if (each.id, each.mirror.stopped().number) not in self.stops_before:
+            if (each.id, each.mirror.stopped().number) not in self.old_stops:
                 return each
         return None
 
-    def reach(self, program: Program[Session]) -> None:
-        """Note that the triggers have led to a stop in another program, so that their time stands while it is stopped."""
-        if program not in self.reached:
-            self.reached.append(program)
+    def reach(self, session: Session) -> None:
+        """Note that the triggers have led to a stop in another program, which is shown now.
+
+        Their time stands while it is stopped.
+        """
+        self.old_stops |= {(session.id, session.mirror.stopped().number)}
+        if session.program not in self.reached:
+            self.reached.append(session.program)
             self.program.waiters.wake()
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -111,7 +111,7 @@ class UnlistedTriggers(TriggerArguments):
 async def stop_elsewhere(
     call: Call, session: Session, epoch: int, run: TriggerRun, limit: float
 ) -> tuple[Session | None, float]:
-    """Wait until the program has stopped or ended, its triggers have, or they have led to a stop in another program.
+    """Wait for a stop of the program, or of another one that its triggers reach, or for their end.
 
     Only programs count that the client has started, or that are in a group with this one. `epoch` is the number of the session's last stop
     before: only a later one counts. `run` is what the triggers' sending has come to.
@@ -129,26 +129,29 @@ async def stop_elsewhere(
             return None
         return next((found for each in others if (found := run.stopped_in(each))), None)
 
-    def is_over() -> bool:
-        """Whether there is nothing more to wait for."""
-        has_stopped = program.stop_or_end(session, epoch) is not None
-        return has_stopped or run.ended_at is not None or elsewhere() is not None
+    def stops() -> bool:
+        """Whether this program has stopped or ended, or another one has stopped."""
+        return program.stop_or_end(session, epoch) is not None or elsewhere() is not None
 
-    seconds = left.ms / 1000
-    await first_of(
-        partial(program.until, is_over, seconds, call.progress),
-        *(partial(each.waiters.wait_for, is_over, seconds) for each in others),
-    )
-    if (found := elsewhere()) is not None:
-        run.reach(found.program)
-        return found, left.ms
+    async def until(happened: Callable[[], bool], seconds: float) -> None:
+        """Wait until something has happened, which each message of these programs may bring."""
+        await first_of(
+            partial(program.until, happened, seconds, call.progress),
+            *(partial(each.waiters.wait_for, happened, seconds) for each in others),
+        )
+
+    await until(lambda: run.ended_at is not None or stops(), left.ms / 1000)
     if not (program.alive and program.runs):
         # What was sent to it has failed, or fails at once.
         await program.waiters.wait_for(lambda: run.ended_at is not None, SECONDS_AT_END)
-    if run.ended_at is None:
-        return None, left.ms
-    rest = run.ended_at + SECONDS_TO_STOP - anyio.current_time()
-    return None, min(left.ms, max(rest, 0) * 1000)
+    rest = left.ms / 1000
+    if run.ended_at is not None:
+        rest = min(rest, max(run.ended_at + SECONDS_TO_STOP - anyio.current_time(), 0))
+        # What has answered at once may have begun something that goes on to another program.
+        await until(stops, rest)
+    if (found := elsewhere()) is not None:
+        run.reach(found)
+    return found, rest * 1000
 
 
 def _beside(call: Call, session: Session) -> Sequence[Program[Session]]:

@@ -66,6 +66,7 @@ async def next_stop(
                 f"this stop is in session {elsewhere.id} ({elsewhere.name}), which `then` has reached; "
                 f"session {session.id} still runs"
             )
+            call.focus.use(elsewhere)
             return await look(call, elsewhere, None, left, options)
         # Where the threads of a server wait that has answered is no news.
         looks = looks and run.ended_at is None
