@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from tests.e2e.test_tasks import project
 from tests.harness import ask, connect, evaluate, read, refusal
 from tests.neovim.consenting import ALLOW, ANSWERS, DENY
 from tests.neovim.editor import Editor, neovim
@@ -255,3 +256,21 @@ async def test_a_person_pauses_what_assistants_do_and_ends_it_by_one_command(
         assert await says(editor, "resume") == "dapeer: resumed: assistants may act again"
         await read(c, "nvim_buffers_list")
         await ask(c, "dap_step_over")
+
+
+async def test_a_refused_person_has_no_task_run_and_reads_each_ones_command(tmp_path: Path) -> None:
+    task = {"label": "leaves", "command": "touch trace.txt"}
+    project(tmp_path, {"name": "A", "preLaunchTask": "leaves"}, tasks=[task])
+    async with (
+        neovim(
+            tmp_path, dap=False, rc=ANSWERS, setup={"approve": {"run": True}}, ui=True
+        ) as editor,
+        attached(editor, tmp_path) as (c, _),
+    ):
+        await editor.lua("vim.g.answer = ...", DENY)
+        told = await refusal(c, "dap_run", configuration="A")
+        assert told.startswith("The person did not allow dap_run")
+        [lines] = await editor.notified("asked")
+        assert "touch trace.txt" in "\n".join(lines)
+        assert not (tmp_path / "trace.txt").exists()
+        assert (await ask(c, "dap_status"))["sessions"] == []
