@@ -60,10 +60,18 @@ class PatchOffEventBody(TypedDict):
     why: NotRequired[str]
 
 
+class FileNamedEventBody(TypedDict):
+    """The program has another name of a file with breakpoints; no event of the protocol's."""
+
+    path: NotRequired[str]
+    name: NotRequired[str]
+
+
 _EVENTS = {
     **EVENTS,
     "breakpointFailed": BreakpointFailedEventBody,
     "dapeerPatchOff": PatchOffEventBody,
+    "dapeerFileNamed": FileNamedEventBody,
 }
 
 

@@ -17,6 +17,8 @@ from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint, 
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output of a log point; `source` and `line` are its requested location."""
+FILE_NAMED = "dapeerFileNamed"
+"""The event that tells what the program calls a file with breakpoints."""
 TRACED = "dapeerTraced"
 """Reports what was `made` of the `breakpoints` of a `source`, or of `functions`, that collect."""
 SET_LINES = "setBreakpoints"
@@ -97,6 +99,10 @@ class Placed:
         """Keep in `named` what is known (`told`, a sentence) of the program's own name of a source file."""
         self.news += 1
         self.named[path] = told
+
+    def take_name(self, body: Body) -> None:
+        """Apply the event that tells the program's name of a file."""
+        self.name_file(str(body.get("path")), f"the program has the file as {body.get('name')}")
 
     def take_request(self, command: str, arguments: Body) -> None:
         """Mark a file's breakpoints as unanswered when a `setBreakpoints` request is sent.

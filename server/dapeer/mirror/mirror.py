@@ -16,7 +16,7 @@ from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
-from dapeer.mirror.breakpoint_status import TRACED, Placed
+from dapeer.mirror.breakpoint_status import FILE_NAMED, TRACED, Placed
 from dapeer.mirror.fetched import Fetched
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.modules import Loaded
@@ -91,6 +91,7 @@ class Mirror(Notes):
             "thread": self._thread,
             "breakpoint": self.placed.changed,
             TRACED: self.placed.traced,
+            FILE_NAMED: self.placed.take_name,
             REMOVED: self.gathered.removed,
             failures.EVENT: self.failures.take,
             failures.PATCH_OFF: self.failures.take_patch_off,

@@ -15,6 +15,7 @@ from . import patching
 
 PARTS = (
     "stops.breakpoints",
+    "stops.moved",
     "stacks.activations",
     "stops.evaluating",
     "stops.limits",

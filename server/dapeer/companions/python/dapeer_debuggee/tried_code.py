@@ -87,6 +87,7 @@ DIGESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "pydevd:PyDB.set_trace_for_frame_and_parents": ("7701edd10894",),
         "pydevd:ThreadsSuspendedSingleNotification.send_resume_notification": ("ba5fc4859c91",),
         "pydevd:_locked_settrace": ("a09e07bef410",),
+        "pydevd_file_utils:_abs_and_canonical_path": ("ad676be9b8ea",),
         "pydevd_file_utils:exists": ("4a5114f03c71",),
         "pydevd_file_utils:get_frame_id_from_source_reference": ("5672e0e549dc",),
         "pydevd_tracing:SetTrace": ("2148b1b83a59",),
