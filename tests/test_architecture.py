@@ -178,7 +178,7 @@ PURE = (
 
 ASYNCIO = {
     "processes": (
-        "adapters/process/child_process.py", "adapters/process/spawn.py", "adapters/runners/building.py", "base/schemas/judge.py", "cli/demo/neovim.py",
+        "adapters/process/child_process.py", "adapters/process/spawn.py", "adapters/runners/building.py", "base/system/limited_process.py", "cli/demo/neovim.py",
         "sessions/inspection/thread_locations.py",
     ),
     "descriptors": (

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Annotated
 
+import anyio
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.matching import Matcher, PatternOverdue
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
 from dapeer.collecting.rows.collection import Collection
@@ -21,15 +20,6 @@ from dapeer.collecting.text.timeline import timeline as in_order
 from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import Section, tool
-
-SECONDS_TO_MATCH = 3.0
-"""Seconds in which a pattern is tried on all values of a column."""
-_SEARCH = """
-import json, re, sys
-pattern, texts = json.load(sys.stdin)
-search = re.compile(pattern).search
-print(json.dumps([index for index, text in enumerate(texts) if search(text)]))
-"""
 
 
 @tool("Collected rows", section=Section.COLLECT, is_lean=True, read_only=True)
@@ -118,33 +108,27 @@ def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) ->
 
 
 def matches(pattern: str, texts: Sequence[str]) -> Sequence[str]:
-    """Return those of some texts in which a regular expression is found.
-
-    A process of its own searches, and is killed after `SECONDS_TO_MATCH`, since some patterns never end. It blocks: call it in a thread.
+    """Return those of some texts in which a pattern is found; it blocks, so call it in a thread.
 
     Raises:
         ArgumentError: It is no pattern, or takes too long.
     """
     try:
         re.compile(pattern)
+        return anyio.run(_those_with, pattern, texts)
     except (re.error, RecursionError, OverflowError) as error:
         raise ArgumentError(f"The pattern of `matches` is none: {error}.", "Mend it.") from error
-    given = json.dumps([pattern, texts]).encode()
+    except PatternOverdue as error:
+        raise ArgumentError(str(error)) from error
+
+
+async def _those_with(pattern: str, texts: Sequence[str]) -> Sequence[str]:
+    """Search the texts in a process that ends with the search."""
+    matcher = Matcher()
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _SEARCH],
-            input=given,
-            capture_output=True,
-            timeout=SECONDS_TO_MATCH,
-            check=True,
-        )
-    except (subprocess.SubprocessError, OSError) as error:
-        raise ArgumentError(
-            f"The pattern of `matches` was not tried on all values within {SECONDS_TO_MATCH:g} s.",
-            "Give a simpler one: nothing that repeats within what repeats.",
-        ) from error
-    found: list[int] = json.loads(done.stdout)
-    return [texts[index] for index in found]
+        return await matcher.those_with(pattern, texts)
+    finally:
+        await matcher.aclose()
 
 
 def _is_at(collection: Collection, at: str, call: Call) -> bool:

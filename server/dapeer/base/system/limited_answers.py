@@ -1,0 +1,35 @@
+"""The side of a `limited_process` that answers: the kernel ends it at a question that needs too much.
+
+Only the standard library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+MAX_PROCESSOR_SECONDS: Final = 1
+"""Of the processor's time, for one question: a busy machine makes no difference."""
+MAX_MEMORY_BYTES: Final = 1 << 29
+"""Of memory."""
+
+
+def answer_lines(answer: Callable[..., Any]) -> None:
+    """Answer each line of stdin with a line of JSON at stdout, until stdin ends.
+
+    `answer` gets the elements of the list that a line is. The process limits its own memory to `MAX_MEMORY_BYTES`. A question that takes more
+    than `MAX_PROCESSOR_SECONDS` ends it by SIGPROF.
+    """
+    with contextlib.suppress(ValueError, OSError):  # a system that has no such limit
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for line in sys.stdin:
+        signal.setitimer(signal.ITIMER_PROF, MAX_PROCESSOR_SECONDS)
+        sys.stdout.write(f"{json.dumps(answer(*json.loads(line)))}\n")
+        sys.stdout.flush()
+        signal.setitimer(signal.ITIMER_PROF, 0)
