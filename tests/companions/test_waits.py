@@ -95,6 +95,42 @@ async def main():
 
 asyncio.run(main())
 """
+LIMITER = """
+import json, os, sys, threading
+import anyio
+sys.path.insert(0, sys.argv[1])
+from dapeer_debuggee.stacks import waits
+
+class Farm:
+    def __init__(self):
+        self.slots = anyio.CapacityLimiter(2)
+
+async def render():
+    async with farm.slots:
+        await anyio.Event().wait()
+
+async def queue():
+    async with farm.slots:
+        pass
+
+async def main():
+    global farm
+    farm = Farm()
+    async with anyio.create_task_group() as group:
+        for name in ("one", "two"):
+            group.start_soon(render, name=name)
+        await anyio.sleep(0.1)
+        for name in ("a", "b"):
+            group.start_soon(queue, name=name)
+        await anyio.sleep(0.1)
+        look = threading.Thread(target=lambda: print(waits.look("{}")))
+        look.start()
+        look.join()
+        sys.stdout.flush()
+        os._exit(0)
+
+anyio.run(main, backend=sys.argv[2])
+"""
 CIRCLES = {
     "two_locks": {"thread MainThread", "thread left"},
     "one_line": {"thread MainThread", "thread left"},
@@ -160,6 +196,19 @@ def test_a_queue_is_one_line_with_the_holders_that_frames_prove(
         "task late waits for asyncio Lock stripes[6], held by task writer",
         "task other waits for asyncio Lock farm.changed, held by task changer",
     ]
+
+
+def test_a_limiter_names_who_has_its_tokens(tmp_path: Path) -> None:
+    (tmp_path / "farm.py").write_text(LIMITER)
+    command = [sys.executable, str(tmp_path / "farm.py"), str(COMPANIONS / "python"), "asyncio"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+    answer = json.loads(done.stdout)
+    first, *_ = waits.others(answer, {number for _, _, number in answer["members"]})
+    held, _, queued = first.rpartition(": ")
+    assert held.startswith("2 tasks wait for anyio CapacityLimiter farm.slots, held by 2: task ")
+    assert "task one since farm.py:12" in held
+    assert "task two since farm.py:12" in held
+    assert sorted(queued.split(", ")) == ["a", "b"]
 
 
 def test_what_dapeer_runs_in_a_line_is_no_place_of_the_program(

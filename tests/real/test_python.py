@@ -110,6 +110,40 @@ async def test_a_deadlock_of_trio_is_named_task_by_task(
         await a.read("dap_terminate")
 
 
+LIMITER = """\
+import trio
+
+slots = trio.CapacityLimiter(1)
+
+async def render():
+    async with slots:
+        await trio.sleep_forever()
+
+async def queue():
+    async with slots:
+        print("never")
+
+async def main():
+    async with trio.open_nursery() as group:
+        group.start_soon(render, name="one")
+        await trio.sleep(0.1)
+        group.start_soon(queue, name="a")
+
+trio.run(main)
+"""
+
+
+async def test_a_limiter_of_trio_names_who_has_its_tokens(tmp_path: Path) -> None:
+    (tmp_path / "slots.py").write_text(LIMITER)
+    held = "task a waits for trio CapacityLimiter slots, held by task one since slots.py:6\n"
+    async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
+        python = str(environment("trio"))
+        await a.run(program="slots.py", python=python, wait_until_paused=False)
+        while held not in await a.read("dap_threads"):
+            pass
+        await a.read("dap_terminate")
+
+
 TWISTED = """
 import gc
 from twisted.internet import defer, reactor, task

@@ -27,6 +27,7 @@ LOCKS = (
     "Condition",
     "Semaphore",
     "BoundedSemaphore",
+    "CapacityLimiter",
 )
 MODULES = ("_thread", "threading", "asyncio.locks", "trio", "anyio")
 MAX_SEARCHED_ATTRIBUTES = 2000
@@ -204,6 +205,18 @@ def limit_of(lock: Any) -> Any:
         if limit is not None:
             return limit
     return None
+
+
+def borrowers_of(limiter: Any) -> list[Any]:
+    """Return the tasks, and what stands for threads, that have a token of a limiter of trio or anyio."""
+    found: Any = awaiting.own(limiter, "_borrowers")
+    kind: Any = type(found)  # pyright: ignore[reportUnknownVariableType]
+    return [*found] if kind is set else []
+
+
+def total_of(limiter: Any) -> Any:
+    """Return how many tokens a limiter of trio or anyio has."""
+    return awaiting.own(limiter, "_total_tokens")
 
 
 # -- objects of Python's library

@@ -218,6 +218,8 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
         condition = kind == "Condition"
         lock = mine.get("_lock") if condition else own
         return of_lock(lock, name, members, timed=timed, condition=condition)
+    if function.startswith("acquire") and kind == "CapacityLimiter":
+        return of_limiter(own, name, members, timed=timed)
     state = holding.state_of(kind, function, mine)
     return Wait(f"{kind}{name and ' '}{name}", state, timed=timed, on=own)
 
@@ -250,6 +252,27 @@ def of_lock(
         wait.by = []
     if not wait.by:
         wait.state = "holder unknown"
+    return wait
+
+
+def of_limiter(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: bool) -> Wait:
+    """Return the `Wait` for a limiter of trio or anyio, which knows its borrowers.
+
+    A function in a thread borrows for itself, so it is no member; it is counted.
+    """
+    state = holding.state_of("CapacityLimiter", "", {"_total_tokens": holding.total_of(limiter)})
+    library = paths.kind_of(limiter)[0].partition(".")[0]
+    wait = Wait(f"{library} CapacityLimiter{name and ' '}{name}", timed=timed, on=limiter)
+    borrowers = holding.borrowers_of(limiter)
+    ids = {*map(id, borrowers)}
+    wait.by = [
+        (each, "held by", held_since(each, limiter)) for each in members if id(each.own) in ids
+    ]
+    others = len(borrowers) - len(wait.by)
+    wait.state = (
+        f"{state}, {others} by others than tasks" if others else state if not wait.by else ""
+    )
+    wait.any, wait.known = True, bool(wait.by) and not others
     return wait
 
 
