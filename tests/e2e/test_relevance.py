@@ -1,5 +1,6 @@
 """Which of a stopped function's locals are shown, and which are only counted."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,21 @@ async def test_of_hundreds_of_locals_those_are_shown_that_matter_at_the_stop(
             "item": ["1", "2"],
             "total": ["0", "1"],
         }  # fmt: skip
+
+
+async def test_hundreds_that_are_not_shown_are_counted_by_type(tmp_path: Path) -> None:
+    path = tmp_path / "kinds.py"
+    made = "\n".join(f"    n{i} = {i}\n    l{i} = [{i}]" for i in range(60))
+    path.write_text(
+        f"OWN = 1\ndef look(own):\n{made}\n    s = 'a'\n    return own  # stop\nlook(7)\n"
+    )
+    async with client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program=str(path), breakpoints=[line_of(path, "# stop")])
+        # The frame's own come first, and those of its line before all.
+        assert next(iter(stop["locals"])) == "own"
+        assert "OWN" not in stop["locals"]
+        (note,) = stop["notes"]
+        assert re.fullmatch(r"118 more locals \(\d+ int, \d+ list\): dap_variables", note)
 
 
 async def test_what_changed_elsewhere_is_shown_among_hundreds(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -112,12 +113,20 @@ MIN_LOCALS = 4
 """Locals that are shown if there are more than those, whatever their relevance."""
 
 
+MIN_TYPED = 50
+"""Locals that are not shown, of which it is told what they are."""
+MAX_TYPES = 3
+"""Types of these that are told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The shown locals of a stop, and how many are not shown: data, and definitions by kind."""
+    """The shown locals of a stop, and how many are not shown: data, by type where they are many, and definitions by kind."""
 
     shown: list[Variable]
     left: int
+    types: Mapping[str, int]
+    """The most frequent types of what is `left`, and how many have each; empty: few are left, or all of one type."""
     definitions: Mapping[str, int]
 
 
@@ -128,7 +137,8 @@ def chosen(stop: Stop, changed: Collection[str]) -> Choice:
     `changed` (names of changed locals) speak for, but at least `MIN_LOCALS`. Definitions of the module are only counted.
     """
     *data, defined = _groups(stop, changed)
-    count = sum(map(len, data))
+    whole = _flat(data)
+    count = len(whole)
     others = count - len(data[AROUND_GROUP]) - len(data[UNUSED_GROUP])
     # Where a line nearby names dozens, the arguments are not lost behind them.
     data[AROUND_GROUP][MAX_LOCALS - min(others, MAX_LOCALS) :] = []
@@ -137,7 +147,19 @@ def chosen(stop: Stop, changed: Collection[str]) -> Choice:
         data[UNUSED_GROUP][max(MIN_LOCALS - matter, 0) :] = []
     shown = _flat(data)[:MAX_LOCALS]
     kinds = [*map(definition, defined)]
-    return Choice(shown, count - len(shown), {each: kinds.count(each) for each in DEFINITIONS})
+    ids = {*map(id, shown)}
+    types = _types([each for each in whole if id(each) not in ids])
+    return Choice(
+        shown, count - len(shown), types, {each: kinds.count(each) for each in DEFINITIONS}
+    )
+
+
+def _types(variables: Collection[Variable]) -> Mapping[str, int]:
+    """Return the most frequent types of many variables, the most frequent first; empty for few, or one type."""
+    counts = Counter(each.get("type") or "" for each in variables)
+    if len(variables) < MIN_TYPED or len(counts) < 2:
+        return {}
+    return {name: count for name, count in counts.most_common(MAX_TYPES) if name}
 
 
 def arrived(stop: Stop, frame_id: int) -> bool:

@@ -33,7 +33,9 @@ def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[st
     elif stop.top is not None and not arrived(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if choice.left:
-        notes.append(f"{_counted(choice.left, 'more local')}: dap_variables")
+        kinds = [f"{number} {each}" for each, number in choice.types.items()]
+        of = f" ({', '.join(kinds)})" if kinds else ""
+        notes.append(f"{_counted(choice.left, 'more local')}{of}: dap_variables")
     if kinds := [_counted(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])]:
         notes.append(f"also {', '.join(kinds)}: dap_variables")
     return _listed(
