@@ -1,12 +1,15 @@
 """Who has written a value last, by a second run up to the same stop."""
 
 import asyncio
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from tests.e2e.test_collecting import written
 from tests.harness import ask, client, needs, read, refusal
 from tests.processes import LIMIT
-from tests.programs import compiled
+from tests.programs import compiled, tool
 
 SMASH = """
 #include <stdio.h>
@@ -26,12 +29,58 @@ int main(void) {
 """
 
 
-async def test_a_crash_names_the_line_that_has_written_the_pointer_last(tmp_path: Path) -> None:
-    needs("gdb")
+CPP = """
+#include <cstddef>
+struct Curve {
+  virtual ~Curve() = default;
+  virtual double at(double raw) const { return raw * 2; }
+};
+struct Channel { const Curve *curve; long id; };
+struct Pool {
+  std::byte *data = new std::byte[4096]();
+  double *row(int from) { return reinterpret_cast<double *>(data + from); }
+};
+int main() {
+  Pool pool;
+  double *window = pool.row(0);
+  Channel *channel = new (pool.data + 16 * sizeof(double)) Channel{new Curve, 1};
+  double sum = 0;
+  for (int n = 0; n < 2000; n++) {
+    int slot = n == 700 ? 16 : n % 16;
+    window[slot] = n * 0.5; // @smash
+  }
+  for (int n = 0; n < 10; n++) sum += channel->curve->at(n); // @crash
+  return sum > 0;
+}
+""".replace("#include <cstddef>", "#include <cstddef>\n#include <new>")
+RUST = """
+struct Cell { id: u64, total: *mut u64 }
+fn fill(window: *mut u64, n: usize) {
+    let slot = if n == 300 { 5 } else { n % 4 };
+    unsafe { *window.add(slot) = n as u64; } // @smash
+}
+fn main() {
+    let mut own = 7u64;
+    let mut room = [0u64; 6];
+    let window = room.as_mut_ptr();
+    let cell = unsafe { &mut *(window.add(4) as *mut Cell) };
+    cell.id = 1;
+    cell.total = &mut own;
+    for n in 0..1000 { fill(window, n); }
+    unsafe { *cell.total += cell.id; } // @crash
+}
+"""
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
+async def test_a_crash_names_the_line_that_has_written_the_pointer_last(
+    adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
     p = written(tmp_path, "smash.c", SMASH)
     built = compiled("smash.c", tmp_path, p.path).path
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        stop = await ask(c, "dap_run", program=str(built), type="gdb", timeout_ms=60_000)
+        stop = await ask(c, "dap_run", program=str(built), type=adapter, timeout_ms=60_000)
         assert stop["line"] == p.line("crash")
         told = await read(
             c,
@@ -45,6 +94,48 @@ async def test_a_crash_names_the_line_that_has_written_the_pointer_last(tmp_path
         assert f"The last one: smash.c:{p.line('smash')} in fill: " in told
         assert f'"line": {p.line("smash")}, "condition": ' in told
         # The first run has not moved, and the second one is gone.
+        (row,) = (await ask(c, "dap_status"))["sessions"]
+        assert (row["state"], row["line"]) == ("stopped", p.line("crash"))
+
+
+def built(source: Path) -> None:
+    """Compile a program of C++ or Rust beside its source."""
+    compiler = tool("rustc" if source.suffix == ".rs" else "g++")
+    subprocess.run([compiler, "-g", "-o", source.with_suffix(""), source], check=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "pointer", "adapter"),
+    [
+        ("smash.cpp", CPP, "channel->curve", "gdb"),
+        ("smash.rs", RUST, "cell.total", "gdb"),
+        ("smash.rs", RUST, "cell.total", "lldb-dap"),
+    ],
+)
+async def test_it_is_so_in_cpp_and_rust(
+    name: str, text: str, pointer: str, adapter: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    p = written(tmp_path, name, text)
+    built(p.path)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program="smash", type=adapter, timeout_ms=60_000)
+        assert stop["line"] == p.line("crash")
+        last = {"on": "write", "last": True, "timeout_ms": 90_000}
+        told = await read(c, "dap_run_until", expression=pointer, **last)
+        assert f"The last one: {name}:{p.line('smash')} in " in told
+
+
+async def test_lldb_cannot_watch_what_the_program_takes_later_and_says_so(tmp_path: Path) -> None:
+    needs("lldb-dap")
+    p = written(tmp_path, "smash.cpp", CPP)
+    built(p.path)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="smash", type="lldb-dap", timeout_ms=60_000)
+        last = {"on": "write", "last": True, "timeout_ms": 90_000}
+        told = await refusal(c, "dap_run_until", expression="channel->curve", **last)
+        assert "It cannot be watched from the program's start" in told
+        assert 'type="gdb"' in told
         (row,) = (await ask(c, "dap_status"))["sessions"]
         assert (row["state"], row["line"]) == ("stopped", p.line("crash"))
 

@@ -126,10 +126,10 @@ def check(session: Session, known: Watchpoints) -> DirectSession:
             "The program reads from a terminal, and what was typed there is not recorded.",
             "Give its input in a file, and run it without `terminal`.",
         )
-    if not known.set:
+    if not (known.set or known.writer):
         raise Unsupported(
             f"{session.adapter} does not watch memory by its address, which is what is the same in a second run.",
-            'type="gdb" does, in C, C++ and Rust; dap_run_until(on="write", every=true) records the writes from a stop on.',
+            'type="gdb" and those of LLDB do, in C, C++ and Rust; dap_run_until(on="write", every=true) records the writes from a stop on.',
         )
     return first
 
@@ -145,7 +145,7 @@ async def address_of(session: Session, expression: str, frame_id: int | None) ->
     """
     address, size = expression, MAX_BYTES
     if not _ADDRESS.fullmatch(expression):
-        address = await _found(session, _ADDRESS, f"&({expression})", frame_id)
+        address = await _address(session, expression, frame_id)
         size = int(await _found(session, _NUMBER, f"sizeof({expression})", frame_id))
     if size not in UNSIGNED:
         raise ArgumentError(
@@ -156,6 +156,18 @@ async def address_of(session: Session, expression: str, frame_id: int | None) ->
             await evaluate(session, form, frame_id, "watch", SECONDS_TO_EVALUATE)
             return form
     raise ArgumentError(f"{session.adapter} reads no memory at {address}.", "Give another place.")
+
+
+async def _address(session: Session, expression: str, frame_id: int | None) -> str:
+    """Return the address of a value, as a number if the language has that: LLDB shows what is behind a pointer.
+
+    Raises:
+        ArgumentError: It has none.
+    """
+    with contextlib.suppress(ArgumentError):
+        number = await _found(session, _NUMBER, f"(unsigned long)&({expression})", frame_id)
+        return f"{int(number):#x}"
+    return await _found(session, _ADDRESS, f"&({expression})", frame_id)
 
 
 async def _found(
@@ -223,16 +235,45 @@ async def last_write(
     second = await debugger.start(plan)
     debugger.sessions.focus_on(focused)
     async with unless_cancelled(debugger.terminate, second.program.first):
-        await second.program.next_stop(second, 0, seconds)
-        watched = watch(second.program.collected, place, "write", client, every=True)
-        run = UpToStop(second, watched, seconds, known, wanted)
-        run.expect(times_before(session, wanted))
-        await run.begin(None)
-        await run.run()
-        rows = [*second.program.collected.rows_of(watched.point)]
-    await debugger.terminate(second.program.first)
-    debugger.sessions.forget(second.id)
+        try:
+            run = await _recorded(
+                second, place, client, seconds, known, wanted, times_before(session, wanted)
+            )
+            rows = [*second.program.collected.rows_of(run.watch.point)]
+        finally:
+            await debugger.terminate(second.program.first)
+            debugger.sessions.forget(second.id)
     return LastWrite(place, rows, run.stack, run.reached)
+
+
+async def _recorded(
+    second: Session,
+    place: str,
+    client: str,
+    seconds: float,
+    known: Watchpoints,
+    wanted: SameStop,
+    times: int,
+) -> UpToStop:
+    """Run a program from its entry to a stop for the nth time, and record the writes of a place; return that run.
+
+    Raises:
+        Unsupported: The place cannot be watched yet.
+    """
+    await second.program.next_stop(second, 0, seconds)
+    watched = watch(second.program.collected, place, "write", client, every=True)
+    run = UpToStop(second, watched, seconds, known, wanted)
+    run.expect(times)
+    top = await second.inspect.top(second.mirror.stopped())
+    try:
+        await run.begin(top["id"] if top else None)
+    except ArgumentError as error:
+        raise Unsupported(
+            f"It cannot be watched from the program's start: {error.what.rstrip('.')}.",
+            'LLDB watches no memory that the program takes later (new, malloc); type="gdb" does.',
+        ) from error
+    await run.run()
+    return run
 
 
 def call_that_stops_there(last: LastWrite, program: str) -> str:
