@@ -3,8 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from tests.e2e.running import free_port
 from tests.harness import client, has_all, read, refusal
 from tests.processes import LIMIT
+from tests.programs import tool
 
 RANKS = """\
 import os
@@ -59,4 +61,37 @@ async def test_the_processes_of_one_program_are_a_group(tmp_path: Path) -> None:
         assert "group pool.py:" in status, status
         answer = await read(c, "dap_evaluate", expressions=["double"], group="pool.py")
         assert has_all(answer, "double = ", "running")
-        assert "not asked" not in await read(c, "dap_terminate", group="pool.py")
+        assert await read(c, "dap_terminate", group="pool.py") == "Ended."
+
+
+CLUSTER = """
+const cluster = require("node:cluster");
+const http = require("node:http");
+if (cluster.isPrimary) {
+  for (let i = 0; i < 2; i++) cluster.fork();
+} else {
+  http.createServer((request, response) => {
+    const path = request.url;
+    response.end(path);
+  }).listen(Number(process.argv[2]), "127.0.0.1");
+}
+"""
+
+
+async def test_the_workers_of_nodes_cluster_are_a_group_that_answers_a_trigger(
+    tmp_path: Path,
+) -> None:
+    tool("node", "nodejs")
+    (tmp_path / "app.js").write_text(CLUSTER, "utf-8")
+    port = free_port()
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        then = [{"request": f"GET http://127.0.0.1:{port}/cart"}]
+        at = [{"filename": "app.js", "line": 9}]
+        said = await read(
+            c, "dap_run", program="app.js", args=[str(port)], breakpoints=at, then=then
+        )
+        assert has_all(said, "Stopped (breakpoint) at app.js:9", "path = '/cart'")
+        one = await read(c, "dap_evaluate", expressions=["path"], group="app.js")
+        assert has_all(one, "path = '/cart'", "not asked: ", "running")
+        assert "→ 200" in await read(c, "dap_continue")
+        assert await read(c, "dap_terminate", group="app.js") == "Ended."

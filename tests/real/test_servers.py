@@ -245,6 +245,24 @@ async def test_djangos_runserver_with_its_two_processes(tmp_path: Path) -> None:
     )
 
 
+async def test_gunicorns_workers_are_a_group(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(FLASK, "utf-8")
+    source, port = Program(tmp_path / "app.py", tmp_path / "app.py"), free_port()
+    then = [{"request": f"POST http://127.0.0.1:{port}/total", "json": CART}]
+    async with asyncio.timeout(SECONDS), client(tmp_path) as c:
+        said = await read(
+            c, "dap_run", module="gunicorn", args=["-w", "2", "-b", f"127.0.0.1:{port}", "app:app"],
+            python=str(environment("web")), breakpoints=[source.at("answer")], then=then,
+            timeout_ms=60_000,
+        )  # fmt: skip
+        assert has_all(said, "Stopped (breakpoint)", "total = 11")
+        group = "module gunicorn"
+        one = await read(c, "dap_evaluate", expressions=["total"], group=group)
+        assert has_all(one, "total = 11", "running")
+        assert "→ 200" in await read(c, "dap_continue")
+        assert await read(c, "dap_terminate", group=group) == "Ended."
+
+
 async def test_aiohttp(tmp_path: Path) -> None:
     port, python = free_port(), str(environment("aiohttp"))
     await trapped(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -58,6 +59,8 @@ class GroupCall:
             self.call.focus.use(before)
         waiting = {label: each for label, each in asked.items() if label not in replies}
         texts = {label: each.text for label, each in replies.items()}
+        if len(texts) > 1:
+            texts = {label: _unnamed(text, sessions[label].id) for label, text in texts.items()}
         data = {
             "group": self.group.name,
             "answers": {k: v.data or v.text for k, v in replies.items()},
@@ -103,6 +106,21 @@ class GroupCall:
             for label, session in asked.items():
                 tasks.start_soon(ask, label, session)
         return {label: found[label] for label in asked if label in found}
+
+
+def _unnamed(text: str, session_id: int) -> str:
+    """Return a member's answer without its session, which its label says: so equal ones fold.
+
+    >>> _unnamed("Session 2 ended.", 2), _unnamed("Still running [session 2, child of 1]. Wait on.", 2)
+    ('Ended.', 'Still running. Wait on.')
+    """
+    head, end, rest = text.partition("\n")
+    own = f"Session {session_id} "
+    if head.startswith(own):
+        head = head.removeprefix(own)
+        head = f"{head[:1].upper()}{head[1:]}"
+    head = re.sub(rf" \[session {session_id}(, child of \d+)?\]", "", head)
+    return f"{head}{end}{rest}"
 
 
 def _states(sessions: Mapping[str, Session], order: Sequence[str]) -> str:
