@@ -75,6 +75,22 @@ async def test_two_shells_and_a_client_share_the_server(shell: Shell) -> None:
         assert await client.end() == 0
 
 
+async def test_a_clients_server_is_told_and_its_own_sessions_are_left(shell: Shell) -> None:
+    async with started("dapeer", "stdio", "--successor", cwd=shell.folder) as client:
+        # One that has taken over from a server that was joined is joined, too.
+        await client.handshake()
+        own = {"program": "shop.py", "breakpoints": [{"filename": "shop.py", "line": 4}]}
+        await client.ask(call(1, "dap_run", **own))
+        joined = shell.dapeer("run", "shop.py", "-b", "shop.py:6")
+        assert "this is the server of another client" in joined.stderr
+        assert "what is started here ends with it" in joined.stderr
+        ended = shell.says("end", "--all")
+        assert ended == "Ended session 2.\n"
+        answer = await client.ask(call(2, "dap_evaluate", expressions=["prices"]))
+        assert "[1, 2, 3]" in answer["result"]["content"][0]["text"]
+        assert await client.end() == 0
+
+
 def test_a_killed_server_is_told_once_and_costs_only_its_sessions(shell: Shell) -> None:
     shell.says("run", "shop.py", "-b", "shop.py:6")
     pid = server_of(shell).pid
@@ -156,6 +172,22 @@ def test_an_interrupted_command_shows_where_the_program_is(shell: Shell) -> None
     assert re.search(r"loop.py:[34]", out), out
     assert waiting.returncode == 0
     assert "stopped" in shell.says("status")
+
+
+def test_a_second_interrupt_leaves(shell: Shell) -> None:
+    shell.dapeer("run", "shop.py", "-b", "shop.py:10", "--", "sleep")
+    shell.dapeer("continue", "--timeout-ms", "1")
+    pid = json.loads(shell.says("status", "--json"))["sessions"][0]["pid"]
+    # Whom the kernel has stopped no debugger can pause.
+    os.kill(pid, signal.SIGSTOP)
+    command = [sys.executable, "-m", "dapeer", "wait-until-paused"]
+    with subprocess.Popen(command, cwd=shell.folder, stdout=subprocess.PIPE) as waiting:
+        for _ in range(2):
+            with pytest.raises(subprocess.TimeoutExpired):
+                waiting.wait(2)
+            waiting.send_signal(signal.SIGINT)
+        assert waiting.wait(LIMIT) == 130
+    os.kill(pid, signal.SIGCONT)
 
 
 @second_user.needed
