@@ -163,7 +163,7 @@ class Wired:
         body = {"reason": "step", "threadId": 1, "allThreadsStopped": True, **body}
         await self.peer.event("stopped", **body)
         await self.session.wait_for(lambda: self.session.mirror.epoch > epoch, LIMIT)
-        stop = self.session.mirror.stopped()
+        stop = self.session.mirror.require_stop()
         await self.session.inspect.complete(stop)
 
 

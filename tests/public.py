@@ -6,7 +6,7 @@ from dapeer.mirror.printed import Logged, Printed
 from dapeer.mirror.stops.stack import Stack
 from dapeer.mirror.stops.stops import History, Reported, Stop
 from dapeer.mirror.stops.values import Values
-from dapeer.view.activations import compared
+from dapeer.view.activations import compare_locals
 
 
 def public(value: object) -> object:
@@ -18,7 +18,7 @@ def public(value: object) -> object:
             return {**_attributes(value), "pieces": list(value.pieces())}
         case History():
             return [
-                (public(stop), compared(value, stop).changes, value.output_end(stop))
+                (public(stop), compare_locals(value, stop).changes, value.output_end(stop))
                 for stop in value
             ]
         case _:

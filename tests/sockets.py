@@ -10,7 +10,8 @@ from dapeer.base.connections import ownership
 from tests.processes import descendants
 
 needs_tables = pytest.mark.skipif(
-    not ownership.tells(), reason="this system does not show who owns a TCP port: run it on Linux"
+    not ownership.reports_port_owners(),
+    reason="this system does not show who owns a TCP port: run it on Linux",
 )
 
 

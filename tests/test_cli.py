@@ -410,7 +410,7 @@ async def test_a_token_file_is_made_once_and_kept(tmp_path: Path, state: Path) -
         secret = file.read_text(encoding="utf-8").strip()
         await wire.signal(signal.SIGTERM)
     assert files_in(state) == []
-    assert token.from_file(file) == secret
+    assert token.read_or_create_token(file) == secret
 
 
 async def test_a_token_in_the_environment_is_used_and_not_handed_on(
@@ -452,7 +452,7 @@ async def test_no_process_of_a_session_has_our_credentials(monkeypatch: pytest.M
 def test_an_unusable_token_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(credentials.TOKEN, text)
     with pytest.raises(Exception, match=r"\$DAPEER_TOKEN contains no valid token"):
-        token.given(credentials.taken(()))
+        token.token_from_environment(credentials.remove_credentials(()))
     assert credentials.TOKEN not in os.environ
 
 

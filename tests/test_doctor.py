@@ -9,7 +9,7 @@ import pytest
 import tomlkit
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.loading import load_all, shipped, whole
+from dapeer.adapters.definition.loading import load_all, read_with_shared, shipped
 from dapeer.cli.main import main
 from tests.processes import LIMIT
 
@@ -27,7 +27,7 @@ def broken(settings: Path, breaks: Callable[[Definition], None]) -> None:
     folder = settings / "dapeer" / "adapters"
     folder.mkdir(parents=True)
     for name in READY:
-        definition = whole(shipped() / f"{name}.toml")
+        definition = read_with_shared(shipped() / f"{name}.toml")
         breaks(definition)
         (folder / f"{name}.toml").write_text(tomlkit.dumps(definition), encoding="utf-8")
 

@@ -35,7 +35,7 @@ async def scene(folder: Path) -> list[Panel]:
         await at.sees(asked)
         asking = Panel("You ask Claude Code about what you have selected", await rows(at))
         await at.editor.keys("<CR>")
-        await at.editor.notified("opened")
+        await at.editor.wait_for_notification("opened")
         change = (await rows(at))[:ROWS_OF_A_CHANGE]
         deciding = Panel("Its change opens as a diff: edit it, and :w accepts it", change)
     return [asking, deciding]

@@ -102,8 +102,8 @@ def described(tool: Tool) -> KnownTool:
         "needs": tool.needs,
         "argument_needs": tool.argument_needs,
         "unlisted": sorted(tool.unlisted),
-        "arguments": schema.made_of_arguments(tool.function),
-        "data": schema.made_of_data(tool.output),
+        "arguments": schema.make_arguments_schema(tool.function),
+        "data": schema.make_data_schema(tool.output),
     }  # fmt: skip
 
 

@@ -147,21 +147,21 @@ async def next_stop(session: Session, command: ResumingCommand | None = None) ->
     mirror = session.mirror
     epoch = mirror.epoch if command else 0
     if command:
-        await session.resume(command, {"threadId": mirror.stopped().thread_id})
+        await session.resume(command, {"threadId": mirror.require_stop().thread_id})
     assert await session.wait_for(lambda: mirror.ended or mirror.epoch > epoch, LIMIT)
-    stop = mirror.stopped()
+    stop = mirror.require_stop()
     await snapshot(session)
     return stop
 
 
 async def go_on(session: Session) -> None:
     """Continue to the end."""
-    await session.resume("continue", {"threadId": session.mirror.stopped().thread_id})
+    await session.resume("continue", {"threadId": session.mirror.require_stop().thread_id})
 
 
 async def change(session: Session, name: str, value: str) -> None:
     """Give a local variable a new value, and look at all of them again."""
-    stop = session.mirror.stopped()
+    stop = session.mirror.require_stop()
     assert stop.top is not None
     holding = next(
         scope["variablesReference"]
@@ -174,7 +174,7 @@ async def change(session: Session, name: str, value: str) -> None:
 
 async def ask(session: Session, expression: str) -> None:
     """Evaluate an expression where the program is stopped."""
-    top = session.mirror.stopped().top
+    top = session.mirror.require_stop().top
     assert top is not None
     await evaluate(session, expression, top["id"], "watch", LIMIT)
 

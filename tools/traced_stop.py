@@ -17,7 +17,7 @@ PROGRAM = "def double(value):\n    return value * 2\n\n\ntotal = double(20)\ntot
 
 
 class Calls:
-    """The calls that are made while `waiting.look` makes a stop's text, each from one room to another or the same."""
+    """The calls that are made while `waiting.show_state` makes a stop's text, each from one room to another or the same."""
 
     def __init__(self, package: Path) -> None:
         self.between: Counter[tuple[str, str]] = Counter()
@@ -32,7 +32,7 @@ class Calls:
             return
         above = list(_callers(frame))
         caller = next(filter(self._is_ours, above), None)
-        if caller is None or not any(each.f_code is waiting.look.__code__ for each in above):
+        if caller is None or not any(each.f_code is waiting.show_state.__code__ for each in above):
             return
         self._seen[id(frame)] = frame
         self.between[self._room(caller), self._room(frame)] += 1

@@ -33,7 +33,9 @@ def told(calls: list[Call], *, threads: tuple[str, ...] = ("MainThread",)) -> li
         rest, given = of_call[:3], of_call[3:]
         within = given[0] if given else around.get(depth - 1, "?") if depth else ""
         rows.append("\t".join(map(str, (*head, f"{inner * 1000 - 1}e-9", *rest, within))))
-    collected.take(1, BlockPart.of_text("".join(f"{row}\n" for row in reversed(rows))), "tracer")
+    collected.add_part(
+        1, BlockPart.of_text("".join(f"{row}\n" for row in reversed(rows))), "tracer"
+    )
     return section(collected.collections.values(), PROJECT)
 
 
@@ -78,7 +80,7 @@ def test_functions_are_told_by_the_time_that_they_take_themselves() -> None:
         times = f"{start:.0f}e-9\tMainThread\t\t\t{function}\t{depth}\t{took:.0f}e-9"
         within = 1 if depth else ""
         row = f"1\t{number}\t{times}\t\t1\t\t{within}\n"
-        collected.take(1, BlockPart.of_text(row), "tracer")
+        collected.add_part(1, BlockPart.of_text(row), "tracer")
     (rows,) = collected.collections.values()
     told = listing(
         rows.table, rows.point.columns, RowSelection(by="function"), calls=True, matcher=matches

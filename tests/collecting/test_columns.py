@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dapeer.collecting.rows.row_columns import NumberColumn
 from dapeer.collecting.rows.table import Table
-from dapeer.collecting.text.column_lines import columns_of, odd_rows, shown
+from dapeer.collecting.text.column_lines import columns_of, odd_rows, shown_columns
 
 FEW = st.integers(-2, 2)
 WHOLE = st.one_of(
@@ -32,7 +32,7 @@ def told(cells: list[str] | NumberColumn) -> list[str]:
     """Return what is told of two columns that are the same, and of the rows."""
     table = Table(2, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells, [*cells]])
     table.threads = table.tasks = table.callers = [""] * len(cells)
-    found = shown(table, ["a", "b"])
+    found = shown_columns(table, ["a", "b"])
     return [*columns_of(found, few=False), *odd_rows(found)]
 
 
@@ -68,7 +68,7 @@ def test_the_row_that_breaks_a_sequence_is_odd_and_no_other(
     cells = [str(each) for each in values]
     table = Table(1, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells])
     table.threads = table.tasks = table.callers = [""] * len(cells)
-    rows = odd_rows(shown(table, ["out"]))
+    rows = odd_rows(shown_columns(table, ["out"]))
     assert [" ".join(row.split()) for row in rows if "←" in row] == says
 
 
@@ -76,4 +76,4 @@ def test_a_number_that_mostly_stays_has_no_trend() -> None:
     cells = ["110"] * 59 + ["30"]
     table = Table(1, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells])
     table.threads = table.tasks = table.callers = [""] * len(cells)
-    assert "mostly" not in "\n".join(columns_of(shown(table, ["out"]), few=False))
+    assert "mostly" not in "\n".join(columns_of(shown_columns(table, ["out"]), few=False))

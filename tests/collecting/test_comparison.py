@@ -6,9 +6,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.collecting.comparison.divergence import compared
+from dapeer.collecting.comparison.divergence import compare_runs
 from dapeer.collecting.comparison.divergence_lines import Compared
-from dapeer.collecting.comparison.run_rows import places, run
+from dapeer.collecting.comparison.run_rows import places, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.table import CollectedRow
 
@@ -32,9 +32,9 @@ def collected(steps: Iterable[tuple[int, tuple[str, ...]]], threads: str = "") -
 
 def parted(a: Collected, b: Collected) -> Compared:
     points = places(a.points.values(), b.points.values())
-    of_a = run(a, {mine.number: place for place, (mine, _) in enumerate(points)})
-    of_b = run(b, {other.number: place for place, (_, other) in enumerate(points)})
-    return Compared(compared(of_a, of_b), points, PROJECT)
+    of_a = rows_of_run(a, {mine.number: place for place, (mine, _) in enumerate(points)})
+    of_b = rows_of_run(b, {other.number: place for place, (_, other) in enumerate(points)})
+    return Compared(compare_runs(of_a, of_b), points, PROJECT)
 
 
 def text(a: Collected, b: Collected) -> str:

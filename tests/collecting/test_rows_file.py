@@ -99,7 +99,7 @@ def test_any_bytes_are_read_without_failing(spoilt: bytes, at: int, after: tuple
     collected = Collected()
     collected.point(["a", "b"], path="/p/a.py", line=1)
     for part in seen.parts:
-        collected.take(1, part, "tracer")
+        collected.add_part(1, part, "tracer")
     assert len(list(collected.rows(1))) <= sum(each.count for each in seen.parts)
 
 
@@ -144,7 +144,7 @@ def test_rows_of_plain_values_and_of_text_are_read_as_they_were_collected(
                 news = read(written(rows), place)
                 place = news.place
                 for part in news.parts:
-                    collected.take(1, part, "tracer")
+                    collected.add_part(1, part, "tracer")
         rows.close()
     found = [(each.point, each.hit, *each[3:]) for each in collected.rows(1)]
     assert found == [

@@ -24,7 +24,7 @@ def told(
         "\t".join(map(str, (1, hit, hit / 1e6, "MainThread", "", callers, *each)))
         for hit, each in enumerate(cells, 1)
     ]
-    collected.take(1, BlockPart.of_text("".join(f"{row}\n" for row in rows)), "tracer")
+    collected.add_part(1, BlockPart.of_text("".join(f"{row}\n" for row in rows)), "tracer")
     return section(collected.collections.values(), PROJECT)
 
 
@@ -33,7 +33,7 @@ def test_of_a_flood_it_is_told_how_fast_it_came_and_where_rows_were_dropped() ->
     collected.point(["i", "x"], path="/p/shop.py", line=12)
     for hit in (*range(1, 601), *range(99_401, 100_001)):
         row = f"1\t{hit}\t{hit}000e-9\tMainThread\t\t\t{hit}\t{hit * 2 + 9}\n"
-        collected.take(1, BlockPart.of_text(row), "tracer")
+        collected.add_part(1, BlockPart.of_text(row), "tracer")
     assert section(collected.collections.values(), PROJECT) == [
         "shop.py:12: 1,200 rows, 100,000 hits, 98,800 rows dropped, tracer 1,000,000 a second",
         "  i: 1…100,000; mostly each +1",
@@ -49,7 +49,7 @@ def test_of_several_processes_each_is_named() -> None:
     collected.point(["x"], path="/p/shop.py", line=12)
     for process in (1, 4):
         row = f"1\t1\t1\tMainThread\t\t\t{process}\n"
-        collected.take(process, BlockPart.of_text(row), "tracer")
+        collected.add_part(process, BlockPart.of_text(row), "tracer")
     assert section(collected.collections.values(), PROJECT) == [
         "shop.py:12 in process 1: 1 row, tracer",
         "  #1 x = 1",

@@ -49,7 +49,7 @@ def test_lines_that_are_no_rows_cost_no_other(
         lines.insert(chance.randint(0, len(lines)), "1\t" + each.replace("\n", ""))
     collected = Collected()
     collected.point(["a", "b"], path="/p/a.py", line=1)
-    collected.take(7, BlockPart.of_text("".join(f"{each}\n" for each in lines)), "tracer")
+    collected.add_part(7, BlockPart.of_text("".join(f"{each}\n" for each in lines)), "tracer")
     read = list(collected.rows(7))
     assert [each for each in read if each in good] == good or len(good) > len(set(good))
     table = collected.of(7, 1)
@@ -61,7 +61,7 @@ def test_lines_that_are_no_rows_cost_no_other(
 def test_any_text_is_read_without_failing(text: str) -> None:
     collected = Collected()
     collected.point(["a"], path="/p/a.py", line=1)
-    collected.take(1, BlockPart.of_text(text), "tracer")
+    collected.add_part(1, BlockPart.of_text(text), "tracer")
     assert all(row.point == 1 for row in collected.rows(1))
 
 
@@ -72,8 +72,8 @@ def test_rows_of_several_points_are_told_in_the_order_in_which_they_came() -> No
     text = "".join(
         f"{point}\t{hit}\t0.1\tMain\t\t\t{hit}\n" for hit in range(5) for point in (2, 1)
     )
-    collected.take(1, BlockPart.of_text(text), "tracer")
-    collected.take(
+    collected.add_part(1, BlockPart.of_text(text), "tracer")
+    collected.add_part(
         1, BlockPart.of_text("2\t6\t0.2\tMain\t\t\tlast\n9\t1\t0\t\t\t\tof no point\n"), "tracer"
     )
     assert [row.point for row in collected.rows(1)] == [2, 1] * 5 + [2]

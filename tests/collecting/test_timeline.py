@@ -22,7 +22,7 @@ def collected(*rows: tuple[int, int, float, str, str, str]) -> Collected:
     made.point([LONG], path="/p/shop.py", line=20)
     for number, (process, point, seconds, thread, task, cell) in enumerate(rows):
         line = f"{point}\t{number + 1}\t{seconds}\t{thread}\t{task}\tmain shop.py:9\t{cell}\n"
-        made.take(process, BlockPart.of_text(line), "tracer", started=100.0 * process)
+        made.add_part(process, BlockPart.of_text(line), "tracer", started=100.0 * process)
     return made
 
 
@@ -67,14 +67,14 @@ def test_what_did_not_hold_is_told_with_the_row_before_it() -> None:
     made.point(["paid", "not not (paid > 0)"], path="/p/shop.py", line=12, expect="paid > 0")
     for hit, paid in enumerate((3, 2, 0), 1):
         row = f"1\t{hit}\t{hit}\tMainThread\t\t\t{paid}\t{paid > 0}\n"
-        made.take(1, BlockPart.of_text(row), "tracer")
+        made.add_part(1, BlockPart.of_text(row), "tracer")
     assert section(made.collections.values(), PROJECT)[1:] == [
         "  #2 paid = 2",
         "  #3 paid = 0  ← not (paid > 0)",
     ]
     (of,) = made.collections.values()
     of.mark_reported("")
-    made.take(1, BlockPart.of_text("1\t4\t4\tMainThread\t\t\t1\tTrue\n"), "tracer")
+    made.add_part(1, BlockPart.of_text("1\t4\t4\tMainThread\t\t\t1\tTrue\n"), "tracer")
     assert section(made.collections.values(), PROJECT)[1:] == ["  `paid > 0` held each time"]
 
 

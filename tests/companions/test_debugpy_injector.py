@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.connections import LOOPBACK
-from dapeer.companions.python.debugpy_injector import able_to_go_on, alone, quiet
+from dapeer.companions.python.debugpy_injector import able_to_go_on, isolated_code, quiet
 from tests.processes import LIMIT
 from tests.pythons import python_of, versions
 
@@ -31,7 +31,7 @@ def injected(port: int, seconds: float) -> str:
     setup = {"mode": "connect", "address": (LOOPBACK, port), "log_to": None}
     text = json.dumps({**setup, "adapter_access_token": None, "wait_for_client": False})
     code = CODE.format(folder=str(FOLDER), setup=text).replace("\n", "")
-    return alone(able_to_go_on(quiet(code), seconds))
+    return isolated_code(able_to_go_on(quiet(code), seconds))
 
 
 @versions("3.8", "3.9", "3.10", "3.12", "3.13")

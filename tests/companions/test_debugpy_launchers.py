@@ -26,7 +26,7 @@ from dapeer.base.errors import ChannelClosed
 from dapeer.base.text.tracebacks import cause
 from dapeer.companions.python import debugpy_attaches
 from dapeer.companions.python.debugpy_adapter import BENEATH, NEWEST, PROMPT
-from dapeer.companions.python.debugpy_launcher import ENVIRONMENT, without
+from dapeer.companions.python.debugpy_launcher import ENVIRONMENT, delay_imports
 from dapeer.companions.python.debugpy_launching import INTEGRATION, SUPPORT, greenlets
 from dapeer.dap.handshake import CLIENT
 from tests.adapters.toys import channel, toy
@@ -168,7 +168,7 @@ def test_what_was_imported_without_a_module_gets_it_when_it_uses_it(
 ) -> None:
     monkeypatch.delitem(sys.modules, "this", raising=False)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    with without("this", "sys"):
+    with delay_imports("this", "sys"):
         late = importlib.import_module("this")
         assert late.describes() == ""
         assert importlib.import_module("sys") is sys

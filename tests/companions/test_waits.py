@@ -186,7 +186,9 @@ def test_a_queue_is_one_line_with_the_holders_that_frames_prove(
     command = [python_of(version), str(tmp_path / "farm.py"), str(COMPANIONS / "python")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
     answer = json.loads(done.stdout)
-    first, *rest = waits.others(answer, {number for _, _, number in answer["members"]})
+    first, *rest = waits.lines_of_other_waits(
+        answer, {number for _, _, number in answer["members"]}
+    )
     held, _, queued = first.rpartition(": ")
     assert held.startswith("3 tasks wait for asyncio Semaphore farm.slots, held by 2: task ")
     assert "task one since farm.py:" in held

@@ -41,17 +41,20 @@ def told(adapter: str, *texts: str) -> Mapping[str, Any]:
 def test_uncaught_errors_stop_by_default_and_caught_ones_do_not(
     adapter: str, default: list[str]
 ) -> None:
-    assert filters(adapter).standing(None, OFFERED[adapter]) == default
+    assert filters(adapter).filters_at_start(None, OFFERED[adapter]) == default
 
 
 def test_of_what_is_wanted_later_an_adapter_is_told_what_it_can() -> None:
     wanted = ["uncaught", "throw", "KeyError", "all: error.code"]
-    assert filters("debugpy").standing(wanted, OFFERED["debugpy"]) == ["uncaught", "KeyError"]
-    assert filters("js-debug").standing(wanted, OFFERED["js-debug"]) == [
+    assert filters("debugpy").filters_at_start(wanted, OFFERED["debugpy"]) == [
+        "uncaught",
+        "KeyError",
+    ]
+    assert filters("js-debug").filters_at_start(wanted, OFFERED["js-debug"]) == [
         "uncaught", "KeyError", "all: error.code",
     ]  # fmt: skip
-    assert filters("lldb-dap").standing(wanted, OFFERED["lldb-dap"]) == []
-    assert filters("bash-dap").standing(wanted, {}) is None
+    assert filters("lldb-dap").filters_at_start(wanted, OFFERED["lldb-dap"]) == []
+    assert filters("bash-dap").filters_at_start(wanted, {}) is None
 
 
 def test_filters_alone_are_told_as_they_are() -> None:
@@ -124,17 +127,17 @@ def test_the_filters_that_are_the_default_ask_for_their_environment() -> None:
 def test_options_of_another_client_have_the_names_that_a_caller_gives_them(
     texts: list[str],
 ) -> None:
-    assert filters("debugpy").named(told("debugpy", *texts)["exceptionOptions"]) == texts
+    assert filters("debugpy").texts_of_options(told("debugpy", *texts)["exceptionOptions"]) == texts
 
 
 def test_options_that_a_caller_cannot_name_have_no_names() -> None:
     category = {"names": ["Python Exceptions"]}
-    assert filters("debugpy").named([{"path": [category], "breakMode": "never"}]) == []
+    assert filters("debugpy").texts_of_options([{"path": [category], "breakMode": "never"}]) == []
     for options in (
         {"breakMode": "always"},
         {"path": [category, {"names": ["A"], "negate": True}], "breakMode": "always"},
         {"path": [{"names": ["Java Exceptions"]}], "breakMode": "always"},
         {"path": [category], "breakMode": "sometimes"},
     ):
-        assert filters("debugpy").named([options]) is None
-    assert filters("gdb").named([{"path": [category], "breakMode": "always"}]) is None
+        assert filters("debugpy").texts_of_options([options]) is None
+    assert filters("gdb").texts_of_options([{"path": [category], "breakMode": "always"}]) is None

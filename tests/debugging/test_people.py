@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.choice.choice import named
+from dapeer.adapters.choice.choice import require_definition
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.cli.command_line import command_parser
 from dapeer.cli.debugging import options, parsers, table
@@ -37,12 +37,12 @@ def test_dapeer_alone_shows_where_to_begin(capsys: pytest.CaptureFixture[str]) -
     ],
 )  # fmt: skip
 def test_an_adapter_has_the_name_of_its_language(name: str, adapter: str) -> None:
-    assert named(load_all(shipped()), name).id == adapter
+    assert require_definition(load_all(shipped()), name).id == adapter
 
 
 @pytest.mark.parametrize("name", ["c++", "C++", "cpp", "c", "rust"])
 def test_native_languages_name_an_adapter_for_them(name: str) -> None:
-    assert name.lower() in named(load_all(shipped()), name).languages
+    assert name.lower() in require_definition(load_all(shipped()), name).languages
 
 
 @pytest.mark.parametrize("name", ["claude", "Claude", "claude-code", "Claude Code"])

@@ -15,7 +15,7 @@ import pytest
 
 from dapeer.mcp.rendezvous import reaching
 from dapeer.mcp.rendezvous.announcement import runtime_folder
-from dapeer.mcp.rendezvous.knocks import FOR_CORES, opened
+from dapeer.mcp.rendezvous.knocks import FOR_CORES, open_door
 from tests import second_user
 from tests.debugging.project import Shell, shell
 from tests.mcp.wire import call, started
@@ -26,7 +26,7 @@ __all__ = ["shell"]
 
 def server_of(shell: Shell) -> reaching.Announcement:
     """Return where the project's server announces itself."""
-    found = reaching.read(reaching.file_of(str(shell.folder)))
+    found = reaching.read_announcement(reaching.announcement_file(str(shell.folder)))
     assert found is not None
     return found
 
@@ -42,7 +42,7 @@ def impatient(shell: Shell, limit: str) -> Generator["subprocess.Popen[bytes]"]:
     )
     command = [sys.executable, "-c", code]
     with (
-        opened(FOR_CORES) as listener,
+        open_door(FOR_CORES) as listener,
         subprocess.Popen(
             command, stdin=subprocess.DEVNULL, cwd=shell.folder, start_new_session=True
         ) as process,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system.environment import surroundings
+from dapeer.base.system.environment import environment_for
 from tests.harness import Json, ask, client
 from tests.processes import LIMIT
 
@@ -168,7 +168,7 @@ async def plainly(
     """Run a program without a debugger; return its exit code and what it printed."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, *command, cwd=cwd, stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={**surroundings(cwd), **env},
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={**environment_for(cwd), **env},
     )  # fmt: skip
     printed, complained = await process.communicate()
     return process.returncode, printed.decode(), complained.decode()

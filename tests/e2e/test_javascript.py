@@ -11,8 +11,8 @@ import pytest
 from mcp import Client
 
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.base.connections.ownership import connected
-from dapeer.base.connections.promptness import duplicated, refusal
+from dapeer.base.connections.ownership import sockets_connected_to
+from dapeer.base.connections.promptness import duplicated, why_not_allowed
 from dapeer.dap.messages import Message, Request
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
@@ -25,7 +25,7 @@ from tests.programs import PROGRAMS, Program
 from tests.sockets import needs_tables
 
 hastens = pytest.mark.skipif(
-    bool(refusal()),
+    bool(why_not_allowed()),
     reason="the system does not let dapeer hasten a program: needs Linux 5.6 and kernel.yama.ptrace_scope=0",
 )
 
@@ -283,7 +283,7 @@ def ends_within(pids: Iterable[int]) -> list[bool]:
     """Return of each end of a TCP connection between two of these processes whether it sends at once."""
     found: list[bool] = []
     for pid in pids:
-        for number in connected(pid, {*pids} - {pid}).values():
+        for number in sockets_connected_to(pid, {*pids} - {pid}).values():
             with duplicated(pid, number) as file, socket.socket(fileno=os.dup(file)) as end:
                 found.append(bool(end.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
     return found

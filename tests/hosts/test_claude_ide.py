@@ -49,7 +49,7 @@ class Desk:
 
     async def sees(self, words: str) -> str:
         """Wait until the terminal shows some words; return all that it shows."""
-        while words not in (screen := (await self.editor.notified("screen"))[0]):
+        while words not in (screen := (await self.editor.wait_for_notification("screen"))[0]):
             pass
         return screen
 
@@ -90,9 +90,9 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
             await editor.lua("vim.cmd.edit('add.py')")
             # It opens once the core serves.
             await editor.lua("vim.cmd('Dapeer claude')")
-            await editor.notified("served")
+            await editor.wait_for_notification("served")
             await editor.lua(WATCH)
-            assert (await editor.notified("served"))[1] == 1
+            assert (await editor.wait_for_notification("served"))[1] == 1
             at = Desk(editor, model, project / "add.py")
             await at.sees("? for shortcuts")
             yield at
@@ -134,16 +134,16 @@ async def test_it_knows_what_is_selected_and_takes_what_the_person_has_made_of_a
 ) -> None:
     async with desk(tmp_path) as at:
         await at.editor.keys("<C-\\><C-n><C-w>pggVj")
-        while (await at.editor.notified("told"))[1]["text"] != OLD.strip():
+        while (await at.editor.wait_for_notification("told"))[1]["text"] != OLD.strip():
             pass
         await at.editor.keys("<C-w>pi")
         await at.sees("2 lines selected")
         await at.types(proposes(at))
-        await at.editor.notified("opened")
+        await at.editor.wait_for_notification("opened")
         asked = json.dumps(at.model.asked())
         assert "The user selected the lines 1 to 2" in asked
         await at.editor.keys("ggO# mine<Esc>:w<CR>")
-        await at.editor.notified("closed")
+        await at.editor.wait_for_notification("closed")
         await at.sees("ALL DONE")
         assert at.file.read_text(encoding="utf-8") == f"# mine\n{NEW}"
         # The buffer shows the file, though nobody goes there.
@@ -159,9 +159,9 @@ async def test_a_change_that_the_person_does_not_take_is_not_made(
 ) -> None:
     async with desk(tmp_path) as at:
         await at.types(proposes(at))
-        await at.editor.notified("opened")
+        await at.editor.wait_for_notification("opened")
         await at.editor.keys(keys)
-        await at.editor.notified("closed")
+        await at.editor.wait_for_notification("closed")
         await at.sees("rejected")
         assert at.file.read_text(encoding="utf-8") == OLD
 
@@ -171,9 +171,9 @@ async def test_the_reason_of_a_rejection_is_put_into_the_prompt_for_the_person_t
 ) -> None:
     async with desk(tmp_path) as at:
         await at.types(proposes(at))
-        await at.editor.notified("opened")
+        await at.editor.wait_for_notification("opened")
         await at.editor.keys(":Dapeer reject subtract the other way<CR>")
-        await at.editor.notified("closed")
+        await at.editor.wait_for_notification("closed")
         await at.sees("subtract the other way")
         at.model.plays("subtract the other way", Say("I SEE"))
         await at.editor.keys("<CR>")
@@ -184,10 +184,10 @@ async def test_the_reason_of_a_rejection_is_put_into_the_prompt_for_the_person_t
 async def test_a_cli_that_is_killed_leaves_no_diff_behind(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
         await at.types(proposes(at))
-        await at.editor.notified("opened")
+        await at.editor.wait_for_notification("opened")
         job = "return vim.fn.jobpid(vim.bo[vim.g.test_terminal].channel)"
         os.kill(await at.editor.lua(job), signal.SIGKILL)
-        await at.editor.notified("closed")
+        await at.editor.wait_for_notification("closed")
         assert await at.editor.lua("return #vim.api.nvim_list_tabpages()") == 1
         assert at.file.read_text(encoding="utf-8") == OLD
 
@@ -195,7 +195,7 @@ async def test_a_cli_that_is_killed_leaves_no_diff_behind(tmp_path: Path) -> Non
 async def test_a_neovim_that_is_quit_has_not_accepted(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
         await at.types(proposes(at))
-        await at.editor.notified("opened")
+        await at.editor.wait_for_notification("opened")
         await at.editor.keys(":qa!<CR>")
         await at.editor.ended()
         assert at.file.read_text(encoding="utf-8") == OLD

@@ -12,8 +12,8 @@ import pytest
 
 from dapeer.cli.install.arguments import TARGETS
 from dapeer.cli.install.clients import CLIENTS, Places, command_in
-from dapeer.cli.install.command import here
-from dapeer.cli.install.reach import reached, trusts
+from dapeer.cli.install.command import places_of_process
+from dapeer.cli.install.reach import trusts_project, try_clients
 from tests.install.person import DAPEER, FILES, Person
 from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
@@ -280,12 +280,12 @@ def test_the_doctor_names_what_claude_has_for_one_project_alone(
     servers = {"mcpServers": {"dapeer": entry}}
     path.write_text(json.dumps({"projects": {str(person.project): servers}}), encoding="utf-8")
     monkeypatch.chdir(person.project / "sub")
-    (told,) = anyio.run(reached, here())
+    (told,) = anyio.run(try_clients, places_of_process())
     assert (told.scope, told.state) == ("local", "failed")
     assert "dapeer is on none; `claude mcp remove --scope local dapeer`" in told.detail
     entry |= {"command": str(DAPEER), "args": ["stdio"]}
     path.write_text(json.dumps({"projects": {str(person.project): servers}}), encoding="utf-8")
-    (told,) = anyio.run(reached, here())
+    (told,) = anyio.run(try_clients, places_of_process())
     assert told.detail == f"{path}: the server answers"
 
 
@@ -294,7 +294,7 @@ def test_the_doctor_does_not_try_a_server_at_an_address(person: Person) -> None:
     path.parent.mkdir()
     entry = {"url": "http://127.0.0.1:8765/mcp"}
     path.write_text(json.dumps({"mcpServers": {"dapeer": entry}}), encoding="utf-8")
-    (told,) = anyio.run(reached, here())
+    (told,) = anyio.run(try_clients, places_of_process())
     assert told.state == "note"
     assert told.detail == f"{path}: a server at an address, which was not tried"
 
@@ -313,14 +313,17 @@ def test_the_doctor_starts_nothing_that_a_stranger_may_have_written(person: Pers
         path.parent.mkdir()
         entry = {"command": command, "args": arguments}
         path.write_text(json.dumps({"mcpServers": {"dapeer": entry}}), encoding="utf-8")
-    told = {each.scope: (each.state, each.detail) for each in anyio.run(reached, here())}
+    told = {
+        each.scope: (each.state, each.detail)
+        for each in anyio.run(try_clients, places_of_process())
+    }
     assert told["user"][0] == "failed"
     assert told["user"][1].endswith("dapeer is on none; `dapeer install cursor` mends it")
     assert told["project"][0] == "note"
     assert told["project"][1].endswith("was not started, since the project says what it runs")
     assert not started.exists()
     person.installs("cursor", "--yes")
-    user = {each.scope: each.state for each in anyio.run(reached, here())}["user"]
+    user = {each.scope: each.state for each in anyio.run(try_clients, places_of_process())}["user"]
     assert user == "ok"
     assert "--read-only" in (person.home / ".cursor/mcp.json").read_text(encoding="utf-8")
 
@@ -410,16 +413,16 @@ def test_doctor_knows_in_which_folders_gemini_starts_no_server(
     (tmp_path / ".gemini").mkdir()
     (tmp_path / ".gemini/trustedFolders.json").write_text(json.dumps(folders), encoding="utf-8")
     places = Places(Path("/home/me/shop"), tmp_path, {}, "linux")
-    assert trusts(CLIENTS["gemini"], places) is trusted
-    assert trusts(CLIENTS["claude"], places)
+    assert trusts_project(CLIENTS["gemini"], places) is trusted
+    assert trusts_project(CLIENTS["claude"], places)
     settings = {"security": {"folderTrust": {"enabled": False}}}
     (tmp_path / ".gemini/settings.json").write_text(json.dumps(settings), encoding="utf-8")
-    assert trusts(CLIENTS["gemini"], places)
+    assert trusts_project(CLIENTS["gemini"], places)
 
 
 def test_doctor_knows_in_which_projects_codex_reads_no_file(person: Person) -> None:
     person.installs("codex", "--project", "--yes")
-    (told,) = anyio.run(reached, here())
+    (told,) = anyio.run(try_clients, places_of_process())
     assert told.state == "failed"
     assert (
         "configured, but Codex starts no server in a folder that it does not trust" in told.detail
@@ -428,7 +431,7 @@ def test_doctor_knows_in_which_projects_codex_reads_no_file(person: Person) -> N
     path = person.home / FILES["codex"]
     path.parent.mkdir()
     path.write_text(trusted, encoding="utf-8")
-    (told,) = anyio.run(reached, here())
+    (told,) = anyio.run(try_clients, places_of_process())
     assert told.state == "ok"
 
 
@@ -491,7 +494,7 @@ def test_who_has_dapeer_switched_off_in_a_client_learns_which_key_says_so(
         text = json.dumps(whole)
     path.write_text(text, encoding="utf-8")
     assert f"take `{member}` out" in person.installs(client, "--yes")
-    (found,) = anyio.run(reached, here())
+    (found,) = anyio.run(try_clients, places_of_process())
     assert found.state == "note"
     assert f"has it switched off; take `{member}` out" in found.detail
 

@@ -109,7 +109,7 @@ def tried(client: Client, given: Configuration, mode: int, *, linked: bool) -> N
 
 
 def written_by_a_person(client: Client) -> dict[str, object]:
-    return {**client.described(OLD), **MINE}
+    return {**client.entry_for(OLD), **MINE}
 
 
 @CONFIGURATIONS

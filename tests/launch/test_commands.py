@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.launch.commands import as_typed, script_interpreter
+from dapeer.launch.commands import resolve_command, script_interpreter
 from dapeer.launch.request import LaunchRequest
 from tests.harness import OURS
 
@@ -16,7 +16,7 @@ from tests.harness import OURS
 def typed(folder: Path, *words: str, kind: str | None = None, **inputs: object) -> LaunchRequest:
     program, *args = words
     given: dict[str, Any] = {"program": program, **({"args": args} if args else {}), **inputs}
-    return as_typed(OURS, LaunchRequest(kind, None, "", given, {}, None), folder)
+    return resolve_command(OURS, LaunchRequest(kind, None, "", given, {}, None), folder)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from dapeer.launch.configurations import (
     Configuration,
     KnownConfigurations,
     argument_for,
-    in_neovim,
-    together,
+    configurations_of_neovim,
+    merge_configurations,
 )
 from dapeer.launch.launch_json import Ask
 from tests.json_types import Json
@@ -122,7 +122,7 @@ def test_arguments_become_the_keys_that_the_configuration_has() -> None:
 def test_what_neovim_tells_is_filled_in_and_says_what_it_asks() -> None:
     sent = told(asks=["args: a function"], program="${file}", cwd="${workspaceFolder}", env=[])
     computed = told("two", asks=["(computed)"])
-    one, two = in_neovim([sent, computed], PROJECT)
+    one, two = configurations_of_neovim([sent, computed], PROJECT)
     assert one.values == {
         "program": "${file}",
         "cwd": "/srv/shop",
@@ -136,8 +136,10 @@ def test_what_neovim_tells_is_filled_in_and_says_what_it_asks() -> None:
 
 def test_what_neovim_has_copied_from_launch_json_or_lists_twice_counts_once() -> None:
     mine = Configuration("one", "python", "launch", "launch.json", {"program": "a"})
-    theirs = in_neovim([told(), told("two"), told("two"), told("two", program="b")], PROJECT)
-    found = together(KnownConfigurations((mine,), {}), theirs)
+    theirs = configurations_of_neovim(
+        [told(), told("two"), told("two"), told("two", program="b")], PROJECT
+    )
+    found = merge_configurations(KnownConfigurations((mine,), {}), theirs)
     assert [(each.name, each.origin) for each in found.configurations] == [
         ("one", "launch.json"),
         ("two", "nvim"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dapeer.launch.json_with_comments import MalformedJson
-from dapeer.launch.launch_json import Compound, Surroundings, lifted, parse, resolved
+from dapeer.launch.launch_json import Compound, Surroundings, fill_variables, for_platform, parse
 
 HERE = Surroundings("/srv/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
 
@@ -35,7 +35,7 @@ def one(**keys: object) -> dict[str, Any]:
 
 
 def filled(value: object, **inputs: object) -> tuple[object, list[str]]:
-    values, asks = resolved({"program": value}, HERE, inputs)
+    values, asks = fill_variables({"program": value}, HERE, inputs)
     return values["program"], [str(ask) for ask in asks]
 
 
@@ -101,7 +101,7 @@ def test_the_keys_of_the_platform_win_and_those_of_others_vanish(
     platform: str, program: str
 ) -> None:
     written = one(program="a", linux={"program": "b"}, windows={"program": "c.exe"}, osx={})
-    assert lifted(written, platform) == one(program=program)
+    assert for_platform(written, platform) == one(program=program)
 
 
 @pytest.mark.parametrize(
@@ -124,13 +124,13 @@ def test_a_variable_that_can_be_known_is_filled_in(text: str, meant: str) -> Non
 
 def test_the_separator_is_that_of_the_platform() -> None:
     there = Surroundings("C:\\shop", "C:\\ada", {}, "windows")
-    values, _ = resolved({"program": "${pathSeparator}"}, there, {})
+    values, _ = fill_variables({"program": "${pathSeparator}"}, there, {})
     assert values == {"program": "\\"}
 
 
 def test_variables_are_found_at_any_depth_and_other_values_stay() -> None:
     written = {"env": {"A": "${env:TOKEN}"}, "args": ["${cwd}", 1, True, None], "port": 5678}
-    values, asks = resolved(written, HERE, {})
+    values, asks = fill_variables(written, HERE, {})
     assert values == {"env": {"A": "secret"}, "args": ["/srv/shop", 1, True, None], "port": 5678}
     assert asks == ()
 
@@ -152,7 +152,7 @@ def test_a_process_is_asked_for_by_the_argument_that_names_it() -> None:
 
 def test_an_ask_names_the_place_of_its_value() -> None:
     written = {"env": {"T": "${input:a}"}, "args": ["x", "${file}"], "a.b": "${file}"}
-    asks = resolved(written, HERE, {})[1]
+    asks = fill_variables(written, HERE, {})[1]
     assert [(ask.field, ask.key, ask.variable) for ask in asks] == [
         ("env.T", "env", "input:a"),
         ("args[1]", "args", "file"),
@@ -198,5 +198,5 @@ def test_answers_fill_in_inputs_and_the_variables_of_a_file() -> None:
     answers = {"port": "80", "file": "src/app.py"}
     around = Surroundings("/srv/shop", "/home/ada", {}, "linux", answers)
     texts = ["${input:port}", "${file}", "${fileBasenameNoExtension}", "${relativeFileDirname}"]
-    values, asks = resolved({"args": texts}, around, {})
+    values, asks = fill_variables({"args": texts}, around, {})
     assert (values["args"], asks) == (["80", "/srv/shop/src/app.py", "app", "src"], ())

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system.folder_names import private
-from dapeer.mcp.rendezvous.announcement import announced, runtime_folder
-from dapeer.mcp.rendezvous.reaching import GREETING, reach
+from dapeer.base.system.folder_names import make_private
+from dapeer.mcp.rendezvous.announcement import announce, runtime_folder
+from dapeer.mcp.rendezvous.reaching import GREETING, connect_to_server
 from dapeer.neovim.nvim_dap.feeds import Hello, Tap
 from dapeer.neovim.nvim_dap.taps import Taps
 from tests import second_user
@@ -94,20 +94,20 @@ async def test_a_session_of_another_user_does_not_join_even_with_the_secret(shar
 
 def test_a_client_is_not_bridged_to_another_user(shared: Path, tmp_path: Path) -> None:
     path = shared / "1.sock"
-    private(runtime_folder())
-    with second_user.runs(GREETS, path) as process, announced(tmp_path, path):
+    make_private(runtime_folder())
+    with second_user.runs(GREETS, path) as process, announce(tmp_path, path):
         assert second_user.says(process) == "listening"
-        assert reach(str(tmp_path)) is None
+        assert connect_to_server(str(tmp_path)) is None
 
 
 def test_an_announcement_in_a_folder_of_another_user_is_none(shared: Path, tmp_path: Path) -> None:
-    private(runtime_folder())
+    make_private(runtime_folder())
     path = shared / "1.sock"
-    with socket.socket(socket.AF_UNIX) as server, announced(tmp_path, path):
+    with socket.socket(socket.AF_UNIX) as server, announce(tmp_path, path):
         server.bind(str(path))
         server.listen()
         os.chown(runtime_folder(), second_user.UID, second_user.UID)
-        assert reach(str(tmp_path)) is None
+        assert connect_to_server(str(tmp_path)) is None
         server.settimeout(0)
         with pytest.raises(BlockingIOError):
             server.accept()

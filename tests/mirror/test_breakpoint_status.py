@@ -10,14 +10,14 @@ def test_a_file_whose_breakpoints_were_not_answered_is_known_with_the_reason() -
     placed = Placed()
     placed.take_request("setBreakpoints", ASKED)
     assert placed.unanswered == {"/a.py": "has not answered `setBreakpoints`"}
-    placed.refused("setBreakpoints", ASKED, "no such file")
+    placed.record_refusal("setBreakpoints", ASKED, "no such file")
     assert placed.unanswered == {"/a.py": "refused: no such file"}
 
 
 def test_a_request_about_something_else_is_not_taken_for_one_about_a_file() -> None:
     placed = Placed()
     placed.take_request("setFunctionBreakpoints", {"breakpoints": [{"name": "f"}]})
-    placed.refused("setFunctionBreakpoints", ASKED, "not supported")
+    placed.record_refusal("setFunctionBreakpoints", ASKED, "not supported")
     assert placed.unanswered == {}
 
 

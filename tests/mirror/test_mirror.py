@@ -109,7 +109,7 @@ def test_a_stop_of_all_threads_holds_each_of_them() -> None:
     told.threads(1, 2)
     stop = told.stopped(2)
     assert told.mirror.stop_of(1) is stop
-    assert told.mirror.stopped(1) is stop
+    assert told.mirror.require_stop(1) is stop
 
 
 def test_a_stop_of_all_threads_replaces_the_stops_of_single_ones() -> None:
@@ -132,7 +132,7 @@ def test_a_running_thread_is_named_when_another_is_stopped() -> None:
     told = Told()
     told.stopped(1, everybody=False)
     with pytest.raises(NotStopped, match="Thread 2 is running"):
-        told.mirror.stopped(2)
+        told.mirror.require_stop(2)
 
 
 def test_a_thread_that_exits_takes_its_stop_with_it() -> None:
@@ -153,20 +153,20 @@ def test_a_thread_event_without_an_id_is_harmless() -> None:
 
 def test_threads_are_known_once_each_has_a_name() -> None:
     told = Told()
-    assert not told.mirror.threads_known
+    assert not told.mirror.has_all_threads
     told.threads(1)
-    assert told.mirror.threads_known
+    assert told.mirror.has_all_threads
     told.event("thread", reason="started", threadId=2)
-    assert not told.mirror.threads_known
+    assert not told.mirror.has_all_threads
 
 
 def test_threads_must_be_listed_anew_at_each_stop_where_no_event_tells_of_them() -> None:
     mirror = Mirror()
     mirror.apply(Event("stopped", {"reason": "entry", "threadId": 1}))
     mirror.apply(Response(0, "threads", success=True, body={"threads": [{"id": 1, "name": "a"}]}))
-    assert mirror.threads_known
+    assert mirror.has_all_threads
     mirror.apply(Event("stopped", {"reason": "step", "threadId": 1}))
-    assert not mirror.threads_known
+    assert not mirror.has_all_threads
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_stop_without_a_thread_takes_the_first_one_once_the_threads_are_listed
 def test_a_stop_without_a_thread_takes_the_first_known_one_at_once() -> None:
     told = Told()
     told.event("stopped", reason="entry")
-    assert told.mirror.stopped(1).thread_id == 1
+    assert told.mirror.require_stop(1).thread_id == 1
 
 
 def test_an_exit_code_after_the_end_is_still_taken() -> None:
@@ -240,12 +240,12 @@ def test_the_end_ends_every_stop() -> None:
     told.event("terminated")
     assert told.mirror.stop is None
     with pytest.raises(NotStopped, match="has ended"):
-        told.mirror.stopped()
+        told.mirror.require_stop()
 
 
 def test_nothing_is_stopped_before_the_first_stop() -> None:
     with pytest.raises(NotStopped, match="is running"):
-        Told().mirror.stopped()
+        Told().mirror.require_stop()
 
 
 def test_a_response_to_launch_makes_the_program_run() -> None:
@@ -280,7 +280,7 @@ def test_what_an_adapter_tells_without_end_is_kept_in_part_and_that_is_told(told
     loaded = mirror.loaded
     tables = (mirror.threads, loaded.modules, loaded.sources, mirror.failures.known)
     assert max(len(table) for table in (*tables, mirror.capabilities)) < MANY
-    assert (mirror.left_out or "").startswith("It sent ")
+    assert (mirror.overflow_note or "").startswith("It sent ")
 
 
 def test_of_threads_that_stop_without_end_the_latest_are_known() -> None:

@@ -16,7 +16,7 @@ from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.dap.transport import Transport
 from dapeer.mirror.mirror import Mirror, Phase
 from dapeer.mirror.stops.stops import Stop
-from dapeer.view.activations import compared
+from dapeer.view.activations import compare_locals
 from tests.neovim.roads import road
 from tests.processes import LIMIT
 from tests.public import public
@@ -37,7 +37,7 @@ def replayed(name: str) -> Mirror:
 def story(mirror: Mirror) -> list[tuple[str, str, Mapping[str, tuple[str | None, str]]]]:
     """Return each stop: why, where, and what had changed."""
     return [
-        (stop.reason, place(stop), compared(mirror.history, stop).changes)
+        (stop.reason, place(stop), compare_locals(mirror.history, stop).changes)
         for stop in mirror.history
     ]
 

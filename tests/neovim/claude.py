@@ -62,7 +62,7 @@ async def offered(
         cwd=cwd or tmp_path,
         environment={"HOME": str(home or tmp_path), **(environment or {})},
     ) as editor:
-        _, connected = await editor.notified("served")
+        _, connected = await editor.wait_for_notification("served")
         assert connected == 0
         yield editor
 

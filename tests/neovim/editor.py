@@ -102,7 +102,7 @@ class Editor:
                 pass
         return mode
 
-    async def notified(self, kind: str) -> list[Any]:
+    async def wait_for_notification(self, kind: str) -> list[Any]:
         """Return the arguments of the next `rpcnotify` of this kind to `vim.g.test_channel`."""
         return await self.wire.told(kind)
 

@@ -25,7 +25,7 @@ class Person(DemoPerson):
     async def evaluates(self, expression: str) -> str:
         """Evaluate an expression in nvim-dap's current frame; return its result."""
         await self._do("evaluate", expression)
-        return str((await self.editor.notified("evaluated"))[0])
+        return str((await self.editor.wait_for_notification("evaluated"))[0])
 
     # -- what the person sees
 

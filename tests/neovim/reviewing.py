@@ -124,7 +124,7 @@ async def proposed(
 ) -> Proposal:
     """Propose a text; return when the person sees it."""
     proposal = Proposal(c, path, text, **more)
-    await editor.notified("opened")
+    await editor.wait_for_notification("opened")
     return proposal
 
 
@@ -136,7 +136,7 @@ async def everything(editor: Editor) -> Json:
 
 async def unchanged(editor: Editor, before: Json) -> None:
     """Wait until a diff is closed; nothing must be left of it."""
-    await editor.notified("closed")
+    await editor.wait_for_notification("closed")
     await as_before(editor, before)
 
 

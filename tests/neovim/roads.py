@@ -82,7 +82,7 @@ class AdapterEnd:
         """Send a last message and end, both before Neovim's main thread gets to either."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._editor.lua(BUSY_UNTIL_THE_END))
-            await self._editor.notified("busy")
+            await self._editor.wait_for_notification("busy")
             await self.send(message)
             await self.aclose()
 

@@ -51,7 +51,7 @@ async def ask(
 
 async def told(editor: Editor) -> Sequence[Any]:
     """Return the next thing that a core is told."""
-    return await editor.notified("dapeer")
+    return await editor.wait_for_notification("dapeer")
 
 
 async def answered(editor: Editor, number: int, *, yes: bool) -> str | None:
@@ -63,7 +63,7 @@ async def answered(editor: Editor, number: int, *, yes: bool) -> str | None:
 
 async def asked(editor: Editor, about: str = "evaluate") -> str:
     """Wait until the person sees a question about some kinds; return it."""
-    [lines] = await editor.notified("asked")
+    [lines] = await editor.wait_for_notification("asked")
     choices = ["", "[d] Deny", "[a] Allow once", f"[s] Allow {about} for this session"]
     assert lines[-4:] == choices
     return " ".join(lines[:-4])
@@ -75,7 +75,7 @@ async def test_every_action_is_logged_and_an_event(tmp_path: Path) -> None:
         lines = "return vim.api.nvim_buf_get_lines(0, 0, -1, false)"
         assert await editor.lua(lines) == ["The assistant has done nothing yet."]
         await note(editor, arguments='{"expression":"a\\nb"}', outcome="3", ok=True, client=None)
-        [event] = await editor.notified("action")
+        [event] = await editor.wait_for_notification("action")
         assert event == {
             "tool": "dap_evaluate",
             "kind": "evaluate",
@@ -105,7 +105,7 @@ async def test_every_action_is_logged_and_an_event(tmp_path: Path) -> None:
 async def test_notifications_take_one_line_and_never_wait_for_a_key(tmp_path: Path) -> None:
     async with neovim(tmp_path, dap=False, rc=PERSON, ui=True, setup={"notify": True}) as editor:
         await note(editor, arguments="ü" * 500, ok=True)
-        [text] = await editor.notified("said")
+        [text] = await editor.wait_for_notification("said")
         assert text.startswith("dapeer: dap_evaluate ü")
         assert text.endswith("…")
         assert len(text) < 80
@@ -115,10 +115,12 @@ async def test_notifications_take_one_line_and_never_wait_for_a_key(tmp_path: Pa
             require('dapeer.person.actions').note(action)
           end
         """)
-        assert await editor.notified("said") == ["dapeer: failed: dap_next (and 4 more)"]
+        assert await editor.wait_for_notification("said") == [
+            "dapeer: failed: dap_next (and 4 more)"
+        ]
         for _ in range(5):
             await note(editor, ok=True)
-            assert await editor.notified("said") == ["dapeer: dap_evaluate"]
+            assert await editor.wait_for_notification("said") == ["dapeer: dap_evaluate"]
         assert await editor.mode() == {"mode": "n", "blocking": False}
 
 
@@ -331,7 +333,7 @@ async def test_all_that_is_asked_for_is_there_to_read(tmp_path: Path) -> None:
     async with neovim(tmp_path, dap=False, rc=rc, setup=setup, ui=True) as editor:
         await attach(editor)
         await ask(editor, 1, arguments=json.dumps({"expression": code, "wide": "x" * 5000 + "end"}))
-        [lines] = await editor.notified("asked")
+        [lines] = await editor.wait_for_notification("asked")
         assert lines[2:102] == [f"  {line}" for line in code.splitlines()[:100]]
         assert lines[102] == r"  evil('\u202e')"
         assert "end" in lines[103]
@@ -383,7 +385,7 @@ async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Pa
         await attach(editor)
         await editor.keys("ix = 1")
         await ask(editor, 1, "write")
-        [said] = await editor.notified("said")
+        [said] = await editor.wait_for_notification("said")
         assert said.startswith("dapeer: a question for you when you have stopped typing: dap_write")
         await editor.keys("<CR>y = 1<CR><Esc>")
         await asked(editor, "write")

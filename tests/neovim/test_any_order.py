@@ -88,7 +88,7 @@ async def test_a_neovim_that_ends_takes_its_announcement_away(tmp_path: Path, rc
             await wire.handshake()
             await attached_to(editor)
             address = await editor.lua("return vim.v.servername")
-            assert sockets.announced() == {address: editor.pid}
+            assert sockets.announced_addresses() == {address: editor.pid}
         await editor.keys(":qa!<CR>")
         await editor.ended()
     assert announcements() == []
@@ -103,7 +103,7 @@ async def test_what_stands_in_the_announcement_of_a_killed_neovim_is_not_offered
         async with neovim(tmp_path, dap=False, rc=port, setup={}, cwd=project) as editor:
             await attached_to(editor)
             await editor.kill()
-        assert len(sockets.announced()) == 1
+        assert len(sockets.announced_addresses()) == 1
         assert await neovims(wire) == []
 
 
@@ -172,7 +172,7 @@ async def test_the_page_of_an_assistants_own_server_is_for_the_person_alone(
             if asks == "later":
                 await attached_to(editor)
                 await editor.lua("vim.cmd('Dapeer live')")
-            here, token = address(looked_into((await editor.notified("opened"))[0]))
+            here, token = address(looked_into((await editor.wait_for_notification("opened"))[0]))
             await is_for(token, here, web)
 
 

@@ -64,7 +64,7 @@ async def test_a_question_is_answered_by_keys_and_nothing_is_left(tmp_path: Path
         before = await desk(editor)
         for question, keys, expected in ROWS:
             waiting = asking(c, question)
-            title, lines = await editor.notified("asked")
+            title, lines = await editor.wait_for_notification("asked")
             assert title == " The assistant asks "
             asked = question["question"].replace("\0", r"\x00")
             assert "".join(lines).startswith(asked) or "choices" not in question
@@ -76,16 +76,16 @@ async def test_a_question_is_answered_by_keys_and_nothing_is_left(tmp_path: Path
 async def test_the_person_may_answer_in_their_own_words(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (c, editor):
         waiting = asking(c, COLOUR)
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await editor.keys("4<CR>")
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await editor.keys("pink<CR>")
         (answer,) = (await waiting)["answers"]
         assert answer == {"question": "Which colour?", "answer": "pink", "written": True}
         waiting = asking(c, {**COLOUR, "multiple": True})
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await editor.keys("14<CR>")
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await editor.keys("pink<CR>")
         assert answers(await waiting) == [["red", "pink"]]
 
@@ -108,7 +108,7 @@ async def test_the_question_stays_in_sight_while_the_answer_is_written(tmp_path:
     async with at_work(tmp_path) as (c, editor):
         long = "Why is it to be done in this way, which is longer than any other that we know of?"
         waiting = asking(c, {"question": long})
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await types(editor, "uno<C-j>two<C-j>three<Esc>", "n")
         for keys in ("gg0iZero, <Esc>", "GA!<Esc>"):
             await types(editor, keys, "n")
@@ -130,15 +130,15 @@ async def test_no_answer_is_a_result(tmp_path: Path) -> None:
         ):
             before = await desk(editor)
             waiting = soon(read(c, "nvim_ask_user", questions=[question]))
-            await editor.notified("asked")
+            await editor.wait_for_notification("asked")
             await editor.keys(keys)
             assert await waiting == "The person gave no answer."
             if "tabnew" not in keys:
                 assert await desk(editor) == before, keys
         waiting = soon(read(c, "nvim_ask_user", questions=[COLOUR, WHY]))
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await editor.keys("<CR>")
-        assert (await editor.notified("asked"))[0] == " The assistant asks, 2 of 2 "
+        assert (await editor.wait_for_notification("asked"))[0] == " The assistant asks, 2 of 2 "
         await editor.keys("<C-\\><C-n><Esc>")
         assert await waiting == "Which colour? → red\nThe person gave no answer."
 
@@ -155,10 +155,10 @@ async def test_a_question_waits_until_the_person_has_stopped_typing(tmp_path: Pa
             waiting = asking(c, COLOUR)
             assert (
                 "a question for you when you have stopped typing: Which"
-                in (await editor.notified("said"))[0]
+                in (await editor.wait_for_notification("said"))[0]
             )
             await editor.keys(rest)
-            await editor.notified("asked")
+            await editor.wait_for_notification("asked")
             assert await text_of(editor) == result
             await editor.keys("<CR>")
             assert answers(await waiting) == ["red"]
@@ -168,9 +168,9 @@ async def test_what_is_no_character_stops_no_question(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (c, editor):
         await types(editor, "i", "i")
         waiting = asking(c, {**COLOUR, "question": "Odd\0\x1b?"})
-        assert r"typing: Odd\x00" in (await editor.notified("said"))[0]
+        assert r"typing: Odd\x00" in (await editor.wait_for_notification("said"))[0]
         await editor.keys("<Esc>")
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await editor.keys("<CR>")
         assert answers(await waiting) == ["red"]
 
@@ -189,9 +189,9 @@ async def test_a_macro_gets_what_was_typed_for_it(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (c, editor):
         await editor.keys("qaA!<Esc>")
         waiting = asking(c, COLOUR)
-        await editor.notified("said")
+        await editor.wait_for_notification("said")
         await editor.keys("q")
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await editor.keys("<CR>")
         assert answers(await waiting) == ["red"]
         assert await editor.lua("return vim.fn.getreg('a')") == "A!\x1b"
@@ -202,9 +202,9 @@ async def test_a_terminal_gets_what_was_typed_for_it(tmp_path: Path) -> None:
         await editor.lua("vim.cmd('terminal cat')")
         await types(editor, "i", "t")
         waiting = asking(c, COLOUR)
-        await editor.notified("said")
+        await editor.wait_for_notification("said")
         await editor.keys("hello<CR><C-\\><C-n>")
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await editor.keys("<CR>")
         assert answers(await waiting) == ["red"]
         assert await editor.lua("return vim.bo.buftype") == "terminal"
@@ -215,9 +215,9 @@ async def test_who_is_asked_in_a_terminal_types_on_there_afterwards(tmp_path: Pa
         await editor.lua("vim.cmd('terminal cat')")
         await types(editor, "i", "t")
         waiting = asking(c, COLOUR, WHY)
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await editor.keys("<CR>")
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await types(editor, "so<CR>", "t")
         assert answers(await waiting) == ["red", "so"]
         await editor.keys("words")
@@ -227,17 +227,20 @@ async def test_who_is_asked_in_a_terminal_types_on_there_afterwards(tmp_path: Pa
 async def test_questions_come_one_after_another(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (c, editor):
         first = asking(c, COLOUR, WHY)
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         second = asking(c, {"question": "Second?", "choices": ["yes"]})
-        assert "a question for you after this one: Second?" in (await editor.notified("said"))[0]
+        assert (
+            "a question for you after this one: Second?"
+            in (await editor.wait_for_notification("said"))[0]
+        )
         third = asking(c, {"question": "Third?", "choices": ["yes"]})
-        await editor.notified("said")
+        await editor.wait_for_notification("said")
         await editor.keys("3<CR>")
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         third.cancel()
         await editor.keys("because<CR>")
         assert answers(await first) == ["blue", "because"]
-        assert (await editor.notified("asked"))[1][0] == "Second?"
+        assert (await editor.wait_for_notification("asked"))[1][0] == "Second?"
         await editor.keys("<CR>")
         assert answers(await second) == ["yes"]
         assert await editor.lua("return #vim.api.nvim_list_wins()") == 1
@@ -252,28 +255,28 @@ async def test_a_cancelled_question_goes_without_a_trace(tmp_path: Path) -> None
         """)
         before = await desk(editor)
         waiting = asking(c, COLOUR)
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         waiting.cancel()
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         assert await desk(editor) == before
         # Whoever is writing their answer does not write the rest of it into their file.
         waiting = asking(c, WHY)
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await types(editor, "dd", "i")
         waiting.cancel()
         await retitled(editor)
         await editor.keys("dd<Esc>")
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         assert await desk(editor) == before
         # One that is not shown yet never is.
         await types(editor, "i", "i")
         waiting = asking(c, COLOUR)
-        await editor.notified("said")
+        await editor.wait_for_notification("said")
         waiting.cancel()
         again = asking(c, {"question": "Again?", "choices": ["yes"]})
-        await editor.notified("said")
+        await editor.wait_for_notification("said")
         await editor.keys("<Esc>")
-        assert (await editor.notified("asked"))[1][0] == "Again?"
+        assert (await editor.wait_for_notification("asked"))[1][0] == "Again?"
         await editor.keys("<CR>")
         assert answers(await again) == ["yes"]
 
@@ -301,6 +304,6 @@ async def test_the_road_is_tried_out_with_the_persons_own_prompt(tmp_path: Path)
             ("", {"cancelled": True}),
         ):
             waiting = soon(ask(c, "nvim_test_async_prompt", prompt="Which?", options=["a", "b"]))
-            await editor.notified("picking")
+            await editor.wait_for_notification("picking")
             await editor.lua(f"PICK({picked})")
             assert await waiting == expected

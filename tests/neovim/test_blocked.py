@@ -108,7 +108,7 @@ async def catches_up(c: Client, person: Person) -> None:
     assert session["signs"] == [[str(loop.source), middle, "DapStopped"]]
     assert ("loop.py", middle, "DapBreakpoint") in await person.breakpoints()
     await person.does("step_over")
-    _, line = await person.editor.notified("stopped")
+    _, line = await person.editor.wait_for_notification("stopped")
     assert (await ask(c, "dap_wait_until_paused"))["line"] == line != middle
     assert "problem" not in await ask(c, "dap_configurations")
 
@@ -170,7 +170,7 @@ async def test_keys_are_handled_while_the_assistant_calls_tools_without_end(
         while rounds < 5:
             typed, before = typed + "x", rounds
             await person.editor.keys("x")
-            assert await person.editor.notified("typed") == [typed]
+            assert await person.editor.wait_for_notification("typed") == [typed]
             assert rounds - before <= 1, "the key was held up by the assistant's calls"
         done = True
         await work

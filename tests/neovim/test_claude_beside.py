@@ -79,7 +79,7 @@ async def test_a_terminal_beside_gets_what_leads_to_this_neovim(tmp_path: Path, 
         # Windows may have directories of their own.
         await editor.lua("vim.cmd.lcd('/') vim.cmd('Dapeer claude --model best')")
         assert await editor.lua(SHOWN) == kind
-        await editor.notified("here")
+        await editor.wait_for_notification("here")
         port, _ = lock(tmp_path)
         given = f"in {tmp_path}: --model best; port {port}, true; direct 127.0.0.1,example.org\n"
         assert (tmp_path / "given").read_text(encoding="utf-8") == given
@@ -107,9 +107,9 @@ async def test_a_person_who_has_configured_nothing_has_it_by_the_command(tmp_pat
         tmp_path, dap=False, rc=RC + SERVED, setup=setup, ui=True, environment=variables
     ) as editor:
         await editor.lua("vim.cmd('Dapeer claude')")
-        port, _ = await editor.notified("served")
+        port, _ = await editor.wait_for_notification("served")
         await editor.lua(SHOWN)
-        await editor.notified("here")
+        await editor.wait_for_notification("here")
         assert f"port {port}, true;" in (tmp_path / "given").read_text(encoding="utf-8")
 
 
@@ -153,21 +153,21 @@ async def test_claudecode_nvim_beside_keeps_its_own_clis_diffs_and_terminal(tmp_
             for one in (mine, other):
                 assert (await one.hears("selection_changed"))["filePath"] == str(files[0])
             left = proposal(other, files[1])
-            await editor.notified("theirs_opened")
+            await editor.wait_for_notification("theirs_opened")
             answer = proposal(mine, files[0])
-            await editor.notified("opened")
+            await editor.wait_for_notification("opened")
             assert await mine.texts("closeAllDiffTabs") == ["CLOSED_1_DIFF_TABS"]
             assert (await texts_of(answer))[0] == "DIFF_REJECTED"
             assert not left.done()
             answer = proposal(mine, files[0])
-            await editor.notified("opened")
+            await editor.wait_for_notification("opened")
             await other.texts("closeAllDiffTabs")
             assert not answer.done()
             await editor.keys(":w<CR>")
             assert await texts_of(answer) == ["FILE_SAVED", "new\n"]
         await editor.lua("vim.cmd('Dapeer claude')")
         await editor.lua(SHOWN)
-        await editor.notified("here")
+        await editor.wait_for_notification("here")
         assert f"port {lock(tmp_path, ours)[0]}," in (tmp_path / "given").read_text("utf-8")
         pid = lock(tmp_path, ours)[1]["dapeer"]
         await editor.keys("<C-\\><C-n>:qa!<CR>")

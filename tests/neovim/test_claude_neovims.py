@@ -52,7 +52,7 @@ async def test_neovims_in_one_directory_are_each_an_ide_until_they_end(tmp_path:
         for one in (second, first):
             assert await one.looks() == str(one.file)
         answer = first.claude.calls("openDiff", new_file_path="a.txt", new_file_contents="new\n")
-        await first.editor.notified("opened")
+        await first.editor.wait_for_notification("opened")
         assert await second.claude.texts("closeAllDiffTabs") == ["CLOSED_0_DIFF_TABS"]
         assert await second.editor.lua("return #vim.api.nvim_list_tabpages()") == 1
         await first.editor.keys(":qa!<CR>")

@@ -54,7 +54,7 @@ async def test_what_a_killed_core_has_left_is_cleaned_by_the_next(tmp_path: Path
         stranger = first.with_name("1.lock")
         stranger.write_text(json.dumps({"pid": editor.pid, "ideName": "other"}), encoding="utf-8")
         os.kill(json.loads(first.read_text())["dapeer"], signal.SIGKILL)
-        await editor.notified("served")
+        await editor.wait_for_notification("served")
         left = locks(tmp_path)
         assert stranger in left
         assert first not in left
@@ -82,10 +82,10 @@ async def test_the_person_accepts_with_edits_rejects_or_closes(tmp_path: Path) -
             ":Dapeer reject not so<CR>": ["DIFF_REJECTED", "mine"],
         }.items():
             answer = claude.calls("openDiff", **proposal, new_file_contents="new\n")
-            await editor.notified("opened")
+            await editor.wait_for_notification("opened")
             await editor.keys(keys)
             assert await texts_of(answer) == expected, keys
-            await editor.notified("closed")
+            await editor.wait_for_notification("closed")
             assert await claude.texts("close_tab", tab_name="mine") == ["TAB_CLOSED"]
         assert path.read_text(encoding="utf-8") == "old\n"
 
@@ -93,15 +93,15 @@ async def test_the_person_accepts_with_edits_rejects_or_closes(tmp_path: Path) -
 async def test_a_cli_that_goes_takes_its_diffs_along_and_nobody_elses(tmp_path: Path) -> None:
     async with offered(tmp_path) as editor, cli(tmp_path) as other:
         kept = other.calls("openDiff", new_file_path="kept.txt", new_file_contents="kept\n")
-        await editor.notified("opened")
+        await editor.wait_for_notification("opened")
         async with cli(tmp_path) as claude:
             claude.calls("openDiff", new_file_path="gone.txt", new_file_contents="gone\n")
-            await editor.notified("opened")
+            await editor.wait_for_notification("opened")
             assert await claude.texts("closeAllDiffTabs") == ["CLOSED_1_DIFF_TABS"]
-            await editor.notified("closed")
+            await editor.wait_for_notification("closed")
             claude.calls("openDiff", new_file_path="gone.txt", new_file_contents="gone\n")
-            await editor.notified("opened")
-        assert (await editor.notified("closed"))[0]["tab_name"] == "gone.txt"
+            await editor.wait_for_notification("opened")
+        assert (await editor.wait_for_notification("closed"))[0]["tab_name"] == "gone.txt"
         assert not kept.done()
         await editor.keys(":Dapeer accept<CR>")
         assert await texts_of(kept) == ["FILE_SAVED", "kept\n"]
@@ -110,7 +110,7 @@ async def test_a_cli_that_goes_takes_its_diffs_along_and_nobody_elses(tmp_path: 
 async def test_neovim_ends_while_a_diff_is_open(tmp_path: Path) -> None:
     async with offered(tmp_path) as editor, cli(tmp_path) as claude:
         answer = claude.calls("openDiff", new_file_path="a.txt", new_file_contents="new\n")
-        await editor.notified("opened")
+        await editor.wait_for_notification("opened")
         await editor.keys(":qa!<CR>")
         assert (await texts_of(answer))[0] == "DIFF_REJECTED"
 
@@ -219,9 +219,9 @@ async def test_a_terminal_that_was_asked_for_too_early_opens_on_nobody_who_types
         await editor.keys(":Dapeer claude<CR>oHello")
         await in_mode(editor, "i")
         gate.write_text("go\n")
-        await editor.notified("served")
+        await editor.wait_for_notification("served")
         await editor.keys(" there")
-        [said] = await editor.notified("said")
+        [said] = await editor.wait_for_notification("said")
         assert said == "dapeer: the core serves now: `:Dapeer claude` opens Claude Code"
         text = "return vim.api.nvim_buf_get_lines(0, 0, -1, false)"
         assert await editor.lua(text) == ["", "Hello there"]
@@ -233,7 +233,7 @@ async def test_a_terminal_that_was_asked_for_too_early_takes_no_key_of_normal_mo
     async with slow_core(tmp_path) as (editor, gate):
         await editor.keys("ione<CR>two<CR>three<Esc>gg:Dapeer claude<CR>")
         gate.write_text("go\n")
-        serves = asyncio.create_task(editor.notified("served"))
+        serves = asyncio.create_task(editor.wait_for_notification("served"))
         while not serves.done():
             await editor.keys("jk")
             await asyncio.wait([serves], timeout=PAUSE)
@@ -264,7 +264,7 @@ async def test_lines_are_mentioned_by_a_command(tmp_path: Path) -> None:
     async with offered(tmp_path) as editor:
         await editor.lua("vim.cmd.edit(...)", str(path))
         await editor.lua("vim.cmd('2,3DapeerSend')")
-        told = await editor.notified("said")
+        told = await editor.wait_for_notification("said")
         assert told == ["dapeer: no Claude Code is connected: see :checkhealth dapeer"]
         async with cli(tmp_path) as claude:
             await claude.hears("selection_changed")
@@ -325,8 +325,8 @@ async def test_the_health_report_says_who_is_connected_or_why_nobody_is(tmp_path
             f"No Claude Code is connected, port {port}; :Dapeer claude opens it" in await report()
         )
         async with cli(tmp_path):
-            assert (await editor.notified("served"))[1] == 1
+            assert (await editor.wait_for_notification("served"))[1] == 1
             assert f"OK 1 Claude Code connected, port {port}" in await report()
-        assert (await editor.notified("served"))[1] == 0
+        assert (await editor.wait_for_notification("served"))[1] == 0
         await editor.lua("require('dapeer').stop()")
         assert "cannot connect, since no core runs (:Dapeer start)" in await report()

@@ -300,7 +300,7 @@ async def test_a_completion_that_began_after_a_start_outlasts_it(
         await editor.keys(":edit note.txt<CR>")
         run = ask(c, "dap_run", program=str(source), stop_on_entry=True)
         starting = asyncio.create_task(run)
-        await editor.notified("launching")
+        await editor.wait_for_notification("launching")
         await editor.keys(f"itotal {keys}")
         await in_mode(editor, mode)
         await editor.lua("launch()")

@@ -128,7 +128,7 @@ async def test_what_was_asked_about_is_refused_after_the_neovim_was_left_until_i
         await editor.lua("vim.g.answer = ...", ALLOW)
         await stopped(c)
         await ask(c, "nvim_disconnect")
-        [[prompt, *_]] = await editor.notified("asked")
+        [[prompt, *_]] = await editor.wait_for_notification("asked")
         assert prompt.endswith("(run, evaluate, write):")
         refused = await refusal(c, "dap_evaluate", expression="1")
         assert refused.startswith(
@@ -139,7 +139,7 @@ async def test_what_was_asked_about_is_refused_after_the_neovim_was_left_until_i
         await ask(c, "dap_step_over")
         await connect(c, editor.socket)
         assert await evaluate(c, "1 + 1") == "2"
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         await ask(c, "nvim_disconnect")
         await editor.kill()
         assert await evaluate(c, "1 + 1") == "2"
@@ -168,11 +168,11 @@ async def test_a_file_outside_of_the_project_is_shown_with_consent_to_read(tmp_p
         await editor.lua("vim.g.answer = ...", DENY)
         told = await refusal(c, "dap_source", filename=str(outside))
         assert told.startswith("The person did not allow dap_source")
-        [[prompt, *_]] = await editor.notified("asked")
+        [[prompt, *_]] = await editor.wait_for_notification("asked")
         assert prompt.endswith("(read):")
         await editor.lua("vim.g.answer = ...", ALLOW)
         assert "buy milk" in await read(c, "dap_source", filename=str(outside))
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         # Nobody is left to ask.
         await ask(c, "nvim_disconnect")
         assert "is neither in the project" in await refusal(c, "dap_source", filename=str(outside))

@@ -182,7 +182,7 @@ async def test_buffers_of_the_file_show_what_the_assistant_has_written(tmp_path:
             _, text = await proposal.answer()
             (tmp_path / name).write_text(text, encoding="utf-8")
             if name != "unsaved.txt":
-                assert await editor.notified("read") == [name]
+                assert await editor.wait_for_notification("read") == [name]
         assert await editor.lua("return vim.api.nvim_win_get_cursor(0)[1]") == 2
         lines = "return vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, 1, false)[1]"
         shown = [await editor.lua(lines, name) for name in ("a.txt", "new.txt", "unsaved.txt")]
@@ -213,7 +213,7 @@ async def test_a_file_that_is_written_after_its_diff_was_closed_is_shown(tmp_pat
         await c.call_tool("nvim_close_tab", {"tab_name": "late"})
         for text in ("formatted, later", "written"):
             (tmp_path / "a.txt").write_text(f"{text}\n", encoding="utf-8")
-            while await editor.notified("shows") != [text]:
+            while await editor.wait_for_notification("shows") != [text]:
                 pass
 
 
@@ -273,7 +273,7 @@ async def test_a_persons_own_diffs_and_windows_stay_as_they_are(tmp_path: Path) 
         proposal = await proposed(c, editor, "a.txt", "1\n2\n3\n")
         await editor.keys("ZZ")
         assert await proposal.answer() == ["FILE_SAVED", "1\n2\n3\n"]
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         await editor.lua("vim.api.nvim_del_augroup_by_name('bad') vim.api.nvim_win_close(0, true)")
         kept = ("tabs", "windows", "options", "watchers")
         await as_before(editor, {name: before[name] for name in kept})
@@ -320,7 +320,7 @@ async def test_commands_are_completed_and_say_when_there_is_no_diff(tmp_path: Pa
         await editor.lua("vim.cmd('Dapeer accept all')")
         assert (
             "there is no :Dapeer accept all; there is: accept,"
-            in (await editor.notified("said"))[0]
+            in (await editor.wait_for_notification("said"))[0]
         )
         offered = "return vim.fn.getcompletion(..., 'cmdline')"
         assert await editor.lua(offered, "Dapeer re") == ["reject", "restart", "resume"]

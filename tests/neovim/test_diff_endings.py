@@ -109,14 +109,14 @@ async def test_the_events_of_a_diff_have_its_name_where_it_is_and_how_it_ended(
         ):
             proposal = Proposal(c, "a.txt", NEW, tab_name="mine")
             here = {"tab_name": "mine", "file": str(path), "new_file": True}
-            (opened,) = await editor.notified("opened")
+            (opened,) = await editor.wait_for_notification("opened")
             shown = await editor.lua(
                 "return { tabpage = vim.api.nvim_get_current_tabpage(), buffer = vim.api.nvim_get_current_buf() }"
             )
             assert opened == {**here, **shown}
             await editor.keys(keys)
             await proposal.answer()
-            (closed,) = await editor.notified("closed")
+            (closed,) = await editor.wait_for_notification("closed")
             assert closed.items() >= {**here, "outcome": outcome, **reason}.items()
 
 
@@ -148,8 +148,8 @@ async def test_nothing_but_the_person_accepts(tmp_path: Path) -> None:
         proposal = await proposed(c, editor, "a.txt", NEW, tab_name="mine")
         # A plugin that saves at once, one that saves later, and whoever else may write.
         await editor.keys("iMY <Esc>x")
-        await editor.notified("autosaved")
-        assert "did not type" in (await editor.notified("said"))[0]
+        await editor.wait_for_notification("autosaved")
+        assert "did not type" in (await editor.wait_for_notification("said"))[0]
         await editor.lua("vim.cmd('silent! wall') vim.cmd('silent! write')")
         await editor.lua("vim.api.nvim_exec_autocmds('FocusLost', {})")
         # Other files are written, and the options that write on any occasion do not count.
@@ -162,7 +162,7 @@ async def test_nothing_but_the_person_accepts(tmp_path: Path) -> None:
         assert proposal.pending
         # Nor does another name make it a file.
         await editor.keys(":w other.txt<CR>")
-        assert "no other file" in (await editor.notified("said"))[0]
+        assert "no other file" in (await editor.wait_for_notification("said"))[0]
         assert not (tmp_path / "other.txt").exists()
         await editor.keys(":w<CR>")
         assert await proposal.answer() == ["FILE_SAVED", "one\nMYTWO\nthree\n"]
@@ -178,7 +178,9 @@ async def test_diffs_are_decided_in_any_order(tmp_path: Path) -> None:
         one = await proposed(c, editor, "1.txt", "1\n", tab_name="first")
         where = await editor.lua("return vim.api.nvim_get_current_tabpage()")
         two = await proposed(c, editor, "2.txt", "2\n", tab_name="second")
-        assert await editor.notified("said") == ["dapeer: another diff is to be reviewed: 2.txt"]
+        assert await editor.wait_for_notification("said") == [
+            "dapeer: another diff is to be reviewed: 2.txt"
+        ]
         three = await proposed(c, editor, "3.txt", "3\n")
         # Who reviews one stays there.
         assert await editor.lua("return vim.api.nvim_get_current_tabpage()") == where
@@ -190,7 +192,7 @@ async def test_diffs_are_decided_in_any_order(tmp_path: Path) -> None:
         ]
         await editor.keys("gtZZ")
         assert await three.answer() == ["FILE_SAVED", "3\n"]
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         # From one to the next.
         assert (await bars(editor))[0] == " original 1.txt"
         # The same tab name: only the last one counts.
@@ -198,12 +200,12 @@ async def test_diffs_are_decided_in_any_order(tmp_path: Path) -> None:
         again = await proposed(c, editor, "1.txt", "one\n", tab_name="first")
         assert (await one.answer())[0] == "DIFF_REJECTED"
         assert (await one.answer())[2] == ("Another diff with this tab name has replaced it.")
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         await editor.keys(":Dapeer reject no<CR>")
         await editor.keys(":Dapeer accept<CR>")
         assert await two.answer() == ["DIFF_REJECTED", "second", "no"]
         assert await again.answer() == ["FILE_SAVED", "one\n"]
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         await unchanged(editor, before)
 
 
@@ -248,7 +250,7 @@ async def test_the_assistant_closes_what_it_has_opened(tmp_path: Path) -> None:
             new_file_path = 'other.txt', new_file_contents = 'x', tab_name = 'of another',
           }, { caller = { client = 'another' }, on_cancel = function() end, progress = function() end, if_lost = function() end })
         """)
-        await editor.notified("opened")
+        await editor.wait_for_notification("opened")
         theirs = await everything(editor)
         same_name = await proposed(c, editor, "c.txt", "x", tab_name="of another")
         assert await read(c, "nvim_close_tab", tab_name="of another") == "TAB_CLOSED"
@@ -257,7 +259,7 @@ async def test_the_assistant_closes_what_it_has_opened(tmp_path: Path) -> None:
         mine = [await proposed(c, editor, f"{name}.txt", "x") for name in "ab"]
         assert await read(c, "nvim_close_all_diff_tabs") == "CLOSED_2_DIFF_TABS"
         assert [(await one.answer())[0] for one in mine] == ["DIFF_REJECTED"] * 2
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         await unchanged(editor, theirs)
 
 
@@ -283,20 +285,20 @@ async def test_a_diff_waits_until_the_person_has_stopped_typing(tmp_path: Path) 
         for start, stop in (("i", "<Esc>"), (":", "<C-c>"), ("v", "<Esc>"), ("q:", ":q<CR>")):
             await editor.keys(start)
             proposal = Proposal(c, "1.txt", "1\n")
-            assert "stopped typing" in (await editor.notified("said"))[0]
+            assert "stopped typing" in (await editor.wait_for_notification("said"))[0]
             assert await editor.lua("return #vim.api.nvim_list_tabpages()") == 1
             lines = await editor.lua("return require('dapeer.diff').lines()")
             assert lines[0].startswith("not shown yet  (1.txt)  1.txt")
             await editor.keys(stop)
-            await editor.notified("opened")
+            await editor.wait_for_notification("opened")
             await editor.keys("ZZ")
             assert await proposal.answer() == ["FILE_SAVED", "1\n"]
-            await editor.notified("closed")
+            await editor.wait_for_notification("closed")
         # Cancelled before it was shown, it never is.
         await editor.keys("i")
         before = await everything(editor)
         proposal = Proposal(c, "1.txt", "1\n")
-        await editor.notified("said")
+        await editor.wait_for_notification("said")
         await proposal.cancel()
         await read(c, "nvim_close_all_diff_tabs")
         await as_before(editor, before)
@@ -310,12 +312,12 @@ async def test_who_waits_in_a_terminal_sees_the_diff_and_is_back_there_afterward
     async with reviewing(tmp_path) as (c, editor):
         await editor.lua("vim.cmd('terminal cat'); vim.cmd('startinsert')")
         proposal = Proposal(c, "new.txt", "text\n")
-        assert "when you have stopped typing" in (await editor.notified("said"))[0]
-        await editor.notified("opened")
+        assert "when you have stopped typing" in (await editor.wait_for_notification("said"))[0]
+        await editor.wait_for_notification("opened")
         await comes_into(editor, "n")
         await editor.keys("ZZ")
         assert await proposal.answer() == ["FILE_SAVED", "text\n"]
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         assert await editor.lua("return vim.bo.buftype") == "terminal"
         await comes_into(editor, "t")
 
@@ -334,7 +336,7 @@ async def test_a_proposal_that_was_renamed_leaves_nothing_behind(tmp_path: Path)
             proposal = await proposed(c, editor, "1.txt", "one\n")
             await editor.keys(keys)
             assert (await proposal.answer())[0] == "DIFF_REJECTED"
-            await editor.notified("closed")
+            await editor.wait_for_notification("closed")
             await as_before(editor, before)
 
 
@@ -344,7 +346,7 @@ async def test_a_write_behind_other_commands_accepts(tmp_path: Path) -> None:
             proposal = await proposed(c, editor, "1.txt", "one\n")
             await editor.keys(keys)
             assert (await proposal.answer())[0] == "FILE_SAVED"
-            await editor.notified("closed")
+            await editor.wait_for_notification("closed")
 
 
 async def test_a_diff_in_the_only_tab_page_leaves_a_window(tmp_path: Path) -> None:
@@ -352,7 +354,7 @@ async def test_a_diff_in_the_only_tab_page_leaves_a_window(tmp_path: Path) -> No
         proposal = await proposed(c, editor, "1.txt", "1\n")
         await editor.keys(":tabonly<CR>ZZ")
         assert await proposal.answer() == ["FILE_SAVED", "1\n"]
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         assert await editor.lua("""
           return { #vim.api.nvim_list_wins(), vim.api.nvim_buf_get_name(0), vim.wo.diff, vim.wo.winbar, vim.wo.winfixbuf }
         """) == [1, "", False, "", False]
@@ -368,7 +370,7 @@ async def test_a_side_that_is_read_again_is_as_it_was(tmp_path: Path) -> None:
             assert await editor.lua(shown) == [OLD.splitlines(), False]
             await editor.keys("<C-w>p" + keys)
             assert await proposal.answer() == ACCEPTED, keys
-            await editor.notified("closed")
+            await editor.wait_for_notification("closed")
 
 
 async def test_no_autocommand_that_throws_keeps_a_diff(tmp_path: Path) -> None:
@@ -380,7 +382,7 @@ async def test_no_autocommand_that_throws_keeps_a_diff(tmp_path: Path) -> None:
             assert await editor.mode() == {"mode": "n", "blocking": False}
             await editor.keys("ZZ")
             assert await proposal.answer() == ["FILE_SAVED", "1\n"]
-            await editor.notified("closed")
+            await editor.wait_for_notification("closed")
             assert await editor.mode() == {"mode": "n", "blocking": False}
             await editor.lua("vim.cmd('autocmd! ' .. ... .. ' *')", event)
             kept = ("here", "tabs", "windows", "buffers")
@@ -408,7 +410,7 @@ async def test_a_quit_that_fails_leaves_the_diff_as_it_was(tmp_path: Path) -> No
           end })
         """)
         await editor.keys(":silent! qa<CR>")
-        await editor.notified("quitting")
+        await editor.wait_for_notification("quitting")
         # `:x` writes only what counts as modified.
         assert await editor.lua("return #require('dapeer.diff').lines()") == 1
         await editor.keys(":tabfirst<CR>:2tabnext<CR><C-w>l:x<CR>")
@@ -421,6 +423,6 @@ async def test_a_diff_goes_with_its_core(tmp_path: Path) -> None:
         async with attached(editor, tmp_path) as (c, _):
             proposal = await proposed(c, editor, "1.txt", "1\n")
         await proposal.cancel()
-        await editor.notified("closed")
+        await editor.wait_for_notification("closed")
         kept = ("tabs", "windows", "buffers")
         await as_before(editor, {name: before[name] for name in kept})

@@ -72,7 +72,7 @@ async def test_who_has_joined_a_core_that_ends_is_answered(
         os.kill(await editor.lua("return require('dapeer').status().pid"), end)
         await rejected(proposals, reason)
         for _ in proposals:
-            await editor.notified("closed")
+            await editor.wait_for_notification("closed")
 
 
 @pytest.mark.parametrize("ends", ["quit", "killed", "core"])
@@ -104,7 +104,7 @@ async def test_an_own_core_answers_for_a_neovim_that_is_killed(tmp_path: Path) -
 async def test_claude_code_is_answered_for_a_neovim_that_is_killed(tmp_path: Path) -> None:
     async with offered(tmp_path) as editor, cli(tmp_path) as claude:
         answer = claude.calls("openDiff", new_file_path="a.txt", new_file_contents="new\n")
-        await editor.notified("opened")
+        await editor.wait_for_notification("opened")
         await editor.kill()
         assert await texts_of(answer) == ["DIFF_REJECTED", "a.txt"]
 
@@ -112,7 +112,7 @@ async def test_claude_code_is_answered_for_a_neovim_that_is_killed(tmp_path: Pat
 async def test_claude_code_is_answered_for_a_core_that_ends(tmp_path: Path) -> None:
     async with offered(tmp_path) as editor, cli(tmp_path) as claude:
         answer = claude.calls("openDiff", new_file_path="a.txt", new_file_contents="new\n")
-        await editor.notified("opened")
+        await editor.wait_for_notification("opened")
         os.kill(lock(tmp_path)[1]["dapeer"], signal.SIGTERM)
         assert await texts_of(answer) == ["DIFF_REJECTED", "a.txt"]
 

@@ -164,7 +164,7 @@ async def test_a_neovim_that_was_killed_is_not_offered_though_its_socket_is_ther
         address = await listen(editor)
         assert len(await find(ROOT)) == 1
         await editor.kill()
-    assert sockets.listening() == [address]
+    assert sockets.neovim_addresses() == [address]
     assert await find(ROOT) == []
     with pytest.raises(NoNeovim, match="it has ended"):
         await resolve(address, ROOT)
@@ -265,7 +265,7 @@ async def test_no_link_of_another_user_leads_to_a_neovim(
         for path in {planted, (planted / links[link]).parent} - {shared}:
             os.chown(path, second_user.UID, second_user.UID, follow_symlinks=False)
         assert (planted / "x" / "nvim.1.0").is_socket()
-        assert not [path for path in sockets.listening() if str(shared) in path]
+        assert not [path for path in sockets.neovim_addresses() if str(shared) in path]
 
 
 # -- who is meant

@@ -17,7 +17,7 @@ async def test_neovim_runs_lua_and_tells_what_went_wrong(tmp_path: Path) -> None
         with pytest.raises(NeovimError, match="broken"):
             await editor.lua("error('broken')")
         await editor.lua("vim.rpcnotify(vim.g.test_channel, 'hello', ...)", "you")
-        assert await editor.notified("hello") == ["you"]
+        assert await editor.wait_for_notification("hello") == ["you"]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ async def at_work(
 async def types(editor: Editor, keys: str, mode: str) -> None:
     """Type as the person does, until that leads to a mode."""
     await editor.keys(keys)
-    while (await editor.notified("mode"))[0] != mode:
+    while (await editor.wait_for_notification("mode"))[0] != mode:
         pass
 
 
@@ -628,7 +628,7 @@ async def test_a_swap_file_with_changes_of_a_file_that_is_loaded_for_the_assista
           vim.notify = function(message) vim.rpcnotify(vim.g.test_channel, 'notified', message) end
         """)
         assert (await ask(c, "nvim_buffer_read", filename="shop.py"))["lines"] == ["saved"]
-        (told,) = await editor.notified("notified")
+        (told,) = await editor.wait_for_notification("notified")
         assert told == "dapeer: loaded shop.py; its swap file has unsaved changes (:recover)"
         assert not (await editor.mode())["blocking"]
 

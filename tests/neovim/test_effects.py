@@ -50,7 +50,7 @@ return found
 
 async def shows(editor: Editor, line: str) -> None:
     """Wait until the person's sidebar shows a line."""
-    while line not in map(str.strip, (await editor.notified("sidebar"))[0]):
+    while line not in map(str.strip, (await editor.wait_for_notification("sidebar"))[0]):
         pass
 
 

@@ -98,7 +98,7 @@ async def test_no_line_that_neovim_shows_as_dapeer_s_is_an_adapter_s(
         await call(c, "dap_evaluate", expression=UNSEEN_FIRST)
         await heard(c)
         shown = await person.editor.lua(SHOWN)
-        said = [(await person.editor.notified("said"))[0] for _ in range(9)]
+        said = [(await person.editor.wait_for_notification("said"))[0] for _ in range(9)]
     assert [found for line in (*shown, *said) for found in forged(line)] == []
     assert [line for line in said if not line.startswith("dapeer: ")] == []
     assert sum("FAKE" in line for line in shown) > 10
@@ -124,7 +124,7 @@ async def test_a_value_beside_a_line_is_one_line_whose_unseen_characters_are_esc
         await person.editor.lua(ANSWERED)
         await ask(c, "dap_set_variable", path="odd", value="Odd()")
         while not (marks := await person.editor.lua(MARKED, str(source))):
-            await person.editor.notified("answered")
+            await person.editor.wait_for_notification("answered")
     ((_, shown),) = marks
     assert forged(shown) == []
     assert shown.startswith(r" odd = \x1b[2J\u202eFAKE FAKE")
@@ -164,7 +164,7 @@ async def test_no_line_of_a_question_for_consent_is_one_that_the_assistant_sends
             ("dap_evaluate", {"expression": lines}),
         ):
             await call(c, tool, **arguments)
-            (shown,) = await person.editor.notified("asked")
+            (shown,) = await person.editor.wait_for_notification("asked")
             assert forged("\n".join(shown)) == []
             assert [line for line in shown if line[:1] == "["] == shown[-3:]
             assert sum("FAKE" in line for line in shown) > 0

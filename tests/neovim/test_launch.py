@@ -122,7 +122,7 @@ async def test_which_of_several_neovims_a_program_runs_in_is_told(tmp_path: Path
             stop = await ask(c, tool, **arguments)
             assert (stop["state"], it_runs in stop["notes"]) == ("stopped", True)
         assert "(python, in Neovim 2, by tap) stopped" in await read(c, "dap_status")
-        await peers.leave(1)
+        await peers.detach_keeping_consent(1)
         assert "(python, in Neovim, by tap) stopped" in await read(c, "dap_status")
 
 

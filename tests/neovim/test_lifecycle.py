@@ -53,7 +53,7 @@ async def does(editor: Editor, function: str) -> Any:  # noqa: ANN401 - what Lua
 
 async def ready(editor: Editor) -> Core:
     """Wait until a core listens."""
-    [port] = await editor.notified("ready")
+    [port] = await editor.wait_for_notification("ready")
     status = await does(editor, "status()")
     assert (status["state"], status["port"]) == ("running", port)
     return Core(status["pid"], port)
@@ -105,7 +105,7 @@ async def test_a_taken_port_is_told_in_one_line_that_names_the_option(
         async with neovim(tmp_path, dap=False, rc=TOLD, setup=taking, ui=True) as editor:
             await editor.lua("vim.o.columns = ...", columns)
             await does(editor, "start()")
-            warning, _ = await editor.notified("warned")
+            warning, _ = await editor.wait_for_notification("warned")
             assert warning.startswith("dapeer: The core cannot start: bridge.port: Can")
             assert len(warning) <= await editor.lua("return vim.v.echospace")
             assert "--port" not in (await does(editor, "status()"))["failure"]
@@ -117,12 +117,12 @@ async def test_the_command_says_that_the_core_starts_and_when_it_listens(tmp_pat
     async with neovim(tmp_path, dap=False, rc=TOLD, setup=LISTENER) as editor:
         await editor.lua(ECHOED)
         await editor.lua("vim.cmd('Dapeer start')")
-        assert await editor.notified("echoed") == ["dapeer: starting"]
+        assert await editor.wait_for_notification("echoed") == ["dapeer: starting"]
         core = await ready(editor)
         running = [f"dapeer: running, port 7, process {core.pid}"]
-        assert await editor.notified("echoed") == running
+        assert await editor.wait_for_notification("echoed") == running
         await editor.lua("vim.cmd('Dapeer start')")
-        assert await editor.notified("echoed") == running
+        assert await editor.wait_for_notification("echoed") == running
 
 
 async def test_a_client_gets_in_with_the_token_that_no_command_line_shows(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ async def test_a_client_gets_in_with_the_token_that_no_command_line_shows(tmp_pa
         )
         live = "return vim.api.nvim_exec2('Dapeer live', { output = true }).output"
         line = await editor.lua(live)
-        (path,) = await editor.notified("opened")
+        (path,) = await editor.wait_for_notification("opened")
         mode, page = looked_into(path)
         assert mode == 0o600
         assert f'url=http://127.0.0.1:{core.port}/live#{token}"' in page
@@ -160,7 +160,7 @@ async def test_the_core_ends_with_its_neovim(tmp_path: Path, end: str) -> None:
             await editor.kill()
         else:
             editor.wire.send("nvim_command", "qa!")
-            await editor.notified("stopped")
+            await editor.wait_for_notification("stopped")
         await process_gone(core.pid)
 
 
@@ -169,8 +169,8 @@ async def test_a_core_that_is_killed_is_started_again(tmp_path: Path) -> None:
         first = await start(editor)
         token = await does(editor, "get_token()")
         os.kill(first.pid, signal.SIGKILL)
-        await editor.notified("stopped")
-        [warning, _] = await editor.notified("warned")
+        await editor.wait_for_notification("stopped")
+        [warning, _] = await editor.wait_for_notification("warned")
         assert warning == "dapeer: The core crashed (signal 9) and is started again."
         second = await ready(editor)
         assert second.pid != first.pid
@@ -211,12 +211,12 @@ async def test_stop_and_start_at_once_leave_exactly_one(tmp_path: Path) -> None:
           return states
         """)
         assert states == [["running", True], ["stopping", False], *[["starting", True]] * 2]
-        await editor.notified("stopped")
+        await editor.wait_for_notification("stopped")
         second = await ready(editor)
         assert (second.port, second.pid != first.pid) == (first.port, True)
         assert cores_of(editor) == [second.pid]
         await does(editor, "stop()")
-        await editor.notified("stopped")
+        await editor.wait_for_notification("stopped")
         await process_gone(second.pid)
         assert await editor.lua("return { require('dapeer').is_running(), vim.v.errmsg }") == [
             False,
@@ -280,8 +280,8 @@ async def test_a_core_that_dies_again_and_again_is_given_up_with_one_sentence(
     dies = started_by("/bin/sh", "-c", "echo 'dapeer: I am not well.' >&2; exit 3")
     async with neovim(tmp_path, dap=False, rc=TOLD, setup=dies, ui=True) as editor:
         await does(editor, "start()")
-        [first, _] = await editor.notified("warned")
-        [last, _] = await editor.notified("warned")
+        [first, _] = await editor.wait_for_notification("warned")
+        [last, _] = await editor.wait_for_notification("warned")
         assert first == "dapeer: The core crashed (exit code 3) and is started again."
         failure = "The core crashed 5 times in a row (exit code 3: I am not well)."
         assert last.startswith(f"dapeer: {failure[:30]}")
@@ -306,7 +306,7 @@ async def test_what_trying_again_cannot_help_is_told_at_once(
     rc = f"vim.o.columns = 2000\n{TOLD}"
     async with neovim(tmp_path, dap=False, rc=rc, setup=started_by(*command)) as editor:
         await does(editor, "start()")
-        [warning, _] = await editor.notified("warned")
+        [warning, _] = await editor.wait_for_notification("warned")
         assert re.search(sentence, warning)
         assert (await does(editor, "status()"))["state"] == "stopped"
 
@@ -316,7 +316,7 @@ async def test_a_mistake_in_the_persons_callback_stops_nothing(tmp_path: Path) -
     rc = f"vim.o.columns = 2000\n{TOLD}{mistake}"
     async with neovim(tmp_path, dap=False, rc=rc, setup=LISTENER) as editor:
         await does(editor, "start()")
-        [warning, _] = await editor.notified("warned")
+        [warning, _] = await editor.wait_for_notification("warned")
         assert warning.startswith("dapeer: on_ready failed: ")
         assert warning.endswith("mine")
         assert (await does(editor, "status()"))["state"] == "running"

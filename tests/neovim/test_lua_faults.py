@@ -176,8 +176,8 @@ async def test_a_call_is_answered_whatever_is_odd_about_it(tmp_path: Path) -> No
     async with trying(tmp_path) as editor:
         for arguments in ("[oops", "5", "null", '{"code":5}'):
             await editor.lua(start, 7, "try", arguments, {"latest": 1e12})
-            assert await editor.notified("dapeer") == ["tool_started", 7]
-            kind, number, ok, sentence = await editor.notified("dapeer")
+            assert await editor.wait_for_notification("dapeer") == ["tool_started", 7]
+            kind, number, ok, sentence = await editor.wait_for_notification("dapeer")
             assert (kind, number, ok) == ("tool_result", 7, False)
             assert "the tool try" in sentence.lower()
 
@@ -210,7 +210,7 @@ async def test_no_warning_makes_neovim_wait_for_a_key(tmp_path: Path) -> None:
 
         async def said(code: str) -> str:
             await editor.lua(code)
-            (line,) = await editor.notified("said")
+            (line,) = await editor.wait_for_notification("said")
             assert not (await editor.mode())["blocking"]
             assert len(line) < 80
             return line
@@ -231,7 +231,7 @@ async def test_no_warning_makes_neovim_wait_for_a_key(tmp_path: Path) -> None:
             await answer(c, "cb('first') cb('second') error('a long story, ' .. ('x'):rep(200))")
             == "first"
         )
-        (several,) = await editor.notified("said")
+        (several,) = await editor.wait_for_notification("said")
         assert "see :checkhealth dapeer" in several
         assert not (await editor.mode())["blocking"]
         whole = "\n".join(await problems(editor))
@@ -248,7 +248,7 @@ async def test_a_problem_goes_with_its_cause_and_comes_again(tmp_path: Path) -> 
     async with trying(tmp_path, HEARD) as editor, attached(editor):
         for _ in range(2):
             await editor.lua(wrong)
-            assert "the tool wrong is not served" in (await editor.notified("said"))[0]
+            assert "the tool wrong is not served" in (await editor.wait_for_notification("said"))[0]
             assert len(await problems(editor)) == 1
             await editor.lua("require('dapeer').unregister('wrong')")
             assert await problems(editor) == []
@@ -301,11 +301,11 @@ async def test_calls_are_cancelled_when_neovim_is_quit_and_a_diff_is_rejected(
         left = "return #vim.api.nvim_get_autocmds({ event = 'VimLeave' })"
         assert await editor.lua(left) == 0
         waiting = asyncio.create_task(call(c, "nvim_try", code=WAIT))
-        await editor.notified("waiting")
+        await editor.wait_for_notification("waiting")
         proposal = await proposed(c, editor, "new.txt", "x")
         await editor.keys(":qa!<CR>")
         assert await proposal.answer() == ["DIFF_REJECTED", "new.txt", "Neovim ended."]
-        await editor.notified("cancelled")
+        await editor.wait_for_notification("cancelled")
         await editor.ended()
         assert (await waiting).is_error
 
@@ -331,7 +331,7 @@ async def test_a_core_that_is_killed_elsewhere_is_missed(tmp_path: Path) -> None
     async with trying(tmp_path, rc) as editor:
         core = await asyncio.create_subprocess_exec(sys.executable, "-c", FAR, editor.socket)
         await core.wait()
-        await editor.notified("cancelled")
+        await editor.wait_for_notification("cancelled")
         assert await editor.lua("return #require('dapeer.rpc').attached()") == 0
 
 

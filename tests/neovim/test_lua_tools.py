@@ -150,7 +150,7 @@ async def test_a_handler_that_misbehaves_is_told_of_and_breaks_nothing(tmp_path:
         assert has_all(warnings, "the tool twice", "twice; only the first")
         late = await refusal(c, "nvim_slow")
         assert late.startswith("The tool slow timed out after 0.05 s and was cancelled: ")
-        await editor.notified("cancelled")
+        await editor.wait_for_notification("cancelled")
         assert await editor.lua("return WORKSHOP.log") == ["timed out"]
 
 
@@ -164,14 +164,14 @@ async def test_a_cancelled_call_reaches_its_handler_and_a_late_answer_nobody(
             await told.put((progress, total, message))
 
         waiting = asyncio.create_task(c.call_tool("nvim_wait", {}, progress_callback=hear))
-        await editor.notified("waiting")
+        await editor.wait_for_notification("waiting")
         assert await told.get() == (1, 2, "waiting")
         waiting.cancel()
-        await editor.notified("cancelled")
+        await editor.wait_for_notification("cancelled")
         assert await editor.lua("return WORKSHOP.log") == ["cancelled"]
 
         again = asyncio.create_task(call(c, "nvim_wait"))
-        await editor.notified("waiting")
+        await editor.wait_for_notification("waiting")
         await editor.lua("WORKSHOP.finish('done')")
         assert text(await again) == "done"
 
@@ -224,7 +224,7 @@ async def test_the_list_needs_no_neovim_and_a_call_says_why_it_does(tmp_path: Pa
         assert (await editor.lua("return #WORKSHOP.log")) == 0
 
         waiting = asyncio.create_task(refusal(c, "nvim_wait"))
-        await editor.notified("waiting")
+        await editor.wait_for_notification("waiting")
         await editor.kill()
         assert "ended before the tool answered" in await waiting
         await ears.news()
@@ -239,12 +239,12 @@ async def test_a_call_that_nobody_waits_for_any_more_is_cancelled(tmp_path: Path
         await wire.handshake()
         await attached_to(editor)
         await wire.send(by_hand(1, "nvim_wait"))
-        await editor.notified("waiting")
+        await editor.wait_for_notification("waiting")
         if end == "the client leaves":
             await wire.end()
         else:
             await wire.signal(signal.SIGKILL)
-        await editor.notified("cancelled")
+        await editor.wait_for_notification("cancelled")
         assert await editor.lua("return WORKSHOP.log") == ["cancelled"]
         assert await editor.lua("return #require('dapeer.rpc').attached()") == 0
 
@@ -420,7 +420,7 @@ async def test_a_tool_that_is_not_read_only_needs_the_consent_for_running(tmp_pa
         assert refused.startswith(
             "The person did not allow nvim_twice (No person can answer in this Neovim"
         )
-        assert await editor.notified("action") == ["nvim_twice", False]
+        assert await editor.wait_for_notification("action") == ["nvim_twice", False]
         # What only shows what it would do needs none.
         assert await read(c, "nvim_tidy") == "would tidy"
         assert "did not allow nvim_tidy" in await refusal(c, "nvim_tidy", apply=True)
@@ -434,7 +434,7 @@ async def test_after_a_reload_of_the_plugin_tools_and_calls_go_on(tmp_path: Path
     ):
         await ears.news()
         waiting = asyncio.create_task(call(c, "nvim_wait"))
-        await editor.notified("waiting")
+        await editor.wait_for_notification("waiting")
         await editor.lua("""
           for name in pairs(package.loaded) do
             if vim.startswith(name, 'dapeer') then package.loaded[name] = nil end
@@ -446,7 +446,7 @@ async def test_after_a_reload_of_the_plugin_tools_and_calls_go_on(tmp_path: Path
         assert await read(c, "nvim_new") == "new"
         assert (await ask(c, "nvim_add", a=1))["sum"] == 2
         waiting.cancel()
-        await editor.notified("cancelled")
+        await editor.wait_for_notification("cancelled")
 
 
 async def test_lua_runs_tools_as_in_mcp_tools_nvim(tmp_path: Path) -> None:

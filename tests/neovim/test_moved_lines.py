@@ -26,7 +26,7 @@ async def inserts_two_lines(person: Person) -> None:
     """Type two lines above all others, and do not save them."""
     await person.editor.lua(WATCH)
     await person.editor.keys("ggO# new<CR># two<Esc>")
-    await person.editor.notified("changed")
+    await person.editor.wait_for_notification("changed")
 
 
 @pytest.mark.parametrize("where", ["nvim", "direct"])

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from dapeer.mcp.serving import ServerOptions, running
+from dapeer.mcp.serving import ServerOptions, running_server
 from dapeer.neovim.nvim_dap.taps import Taps
 from tests.harness import DATA, Json, ask, call, evaluate
 from tests.neovim.editor import neovim, nvim_dap
@@ -40,7 +40,7 @@ async def test_a_neovim_that_waits_for_a_key_when_the_server_starts_is_attached_
     async with neovim(tmp_path, dap=False, ui=True) as editor:
         await editor.blocked("f")
         async with (
-            running(ServerOptions(nvim=editor.socket)) as (server, _),
+            running_server(ServerOptions(nvim=editor.socket)) as (server, _),
             Client(server, extensions=DATA) as client,
         ):
             await editor.keys("<Esc>")
@@ -98,7 +98,7 @@ async def test_much_output_does_not_make_a_running_program_look_stopped(tmp_path
         await person.run(str(source))
         await person.sees_stop(1)
         await person.does("continue")
-        await editor.notified("printed")
+        await editor.wait_for_notification("printed")
         async with attached(editor) as (c, _):
             assert (await only_session(c))["state"] == "running"
 
@@ -138,7 +138,7 @@ async def test_a_session_whose_adapter_is_still_coming_up_is_one_session(
                 sys.executable, "-m", "debugpy.adapter", "--port", str(port)
             )
             try:
-                await editor.notified("initialized")
+                await editor.wait_for_notification("initialized")
                 assert (await ask(c, "dap_wait_until_paused"))["line"] == LOOP.line("inner")
                 assert (await only_session(c))["feed"] == feed
             finally:
@@ -175,7 +175,7 @@ async def test_nvim_dap_comes_to_no_stop_that_is_over(tmp_path: Path) -> None:
         assert (await person.editor.mode())["blocking"] is False
         # Asked and answered on the same wire: nvim-dap has seen all that came before.
         await person.editor.lua(ASK_THREADS)
-        await person.editor.notified("threads")
+        await person.editor.wait_for_notification("threads")
         session = await person.session()
         assert (session["stopped"], session["signs"]) == (False, [])
 
@@ -200,8 +200,8 @@ async def test_an_action_whose_outcome_nobody_awaits_is_told(tmp_path: Path) -> 
                 while (await only_session(c))["state"] != "running":
                     pass
             tasks.cancel_scope.cancel()
-        assert await editor.notified("told") == ["dap_run", True]
-        assert await editor.notified("told") == ["dap_continue", False]
+        assert await editor.wait_for_notification("told") == ["dap_run", True]
+        assert await editor.wait_for_notification("told") == ["dap_continue", False]
 
 
 WHEN_TOLD = """

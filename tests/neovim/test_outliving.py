@@ -58,7 +58,7 @@ async def assistant(project: Path, *options: str) -> AsyncGenerator[tuple[Client
 
 async def start_core(editor: Editor) -> None:
     await editor.lua("require('dapeer').start()")
-    await editor.notified("ready")
+    await editor.wait_for_notification("ready")
 
 
 async def stopped_in(editor: Editor) -> None:
@@ -186,7 +186,7 @@ async def attached_to(editor: Editor) -> None:
       end
       if #require('dapeer.rpc').attached() > 0 then tell() end
     """)
-    await editor.notified("attached")
+    await editor.wait_for_notification("attached")
 
 
 @pytest.mark.parametrize("server", ["stdio", "serve"])

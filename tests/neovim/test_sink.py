@@ -75,7 +75,7 @@ async def _comes_by_itself(editor: Editor, work: str) -> str:
       end)
     """
     await editor.lua(SINK + reading + work)
-    return str((await editor.notified("came"))[0])
+    return str((await editor.wait_for_notification("came"))[0])
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ async def test_what_waits_when_a_session_ends_comes_before_its_end(tmp_path: Pat
     work = "sinks.request(sink, 'next', 'step ') sinks.finish(sink, 'closed')"
     async with neovim(tmp_path, setup={}) as editor:
         assert await _comes_by_itself(editor, work) == "step closed"
-        assert await editor.notified("came") == ["the end"]
+        assert await editor.wait_for_notification("came") == ["the end"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from dapeer.mcp.rendezvous.announcement import file_of, file_of_neovim
+from dapeer.mcp.rendezvous.announcement import announcement_file, neovim_announcement_file
 from tests.harness import Json, ask, connect, read, refusal
 from tests.harness import client as core
 from tests.mcp.wire import Wire, call, opening, request, serving, started
@@ -161,7 +161,7 @@ async def test_auto_attaches_the_neovims_of_the_project_and_none_nobody(
         async with started(*STDIO, cwd=project) as wire:
             await wire.handshake()
             for editor in (one, two):
-                await editor.notified("attached")
+                await editor.wait_for_notification("attached")
             await wire.ask(call(9, "nvim_connect"))
             states = {row["pid"]: row["state"] for row in await neovims(wire)}
             assert states == {one.pid: "attached", two.pid: "attached", other.pid: "free"}
@@ -265,11 +265,11 @@ class Terminal:
     async def close(self) -> None:
         """Type the end of input, and wait for the end."""
         await self._editor.lua("vim.fn.chansend(...)", self._job, "\x04")
-        assert await self._editor.notified("exited") == [0]
+        assert await self._editor.wait_for_notification("exited") == [0]
 
     async def _line(self) -> str:
         while "\n" not in self._text:
-            (pieces,) = await self._editor.notified("said")
+            (pieces,) = await self._editor.wait_for_notification("said")
             self._text += "\n".join(pieces)
         line, _, self._text = self._text.partition("\n")
         return line.strip()
@@ -317,7 +317,7 @@ async def test_clients_of_one_neovim_share_its_core_wherever_they_are(
             assert [await sessions(client) for client in (two, three)] == [[session], [session]]
         assert await editor.lua(CHANNELS) == 1
         assert await server.end() == 0
-    assert not file_of_neovim(editor.socket).exists()
+    assert not neovim_announcement_file(editor.socket).exists()
 
 
 CHANNELS = """
@@ -357,8 +357,8 @@ async def test_two_cores_of_one_project_are_each_found_by_their_neovim(
         serving("--no-auth", "--nvim", two.socket, cwd=project / "src") as (second, _),
     ):
         for server, editor in ((first, one), (second, two)):
-            assert pid_in(file_of_neovim(editor.socket)) == server.process.pid
-        assert pid_in(file_of(project / "src")) == first.process.pid
+            assert pid_in(neovim_announcement_file(editor.socket)) == server.process.pid
+        assert pid_in(announcement_file(project / "src")) == first.process.pid
         assert await first.signal(signal.SIGTERM) == 0
         # Nobody is left who has announced the project, but a Neovim works on it.
         async with started(*STDIO, cwd=project) as client:

@@ -38,7 +38,7 @@ require('dapeer').setup({ bridge = { command = { %r, '-m', 'dapeer' } }, on_read
 @asynccontextmanager
 async def assistant(editor: Editor) -> AsyncGenerator[Client]:
     """Connect to the core that a Neovim has started, as OpenCode does."""
-    [port] = await editor.notified("ready")
+    [port] = await editor.wait_for_notification("ready")
     token = await editor.lua("return require('dapeer').get_token()")
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(headers=headers, timeout=LIMIT) as web:
@@ -84,28 +84,28 @@ async def test_the_person_is_told_of_every_action_and_asked_where_they_want_to_b
         attached(editor) as (c, _),
     ):
         await ask(c, "dap_run", program=str(steps), breakpoints=[steps.at("add")], where="direct")
-        (action,) = await editor.notified("action")
+        (action,) = await editor.wait_for_notification("action")
         assert (action["tool"], action["kind"], action["ok"]) == ("dap_run", "run", True)
         assert str(steps) in action["arguments"]
         assert action["outcome"].startswith("Stopped (breakpoint) at fixtures/programs/steps.py:5")
 
         await editor.lua("vim.g.answer = ...", DENY)
         told = await refusal(c, "dap_evaluate", expression="a")
-        await editor.notified("asked")
+        await editor.wait_for_notification("asked")
         assert told.startswith("The person did not allow dap_evaluate")
-        (action,) = await editor.notified("action")
+        (action,) = await editor.wait_for_notification("action")
         assert (action["ok"], action["outcome"]) == (False, told)
 
         await editor.lua("vim.g.answer = ...", ALLOW)
         assert await evaluate(c, "a") == "21"
-        (action,) = await editor.notified("action")
+        (action,) = await editor.wait_for_notification("action")
         assert (action["ok"], action["outcome"]) == (True, "  21")
 
         # Who only looks asks for nothing and is told to nobody; nor is a mistake, which does nothing.
         await ask(c, "dap_snapshot")
         assert "Unknown argument" in await refusal(c, "dap_evaluate", expression="a", frame="1")
         await ask(c, "dap_terminate")
-        (action,) = await editor.notified("action")
+        (action,) = await editor.wait_for_notification("action")
         assert action["tool"] == "dap_terminate"
         log = await editor.lua("return require('dapeer.person.actions').lines()")
         assert len(log) == 4

@@ -99,18 +99,20 @@ async def test_a_person_sees_which_assistants_are_connected_and_which_of_them_ha
             serving("--no-auth", "--nvim", editor.socket) as (_, url),
             named("claude-code", url),
         ):
-            assert await editor.notified("company") == [[]]
-            assert await editor.notified("company") == [["claude-code 2"]]
+            assert await editor.wait_for_notification("company") == [[]]
+            assert await editor.wait_for_notification("company") == [["claude-code 2"]]
             async with named("aider", url) as aider, named("zed", url) as zed:
-                await editor.notified("company")
-                assert await editor.notified("company") == [["aider 2", "claude-code 2", "zed 2"]]
+                await editor.wait_for_notification("company")
+                assert await editor.wait_for_notification("company") == [
+                    ["aider 2", "claude-code 2", "zed 2"]
+                ]
                 await clear(zed)
                 assert await editor.lua(TEXT) == "zed 2, aider 2, claude-code 2"
                 assert "dap_clear_breakpoints  [zed 2]  →" in await editor.lua(LOG)
                 await clear(aider)
-            await editor.notified("company")
+            await editor.wait_for_notification("company")
             # Who has left is not there, though the log names them.
-            assert await editor.notified("company") == [["claude-code 2"]]
+            assert await editor.wait_for_notification("company") == [["claude-code 2"]]
             assert await editor.lua(TEXT) == "claude-code 2"
             assert "[aider 2]" in await editor.lua(LOG)
 

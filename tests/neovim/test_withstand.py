@@ -182,7 +182,7 @@ async def test_messages_that_cannot_be_told_cost_only_themselves(
             vim.rpcnotify(vim.g.test_channel, 'answered', err and tostring(err) or 'fine')
           end)
         """)
-        assert await person.editor.notified("answered") == ["fine"]
+        assert await person.editor.wait_for_notification("answered") == ["fine"]
         assert (await ask(c, "dap_step_over"))["line"] == AFTER
         await person.sees_stop(AFTER)
 

@@ -127,7 +127,7 @@ async def chatting(
 async def knows_the_version(editor: Editor) -> None:
     """Wait until opencode.nvim knows its program's version: without it, it hears of no events after 5 s."""
     await editor.lua(KNOWS)
-    await editor.notified("version")
+    await editor.wait_for_notification("version")
 
 
 async def opens(editor: Editor) -> dict[str, Any]:
@@ -138,11 +138,11 @@ async def opens(editor: Editor) -> dict[str, Any]:
 
 async def connected(editor: Editor) -> dict[str, Any]:
     """Wait until OpenCode has the tools."""
-    [entry] = await editor.notified("connected")
+    [entry] = await editor.wait_for_notification("connected")
     return entry
 
 
 async def disconnected(editor: Editor) -> dict[str, Any]:
     """Wait until it has them no more."""
-    [entry] = await editor.notified("disconnected")
+    [entry] = await editor.wait_for_notification("disconnected")
     return entry

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.integrations.opencode.prompts.asks import chosen, reply
+from dapeer.integrations.opencode.prompts.asks import ask_to_answer, reply_request
 from dapeer.integrations.opencode.prompts.messages import last_prompt, new_id, turn_of
 from tests.json_types import Json
 
@@ -90,12 +90,15 @@ READ: Json = {"id": "per_1", "kind": "permission", "permission": "read"}
 
 def test_an_answer_must_fit_what_is_asked() -> None:
     answers = [["Yes"], ["Milk", "honey"]]
-    assert reply(TEA, None, answers, None) == (
+    assert reply_request(TEA, None, answers, None) == (
         "/question/que_1/reply",
         {"answers": [["Yes"], ["Milk", "honey"]]},
     )
-    assert reply(TEA, "reject", None, None) == ("/question/que_1/reject", {})
-    assert reply(READ, "reject", None, "not now")[1] == {"reply": "reject", "message": "not now"}
+    assert reply_request(TEA, "reject", None, None) == ("/question/que_1/reject", {})
+    assert reply_request(READ, "reject", None, "not now")[1] == {
+        "reply": "reject",
+        "message": "not now",
+    }
     wrong: list[tuple[Json, Any, Any, Any, str]] = [
         (
             TEA,
@@ -118,12 +121,12 @@ def test_an_answer_must_fit_what_is_asked() -> None:
     ]
     for ask, decision, given, message, sentence in wrong:
         with pytest.raises(ArgumentError, match=re.escape(sentence)):
-            reply(ask, decision, given, message)
+            reply_request(ask, decision, given, message)
 
 
 def test_who_asks_several_things_is_answered_by_name() -> None:
-    assert chosen([TEA, READ], "per_1") is READ
+    assert ask_to_answer([TEA, READ], "per_1") is READ
     with pytest.raises(ArgumentError, match="Give `request_id`: que_1, per_1"):
-        chosen([TEA, READ], None)
+        ask_to_answer([TEA, READ], None)
     with pytest.raises(ArgumentError, match="is not waiting for an answer"):
-        chosen([], None)
+        ask_to_answer([], None)

@@ -108,11 +108,11 @@ async def test_a_session_that_a_person_opens_debugs_with_the_tools(tmp_path: Pat
             await knows_the_version(editor)
             entry = await opens(editor)
             assert (entry["name"], entry["directory"]) == ("dapeer", str(tmp_path / "shop"))
-            await editor.notified("follows")
+            await editor.wait_for_notification("follows")
             await editor.lua("vim.cmd('Opencode run Why is the amount wrong?')")
             # In the person's nvim-dap: they see it.
-            assert await editor.notified("stopped") == ["breakpoint"]
-            await editor.notified("idle")
+            assert await editor.wait_for_notification("stopped") == ["breakpoint"]
+            await editor.wait_for_notification("idle")
             assert (await editor.lua(LAST_WORDS)) == (
                 f"9.0 is taken off of a sum that line {shop.line('item_cost')} reduced."
             )
@@ -138,7 +138,7 @@ async def test_a_core_that_only_opencode_needs_ends_with_it(tmp_path: Path) -> N
             await opens(editor)
             core = await core_of(editor)
             os.kill(await own_server(editor), signal.SIGKILL)
-            await editor.notified("core stopped")
+            await editor.wait_for_notification("core stopped")
             await process_gone(core)
             await editor.lua("require('opencode.server_job').ensure_server()")
             await connected(editor)
@@ -162,13 +162,13 @@ async def working_here(shared: OpenCode, tmp_path: Path) -> AsyncGenerator[Edito
     ) as editor:
         await knows_the_version(editor)
         await editor.lua("require('opencode.server_job').ensure_server()")
-        [event, *_] = await editor.notified("warned")
+        [event, *_] = await editor.wait_for_notification("warned")
         assert "Connected to remote server" in event
         await editor.lua("require('dapeer').setup(...)", INTEGRATED)
         assert (await connected(editor))["directory"] == str(here)
         assert registered(shared, here) == {"dapeer": "connected"}
         assert registered(shared, there) == {}
-        await editor.notified("follows")
+        await editor.wait_for_notification("follows")
         yield editor
         # A server that runs on keeps what opencode.nvim follows its events with, beyond Neovim's end.
         await editor.lua("require('opencode.state').event_manager:stop()")
@@ -323,13 +323,13 @@ async def test_what_is_wrong_is_told_once_in_a_sentence(shared: OpenCode, tmp_pa
     async with chatting(tmp_path, shared.provider, rc="", project=tmp_path / "project") as editor:
         for _ in range(2):
             await editor.lua(READY, shared.url)
-        [warning, _] = await editor.notified("warned")
+        [warning, _] = await editor.wait_for_notification("warned")
         assert warning.startswith("dapeer: OpenCode requires a password: ")
         assert "requires a password: give `server.password` to opencode.nvim" in await health(
             editor
         )
         await editor.lua(READY, elsewhere)
-        [warning, _] = await editor.notified("warned")
+        [warning, _] = await editor.wait_for_notification("warned")
         assert warning.startswith("dapeer: OpenCode is on another machine")
         await editor.lua("vim.env.OPENCODE_SERVER_PASSWORD = ...", shared.password)
         await editor.lua(READY, shared.url)
@@ -344,9 +344,9 @@ async def test_a_core_that_cannot_be_started_is_told_once(tmp_path: Path) -> Non
             for _ in range(2):
                 await editor.lua(READY, "http://127.0.0.1:9")
             await editor.lua("vim.schedule(function() vim.notify('and nothing else') end)")
-            [warning, _] = await editor.notified("warned")
+            [warning, _] = await editor.wait_for_notification("warned")
             assert warning.startswith("dapeer: The core cannot be started")
-            assert (await editor.notified("warned"))[0] == "and nothing else"
+            assert (await editor.wait_for_notification("warned"))[0] == "and nothing else"
 
 
 @needs_opencode_nvim

@@ -101,14 +101,17 @@ def test_a_url_tells_whether_it_is_of_this_machine(url: str, here: object) -> No
 
 
 def test_each_core_has_a_name_of_its_own_which_is_free_again_when_it_leaves() -> None:
-    first, second = claims.take(SERVER, "/shop"), claims.take(SERVER, "/shop")
-    elsewhere = [claims.take(SERVER, "/bank"), claims.take("http://127.0.0.1:4097", "/shop")]
+    first, second = claims.claim_name(SERVER, "/shop"), claims.claim_name(SERVER, "/shop")
+    elsewhere = [
+        claims.claim_name(SERVER, "/bank"),
+        claims.claim_name("http://127.0.0.1:4097", "/shop"),
+    ]
     assert [first.name, second.name] == ["dapeer", "dapeer-2"]
     assert [claim.name for claim in elsewhere] == ["dapeer", "dapeer"]
     first.release()
-    third = claims.take(SERVER, "/shop")
+    third = claims.claim_name(SERVER, "/shop")
     assert third.name == "dapeer"
-    assert list(claims.abandoned(SERVER)) == []
+    assert list(claims.claim_abandoned_names(SERVER)) == []
     for claim in (second, third, *elsewhere):
         claim.release()
     assert list((Path(folder_names.state()) / "opencode").iterdir()) == []
@@ -117,7 +120,7 @@ def test_each_core_has_a_name_of_its_own_which_is_free_again_when_it_leaves() ->
 def test_a_core_has_a_name_where_nothing_can_be_written() -> None:
     Path(folder_names.state()).parent.mkdir()
     Path(folder_names.state()).write_text("no folder")
-    claim = claims.take(SERVER, "/shop")
+    claim = claims.claim_name(SERVER, "/shop")
     assert claim.name == "dapeer"
     claim.release()
-    assert list(claims.abandoned(SERVER)) == []
+    assert list(claims.claim_abandoned_names(SERVER)) == []

@@ -96,7 +96,7 @@ class Desks:
         keys = f"<C-\\><C-n>:buffer {self.notes}<CR>gg0<F12>"
         await self._each(lambda editor: editor.keys(keys))
         for editor in self.both:
-            await editor.notified("typed")
+            await editor.wait_for_notification("typed")
         self._last = time.monotonic()
 
     async def texts(self) -> list[list[str]]:

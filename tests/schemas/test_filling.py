@@ -6,7 +6,7 @@ import pytest
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
-from dapeer.base.schemas import unpacked, without_filled
+from dapeer.base.schemas import convert_arguments, without_filled
 from dapeer.tools.base import schema
 from dapeer.tools.base.tool import Tool
 from tests.tools.test_served import ALL, a_call, needed
@@ -79,7 +79,9 @@ def test_a_call_with_everything_filled_in_is_the_call_without(tool: Tool) -> Non
         unexplained = set(given.arguments) - needed(tool).keys()
         assert not unexplained or len(given.empty) < 3
         assert all(given.arguments[name] in (0, []) for name in unexplained)
-        schema.model(tool.function).model_validate(unpacked(given.arguments, tool.input_schema))
+        schema.arguments_model(tool.function).model_validate(
+            convert_arguments(given.arguments, tool.input_schema)
+        )
 
 
 @pytest.mark.parametrize("tool", lua_tools(), ids=lambda tool: tool.name)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.base.schemas import flaw_of, notes, problem_of, unpacked
+from dapeer.base.schemas import convert_arguments, flaw_of, notes, problem_of
 from dapeer.base.schemas.judge import Judge
 
 NAME = {"type": "string", "maxLength": 5}
@@ -153,9 +153,15 @@ def test_arguments_are_taken_as_models_write_them() -> None:
         maybe={"type": ["string", "null"]},
     )
     given = {"n": "3", "s": 7, "l": "[1]", "b": "true", "maybe": None, "x": None}
-    assert unpacked(given, schema) == {"n": 3, "s": "7", "l": [1], "b": True, "maybe": None}
+    assert convert_arguments(given, schema) == {
+        "n": 3,
+        "s": "7",
+        "l": [1],
+        "b": True,
+        "maybe": None,
+    }
     odd = {"n": "three", "s": True, "l": "[" * 100_000}
-    assert unpacked(odd, schema) == odd
+    assert convert_arguments(odd, schema) == odd
 
 
 BREAKPOINT = an(
@@ -198,7 +204,7 @@ AT = {"filename": "a.py", "line": 12}
 def test_what_can_mean_only_one_thing_is_understood(
     given: dict[str, Any], schema: dict[str, Any], understood: dict[str, Any]
 ) -> None:
-    assert unpacked(given, schema) == understood
+    assert convert_arguments(given, schema) == understood
 
 
 def test_arguments_that_were_split_are_told() -> None:
@@ -207,7 +213,7 @@ def test_arguments_that_were_split_are_told() -> None:
         ('["a"]', []),
     ):
         given = {"args": text}
-        assert [*notes(given, unpacked(given, RUN))] == told
+        assert [*notes(given, convert_arguments(given, RUN))] == told
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ async def test_a_program_runs_on_is_stopped_or_has_ended_by_a_signal(
     process.send_signal(signal.SIGTRAP)
     assert pending_signals(process.pid) == 1 << (signal.SIGTRAP - 1)
     process.send_signal(signal.SIGCONT)
-    assert await program.ended(LIMIT)
+    assert await program.wait_for_end(LIMIT)
     assert program.fate() == "the program has ended, killed by SIGTRAP"
     program.close()
 

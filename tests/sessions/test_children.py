@@ -65,7 +65,7 @@ def answering(answer: Adapter, size: int) -> Mapping[str, Answer]:
 
 async def listed(w: Wired, kind: str | None, start: int, count: int) -> tuple[list[str], int]:
     """Return the names on a page, and how many follow."""
-    stop = w.session.mirror.stopped()
+    stop = w.session.mirror.require_stop()
     page = await page_of(w.session.inspect, stop, 99, kind, start, count)
     return [each["name"] for each in page.rows], page.total - start - len(page.rows)
 

@@ -42,7 +42,7 @@ async def test_of_a_deep_stack_the_ends_are_fetched_and_the_rest_as_far_as_it_is
         names = [each["name"] for each in await w.session.inspect.stack_trace(1, 1050, 3)]
         assert names == ["f1050", "f1051", "f1052"]
         assert pages(w.peer)[2:] == [(20, 1033)]
-        stop = w.session.mirror.stopped()
+        stop = w.session.mirror.require_stop()
         assert stop.stack.outermost is stop.stack.frame(4999) is not None
         await w.session.inspect.stack_trace(1, 0, 1053)
         assert len(w.peer.of("stackTrace")) == 3
@@ -62,7 +62,7 @@ async def test_a_deep_stack_is_fetched_whole_where_its_ends_do_not_tell_what_is_
     async with wired({"stackTrace": stack}) as w:
         await w.stop()
         shown = (await snapshot(w.session)).get("stack", [])
-        assert len(w.session.mirror.stopped().stack.frames[1]) == 600
+        assert len(w.session.mirror.require_stop().stack.frames[1]) == 600
         assert shown[-1].startswith(("f599 ", "again /p.py:1 (600 times)"))
         assert pages(w.peer) == asked
 

@@ -149,7 +149,7 @@ async def test_a_caller_that_gives_up_stops_no_fetch_that_others_wait_for() -> N
 async def test_a_fetch_that_everybody_has_given_up_is_still_remembered() -> None:
     async with wired(held(99)) as w:
         await w.stop()
-        stop = w.session.mirror.stopped()
+        stop = w.session.mirror.require_stop()
         alone = asyncio.create_task(w.session.inspect.variables(99))
         await w.peer.asked("variables", 2)
         alone.cancel()
@@ -193,7 +193,7 @@ async def test_what_is_told_after_the_program_has_moved_on_is_nobody_s() -> None
             late = [{"name": "old", "value": "1", "variablesReference": 0}]
             await w.peer.answer(request, {"variables": late})
             assert await asking == []
-        assert 99 not in w.session.mirror.stopped().values.variables
+        assert 99 not in w.session.mirror.require_stop().values.variables
 
 
 async def test_there_is_nothing_to_look_at_while_the_program_runs() -> None:

@@ -7,7 +7,7 @@ import pytest
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
-from dapeer.view.snapshot import ended
+from dapeer.view.snapshot import snapshot_of_end
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_error_that_ends_a_program_is_found_in_what_it_prints(
     mirror.exit_code = 1
     pattern = load_all(shipped())[adapter].stopping.traceback
     errors = PrintedErrors(mirror.printed.output, pattern)
-    end = ended(1, mirror, 0, None, Path("/a"), error=errors.last())
+    end = snapshot_of_end(1, mirror, 0, None, Path("/a"), error=errors.last())
     assert (end.get("file"), end.get("line")) == (place or (None, None))
     assert end.get("exception", "") == error
 

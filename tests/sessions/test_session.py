@@ -185,7 +185,7 @@ async def test_a_resume_that_is_refused_is_told_and_the_stop_lasts() -> None:
     async with wired({"next": refused}) as w:
         await w.stop()
         assert isinstance(await failure(w.session.resume("next", {"threadId": 1})), RequestFailed)
-        assert w.session.mirror.stopped().number == 1
+        assert w.session.mirror.require_stop().number == 1
 
 
 async def test_an_adapter_that_ends_at_a_resume_is_no_failure_of_it() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system.archives import checked, unpack
+from dapeer.base.system.archives import check_and_restrict, unpack
 from tests.programs import ROOT
 
 HARMLESS = {
@@ -137,10 +137,10 @@ def test_without_the_filter_of_python_a_member_becomes_what_it_would_be(
         wanted = tarfile.data_filter(member(given), str(tmp_path))
     except tarfile.TarError:
         with pytest.raises(tarfile.TarError):
-            checked(member(given), tmp_path)
+            check_and_restrict(member(given), tmp_path)
         return
     assert wanted is not None
-    ours = checked(member(given), tmp_path)
+    ours = check_and_restrict(member(given), tmp_path)
     assert (ours.name, ours.linkname) == (wanted.name, wanted.linkname)
     assert wanted.mode is None or ours.mode == wanted.mode
     assert ours.uid == os.getuid()

@@ -15,7 +15,7 @@ async def test_an_answer_is_given_once_to_all_who_wait_also_when_one_no_longer_w
         await answer.wait()
     assert not answer.is_given
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(answer.given)
+        tasks.start_soon(answer.wait_until_given)
         await anyio.lowlevel.checkpoint()
         answer.give(1)
         answer.give(2)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system.folders import PREFIX, held, sweep
+from dapeer.base.system.folders import PREFIX, sweep, temporary_folder
 from dapeer.sessions.debugger.debugger import Debugger
 from tests.processes import LIMIT
 from tests.programs import ROOT
@@ -36,7 +36,7 @@ def holder(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
 
 
 def test_a_folder_is_closed_to_others_and_gone_at_the_end(tmp_path: Path) -> None:
-    with held(str(tmp_path)) as folder:
+    with temporary_folder(str(tmp_path)) as folder:
         assert folder.stat().st_mode & 0o777 == 0o700
         (folder / "file").touch()
     assert list(tmp_path.iterdir()) == []
@@ -46,7 +46,7 @@ def test_what_a_killed_process_has_left_is_swept_and_what_lives_is_not(
     holder: tuple[subprocess.Popen[str], Path], tmp_path: Path
 ) -> None:
     process, folder = holder
-    with held(str(tmp_path)) as mine:
+    with temporary_folder(str(tmp_path)) as mine:
         sweep(str(tmp_path))
         assert {folder, mine} == set(tmp_path.iterdir())
         process.send_signal(signal.SIGKILL)

@@ -117,7 +117,7 @@ def test_another_machine_is_none_of_our_concern(host: str) -> None:
 
 
 def test_the_administrator_is_no_stranger() -> None:
-    unix_peer.check(0, "here")
+    unix_peer.check_user(0, "here")
 
 
 @pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="Linux tells so of a Unix socket")

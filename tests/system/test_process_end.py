@@ -47,7 +47,7 @@ async def test_the_signal_that_ends_a_process_is_known_before_and_after_its_buri
     assert file is not None
     assert process.stdin
     async with asyncio.timeout(LIMIT):
-        waiting = asyncio.create_task(process_end.over(process.pid, file))
+        waiting = asyncio.create_task(process_end.wait_for_end(process.pid, file))
         process.stdin.close()
         assert await waiting == killer
     process.wait(LIMIT)
@@ -68,7 +68,7 @@ async def test_a_process_whose_first_thread_has_ended_lives_on(python: Run) -> N
     assert process.stdout
     async with asyncio.timeout(LIMIT):
         process.stdout.readline()
-        waiting = asyncio.create_task(process_end.over(process.pid, file))
+        waiting = asyncio.create_task(process_end.wait_for_end(process.pid, file))
         os.kill(process.pid, 0)
         process.stdin.close()
         assert await waiting is None
@@ -96,5 +96,5 @@ async def test_who_has_gone_is_not_waited_for(python: Run) -> None:
     assert file is not None
     process.wait(LIMIT)
     async with asyncio.timeout(LIMIT):
-        assert await process_end.over(process.pid, file) is None
+        assert await process_end.wait_for_end(process.pid, file) is None
     os.close(file)

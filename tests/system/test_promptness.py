@@ -39,7 +39,7 @@ os.waitpid(program, 0)
 """
 
 pytestmark = pytest.mark.skipif(
-    bool(promptness.refusal()),
+    bool(promptness.why_not_allowed()),
     reason="the system does not let a process reach into its child: needs Linux 5.6 and kernel.yama.ptrace_scope below 2",
 )
 

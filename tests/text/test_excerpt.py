@@ -2,7 +2,7 @@
 
 import pytest
 
-from dapeer.base.text.excerpt import within
+from dapeer.base.text.excerpt import lines_of_function
 
 METHODS = """\
     def take(self):
@@ -44,9 +44,9 @@ int main(void) {
 def test_what_is_anothers_is_left_out(
     lines: list[str], line: int, function: str, kept: tuple[int, list[str]]
 ) -> None:
-    assert within(10, lines, line, function) == kept
+    assert lines_of_function(10, lines, line, function) == kept
 
 
 def test_a_line_that_calls_the_function_itself_is_not_its_head() -> None:
     lines = ["def walk(node):", "    if walk(node.left):", "        return node"]
-    assert within(1, lines, 3, "walk") == (1, lines)
+    assert lines_of_function(1, lines, 3, "walk") == (1, lines)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.tools.base.answer_pages import MAX_ANSWER_CHARS, Page, limited
+from dapeer.tools.base.answer_pages import MAX_ANSWER_CHARS, Page, limit_reply
 from dapeer.tools.base.call import Call, Reply
 from tests.tools.test_served import ALL, a_call
 
@@ -18,7 +18,7 @@ WORDS = "\n".join(f"word {'x' * (number % 80)}" for number in range(2000))
 
 
 def short(text: str, page: Page | None = None, *, folds: bool = True) -> str:
-    return limited(Reply(text), page or Page(), repeats=True, folds=folds).text
+    return limit_reply(Reply(text), page or Page(), repeats=True, folds=folds).text
 
 
 def test_lines_that_differ_in_numbers_alone_are_folded_where_an_answer_is_too_long() -> None:
@@ -49,7 +49,9 @@ def test_what_has_no_room_is_named_with_the_way_to_it_and_notes_stay() -> None:
 
 
 def test_one_endless_line_and_data_are_cut_too() -> None:
-    reply = limited(Reply("x" * 90_000, {"rows": ["y"] * 5000}), Page(), repeats=False, folds=False)
+    reply = limit_reply(
+        Reply("x" * 90_000, {"rows": ["y"] * 5000}), Page(), repeats=False, folds=False
+    )
     assert len(reply.text) < MAX_ANSWER_CHARS
     assert len(json.dumps(reply.data)) < 100
 

@@ -65,15 +65,15 @@ def test_other_files_are_not_taken_for_secret(name: str) -> None:
 
 def test_the_patterns_of_people_are_in_force_while_they_are_here() -> None:
     files = SecretFiles()
-    files.take([("*.private",), ("keys/{a,b}/**", "[!x].txt")])
+    files.set_patterns([("*.private",), ("keys/{a,b}/**", "[!x].txt")])
     assert files.hides("/p/a.private")
     assert files.hides("/p/keys/b/c/d")
     assert files.hides("/p/a.txt")
     assert not files.hides("/p/x.txt")
     assert not files.hides("/p/.env")
-    files.take([()])
+    files.set_patterns([()])
     assert not files.hides("/p/.env")
-    files.take([])
+    files.set_patterns([])
     assert files.hides("/p/.env")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from dapeer.mirror.stops.stops import Stop
 from dapeer.mirror.stops.values import KEPT_VARIABLES
-from dapeer.view.activations import ACTIVATION, ActivationComparison, compared
+from dapeer.view.activations import ACTIVATION, ActivationComparison, compare_locals
 from tests.told import Told
 
 LOCALS = 7
@@ -43,7 +43,7 @@ def at(
 
 
 def comparison(told: Told, stop: Stop) -> ActivationComparison:
-    return compared(told.mirror.history, stop)
+    return compare_locals(told.mirror.history, stop)
 
 
 def changes(told: Told, stop: Stop) -> Changes:
@@ -68,7 +68,7 @@ def test_frames_of_others_below_a_call_do_not_make_it_another_one() -> None:
         told.ask("continue", threadId=1)
         told.event("stopped", reason="exception", threadId=1, allThreadsStopped=True)
         told.tell("stackTrace", {"stackFrames": [*inner, *own]}, threadId=1)
-    stop = told.mirror.stopped()
+    stop = told.mirror.require_stop()
     assert stop.stack.front == len(inner)
     assert comparison(told, stop).same is None
 

@@ -31,7 +31,7 @@ def test_a_failed_evaluation_gets_a_hint_where_there_is_one() -> None:
 
 def cause(view: Snapshot, why: str | None) -> str | None:
     advice = Advice(missing=lambda _printed: why)
-    return advice.noted(view, OutputLog()).get("cause")
+    return advice.add_hints(view, OutputLog()).get("cause")
 
 
 def test_why_a_program_has_done_nothing_is_told_at_its_end_alone() -> None:
@@ -66,7 +66,7 @@ def test_what_fails_in_a_build_is_told_with_the_names_that_it_may_need() -> None
         assert (
             any(
                 "if the build is minified" in each
-                for each in advice.noted(view, OutputLog()).get("notes", ())
+                for each in advice.add_hints(view, OutputLog()).get("notes", ())
             )
             is known
         )
@@ -92,9 +92,9 @@ def test_a_rejection_and_an_optimised_program_are_explained_once() -> None:
         *optimised,
     ):
         advice = Advice(lambda at, text, of=adapter: advise(OURS[of].hints, {}, at, text))
-        notes = advice.noted(view, OutputLog()).get("notes", ())
+        notes = advice.add_hints(view, OutputLog()).get("notes", ())
         assert [note[: len(words)] for note in notes] == [words]
-        assert "notes" not in advice.noted(view, OutputLog())
+        assert "notes" not in advice.add_hints(view, OutputLog())
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_what_a_program_has_printed_first_is_told_once_unless_the_answer_shows_i
         log.append("stderr", f"{said}\nmore\n")
         view: Snapshot = {"session_id": 1, "state": "stopped", "output": shown}
         advice = Advice(lambda at, text: advise(OURS["debugpy"].hints, {}, at, text))
-        assert advice.noted(view, log).get("notes", []) == notes
+        assert advice.add_hints(view, log).get("notes", []) == notes
         view["output"] = ""
-        assert "notes" not in advice.noted(view, log)
+        assert "notes" not in advice.add_hints(view, log)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.text.live_rows import drawn
+from dapeer.collecting.text.live_rows import page_of_rows
 from dapeer.collecting.text.summary import section
 from dapeer.view import render, snapshot
 from tests.told import Told
@@ -55,13 +55,13 @@ def look(told: Told) -> None:
     for _ in range(2):
         stop = mirror.stop
         if stop is not None:
-            view = snapshot.stopped(1, mirror, stop, Path("/p"))
+            view = snapshot.snapshot_of_stop(1, mirror, stop, Path("/p"))
             render.snapshot(view, Path("/p"))
             told.ask("next", threadId=1)
         told.stopped()
         told.tell("stackTrace", {"stackFrames": [frame(1)], "totalFrames": 1}, threadId=1)
     told.event("terminated")
-    render.snapshot(snapshot.ended(1, mirror, 0, None, Path("/p")), Path("/p"))
+    render.snapshot(snapshot.snapshot_of_end(1, mirror, 0, None, Path("/p")), Path("/p"))
 
 
 def frames(told: Told, n: int) -> None:
@@ -160,7 +160,7 @@ def breakpoints(told: Told, n: int) -> None:
     for each in range(n):
         told.event("breakpoint", reason="changed", breakpoint={"id": each, "verified": True})
     told.event("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[*range(n)])
-    told.mirror.placed.stops(told.mirror.stop.body if told.mirror.stop else {})
+    told.mirror.placed.is_breakpoint_stop(told.mirror.stop.body if told.mirror.stop else {})
 
 
 def files_with_breakpoints(told: Told, n: int) -> None:
@@ -195,10 +195,10 @@ def rows(n: int, points: int, parts: int) -> None:
     for part in range(parts):
         numbers = range(part * n // parts, (part + 1) * n // parts)
         lines = [ROW.format(point=1 + each % points, hit=1 + each // points) for each in numbers]
-        collected.take(1, BlockPart.of_text("".join(lines)), "tracer")
+        collected.add_part(1, BlockPart.of_text("".join(lines)), "tracer")
     section(collected.collections.values(), Path("/p"))
     for each in collected.collections.values():
-        drawn(each, Path("/p"))
+        page_of_rows(each, Path("/p"))
 
 
 def rows_in_one_part(_told: Told, n: int) -> None:

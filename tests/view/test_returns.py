@@ -1,7 +1,7 @@
 """The function that has returned to the place of a stop."""
 
 from dapeer.mirror.stops.stops import Stop
-from dapeer.view.returns import RAISED, last_of_raised, last_of_returned, returned
+from dapeer.view.returns import RAISED, last_of_raised, last_of_returned, stop_in_returned_function
 from tests.told import Told
 
 
@@ -23,7 +23,7 @@ def test_the_function_that_was_left_is_the_one_that_has_returned() -> None:
     told = Told()
     inside = at(told, "total", "main")
     now = at(told, "main")
-    assert returned(told.mirror.history, now) is inside
+    assert stop_in_returned_function(told.mirror.history, now) is inside
     assert last_of_returned(told.mirror.history, now) == "total"
 
 
@@ -40,11 +40,11 @@ def test_a_function_of_another_thread_has_not_returned_here() -> None:
     told = Told()
     at(told, "total", "main", thread=2)
     now = at(told, "main")
-    assert returned(told.mirror.history, now) is None
+    assert stop_in_returned_function(told.mirror.history, now) is None
     assert last_of_returned(told.mirror.history, now) == ""
 
 
 def test_a_function_that_another_one_had_called_has_not_returned_here() -> None:
     told = Told()
     at(told, "total", "elsewhere")
-    assert returned(told.mirror.history, at(told, "main")) is None
+    assert stop_in_returned_function(told.mirror.history, at(told, "main")) is None

@@ -23,7 +23,7 @@ CHECK = TypeAdapter(Snapshot)
 
 def shown(told: Told) -> Snapshot:
     """Return the snapshot of where the program is stopped, held against its own shape."""
-    view = snapshot.stopped(1, told.mirror, told.mirror.stopped(), PROJECT)
+    view = snapshot.snapshot_of_stop(1, told.mirror, told.mirror.require_stop(), PROJECT)
     assert CHECK.validate_python(view, strict=True, extra="forbid") == view
     return view
 
@@ -352,7 +352,7 @@ def test_what_is_relative_in_text_is_absolute_in_data() -> None:
 def test_a_running_program_shows_what_it_printed_since() -> None:
     told = Told()
     told.event("output", category="stdout", output="old\nnew\n")
-    view = snapshot.running(1, told.mirror, 4, PROJECT)
+    view = snapshot.snapshot_of_running(1, told.mirror, 4, PROJECT)
     assert CHECK.validate_python(view, strict=True) == view
     assert view == {"session_id": 1, "state": "running", "output": "new\n"}
     assert render.snapshot(view, PROJECT).splitlines() == [
@@ -365,7 +365,7 @@ def test_a_running_program_shows_what_it_printed_since() -> None:
 def test_a_pause_that_is_pending_is_told_with_places() -> None:
     told = Told()
     told.ask("pause", threadId=1)
-    view = snapshot.running(1, told.mirror, 0, PROJECT)
+    view = snapshot.snapshot_of_running(1, told.mirror, 0, PROJECT)
     view["threads"] = ["1 main blocked at a.py:3 in f"]
     view["tasks"] = ["Task-1 at a.py:9 in g"]
     assert CHECK.validate_python(view, strict=True) == view
@@ -386,7 +386,7 @@ def test_the_end_tells_code_cause_and_last_output() -> None:
     told.event("output", category="stderr", output="bye\n")
     told.event("exited", exitCode=3)
     told.event("terminated")
-    view = snapshot.ended(1, told.mirror, 0, "its adapter has gone", PROJECT)
+    view = snapshot.snapshot_of_end(1, told.mirror, 0, "its adapter has gone", PROJECT)
     assert CHECK.validate_python(view, strict=True) == view
     assert view == {
         "session_id": 1,
@@ -399,15 +399,17 @@ def test_the_end_tells_code_cause_and_last_output() -> None:
         "Ended, exit code 3: its adapter has gone [session 1]\nOutput:\n  bye"
     )
     # What its adapter tells as the exit code of a killed program is none.
-    assert "exit_code" not in snapshot.ended(1, told.mirror, 0, "killed by SIGKILL", PROJECT)
+    assert "exit_code" not in snapshot.snapshot_of_end(
+        1, told.mirror, 0, "killed by SIGKILL", PROJECT
+    )
 
 
 def test_an_exit_code_of_zero_is_told_and_an_unknown_one_is_called_so() -> None:
     told = Told()
     told.event("terminated")
-    unknown = snapshot.ended(1, told.mirror, 0, None, PROJECT)
+    unknown = snapshot.snapshot_of_end(1, told.mirror, 0, None, PROJECT)
     told.event("exited", exitCode=0)
-    known = snapshot.ended(1, told.mirror, 0, None, PROJECT)
+    known = snapshot.snapshot_of_end(1, told.mirror, 0, None, PROJECT)
     assert render.snapshot(unknown, PROJECT) == "Ended, exit code unknown [session 1]"
     assert render.snapshot(known, PROJECT) == "Ended, exit code 0 [session 1]"
 
@@ -416,7 +418,7 @@ def test_much_output_of_an_ended_program_is_cut_and_counted() -> None:
     told = Told()
     told.event("output", category="stdout", output="x" * 10_000)
     told.event("terminated")
-    view = snapshot.ended(1, told.mirror, 0, None, PROJECT)
+    view = snapshot.snapshot_of_end(1, told.mirror, 0, None, PROJECT)
     assert view.get("notes") == ["9400 more characters of output: dap_program_output since=0"]
 
 
@@ -451,7 +453,7 @@ def test_an_earlier_stop_shows_its_own_output_only() -> None:
     told.ask("continue", threadId=1)
     told.event("output", category="stdout", output="two\n")
     stop(told)
-    view = snapshot.stopped(1, told.mirror, first, PROJECT)
+    view = snapshot.snapshot_of_stop(1, told.mirror, first, PROJECT)
     assert view.get("output") == "one\n"
 
 

@@ -101,7 +101,7 @@ def reading(folder: Path) -> tuple[float, float, int]:
         kept.point(["i", "x"], path=str(P.source), line=P.line("tight"))
         begin = time.thread_time()
         for part in read(data).parts:
-            kept.take(1, part, "tracer")
+            kept.add_part(1, part, "tracer")
         took = time.thread_time() - begin
         begin = time.thread_time()
         section(kept.collections.values(), P.source.parent)

@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from dapeer.collecting.comparison.divergence import compared
-from dapeer.collecting.comparison.run_rows import places, run
+from dapeer.collecting.comparison.divergence import compare_runs
+from dapeer.collecting.comparison.run_rows import places, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 
@@ -42,7 +42,7 @@ def collected(cells: Callable[[int], Cells]) -> Collected:
     found.point(["i"], path="/cart.py", line=5)
     rows = ((1 + n % 2, n // 2 + 1, cells(n)[: 2 - n % 2]) for n in range(ROWS))
     lines = [f"{point}\t{hit}\t0.1\tMainThread\t\tmain\t" + "\t".join(c) for point, hit, c in rows]
-    found.take(1, BlockPart.of_text("\n".join([*lines, ""])), "tracer")
+    found.add_part(1, BlockPart.of_text("\n".join([*lines, ""])), "tracer")
     return found
 
 
@@ -51,11 +51,11 @@ def measured(a: Collected, b: Collected) -> tuple[float, float]:
     began = time.process_time()
     points = places(a.points.values(), b.points.values())
     runs = [
-        run(each, {pair[which].number: place for place, pair in enumerate(points)})
+        rows_of_run(each, {pair[which].number: place for place, pair in enumerate(points)})
         for which, each in enumerate((a, b))
     ]
     held = time.process_time()
-    compared(runs[0], runs[1])
+    compare_runs(runs[0], runs[1])
     return (held - began) * 1000, (time.process_time() - held) * 1000
 
 

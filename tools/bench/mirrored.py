@@ -73,7 +73,7 @@ class Desk:
         """Wait until nvim-dap shows a stop elsewhere; no two stops in a row are on one line."""
         line = self._line
         while line == self._line:
-            _, line = await self.editor.notified("stopped")
+            _, line = await self.editor.wait_for_notification("stopped")
         self._line = line
 
     async def steps(self) -> None:
@@ -84,7 +84,7 @@ class Desk:
     async def steps_and_looks(self) -> None:
         """Step by a client of Neovim that asks for nothing, and wait until nvim-dap has looked; needs `LOOKS`."""
         self.editor.wire.send("nvim_exec_lua", "bench_step()", [])
-        await self.editor.notified("looked")
+        await self.editor.wait_for_notification("looked")
 
     async def comes_to_rest(self) -> None:
         """Wait until the main thread has done what it had to do."""
@@ -93,7 +93,7 @@ class Desk:
     async def press(self) -> None:
         """Press a key and wait for its effect: its mapping's function tells us."""
         self.editor.wire.send("nvim_input", KEY)
-        await self.editor.notified("key")
+        await self.editor.wait_for_notification("key")
 
     def main_thread(self) -> int:
         """Return the nanoseconds for which Neovim's main thread has run so far; exact while it sleeps."""
@@ -148,7 +148,7 @@ class Mirrored:
     async def rest_after(self, tool: str) -> None:
         """Wait until Neovim has done what a tool call has brought it."""
         if tool in ACTIONS:
-            await self.desk.editor.notified("action")
+            await self.desk.editor.wait_for_notification("action")
         if tool == "dap_step_over":
             await self.desk.sees_another_stop()
         await self.desk.comes_to_rest()

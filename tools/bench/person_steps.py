@@ -40,7 +40,7 @@ async def steps(where: Desk, pause: float) -> list[float]:
     for _ in range(TURN):
         await asyncio.sleep(pause)
         where.editor.wire.send("nvim_exec_lua", "bench_step()", [])
-        took.append(float((await where.editor.notified("stepped"))[0]))
+        took.append(float((await where.editor.wait_for_notification("stepped"))[0]))
     return took
 
 

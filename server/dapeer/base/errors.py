@@ -124,36 +124,36 @@ _NO_ROOM = ("failed to map segment", "cannot allocate memory")
 """What the system's loader says, where there is no memory for a library that Python imports."""
 
 
-def of_system(error: BaseException) -> SystemRefuses | None:
+def system_error(error: BaseException) -> SystemRefuses | None:
     """Return an error that says which resource the system lacks, and what helps; None for any other error.
 
     Resources are memory, threads or processes, file descriptors, and room on a disk. `error` may be an exception group with a
     single error.
     """
-    error = single(error)
+    error = unwrap_group(error)
     if isinstance(error, MemoryError) or (
         isinstance(error, ImportError) and any(each in str(error).lower() for each in _NO_ROOM)
     ):
         return SystemRefuses("There is too little memory.", _REMEDIES[errno.ENOMEM])
     if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
-        return refused(BlockingIOError(errno.EAGAIN, "There is no room for another thread"))
+        return from_os_error(BlockingIOError(errno.EAGAIN, "There is no room for another thread"))
     if isinstance(error, OSError) and error.errno in _REMEDIES:
-        return refused(error)
+        return from_os_error(error)
     return None
 
 
-def refused(error: OSError) -> SystemRefuses:
+def from_os_error(error: OSError) -> SystemRefuses:
     """Convert an `OSError` to dapeer's error: the system's text, the file's name, and a known remedy."""
     where = f": {error.filename}" if error.filename is not None else ""
     remedy = _REMEDIES.get(error.errno or 0, "")
     return SystemRefuses(f"The operating system reports: {error.strerror or error}{where}.", remedy)
 
 
-def single(error: BaseException) -> BaseException:
+def unwrap_group(error: BaseException) -> BaseException:
     """Return the error inside of exception groups that hold only one; a group of several stays a group."""
     match error:
         case BaseExceptionGroup(exceptions=[BaseException() as inner]):
-            return single(inner)
+            return unwrap_group(inner)
         case _:
             return error
 

@@ -24,7 +24,7 @@ BY_FUNCTION = (
 )
 
 
-def part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
+def read_part(path: str, first: int, count: int) -> tuple[list[str], int | None]:
     """Return `count` lines of a file from line `first` (1 is the first), and the file's number of lines.
 
     The number is None for a large file that was not read to its end. Of a file larger than `MAX_FILE_BYTES` at most `MAX_READ_BYTES`

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from dapeer.adapters.choice.choice import named
+from dapeer.adapters.choice.choice import require_definition
 from dapeer.adapters.choice.detection import detect, way_to_get
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.installation import Install
@@ -86,7 +86,7 @@ def _named(names: Sequence[str], *, every: bool) -> list[Definition]:
     known = load_all(shipped(), user_folder())
     if not (names or every):
         raise ArgumentError("No adapter is named.", "Name some, or give --all.")
-    meant = {each.id: each for each in (named(known, name) for name in names)}
+    meant = {each.id: each for each in (require_definition(known, name) for name in names)}
     return [*(known if every else meant).values()]
 
 

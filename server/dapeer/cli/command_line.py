@@ -14,7 +14,7 @@ from dapeer.base.secrets import credentials
 from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files, logs, preconditions
 from dapeer.base.system.stderr import say
-from dapeer.base.text.likeness import meant
+from dapeer.base.text.likeness import did_you_mean
 from dapeer.cli import commands
 from dapeer.cli.debugging import parsers, script, table
 from dapeer.cli.install import arguments as installing
@@ -50,7 +50,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     """
     preconditions.open_standard_streams()
     # First of all, so that no child process inherits them.
-    secrets = credentials.taken(SECRETS)
+    secrets = credentials.remove_credentials(SECRETS)
     known = argparse.Namespace(credentials=secrets, given=given, front=front, door=door)
     if not given:
         sys.stdout.write(short_help.BARE)
@@ -78,7 +78,7 @@ def _refuse_unknown(
     """
     word = given[0]
     if not word.startswith("-") and word not in known:
-        question = f"{meant(word, known)} `dapeer --help` lists the commands.".strip()
+        question = f"{did_you_mean(word, known)} `dapeer --help` lists the commands.".strip()
         parser.error(f"invalid choice: {word!r}. {question}")
 
 
@@ -340,7 +340,7 @@ def _target(text: str) -> str:
         return text
     from dapeer.neovim.discovery import sockets
 
-    return sockets.normal(text)
+    return sockets.normalize_address(text)
 
 
 def _groups(text: str) -> list[str]:

@@ -39,13 +39,13 @@ def stdio(arguments: argparse.Namespace) -> int:
             wish = standing.ClientWish(
                 nvim, arguments.given, arguments.credentials, data=arguments.data
             )
-            return bridge.carry(reached, wish)
+            return bridge.carry_lines(reached, wish)
     nvim = AUTO if nvim == ANY else nvim
     import anyio
 
     from dapeer.mcp import loading
 
-    with loading.quickly():
+    with loading.without_garbage_collection():
         from dapeer.mcp.serving import serve_stdio
 
         offer = _offer(arguments, nvim)
@@ -59,7 +59,7 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
 
     from dapeer.mcp import loading
 
-    with loading.quickly():
+    with loading.without_garbage_collection():
         from dapeer.mcp.serving import serve_detached
 
         offer = _offer(arguments, AUTO)
@@ -74,7 +74,7 @@ def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
     """
     from dapeer.mcp.rendezvous import reaching
 
-    reached = reaching.reach(str(Path.cwd()), nvim)
+    reached = reaching.connect_to_server(str(Path.cwd()), nvim)
     if reached is None:
         return None
     server = f"the server of {reached.announcement.project} (process {reached.announcement.pid})"
@@ -109,7 +109,7 @@ def serve(arguments: argparse.Namespace) -> int:
 
     from dapeer.mcp import loading
 
-    with loading.quickly():
+    with loading.without_garbage_collection():
         from dapeer.mcp.web import ServerAddress, serve_http
 
         offer = _offer(arguments, arguments.nvim)
@@ -141,7 +141,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
 def _neovim_around() -> str:
     """Return the Neovim in whose terminal dapeer runs; else, or after its end: any.
 
-    `reaching.reach` does it likewise.
+    `reaching.connect_to_server` does it likewise.
     """
     from dapeer.neovim.discovery import sockets
 

@@ -18,21 +18,21 @@ from typing import Final, Literal
 import anyio
 
 import dapeer
-from dapeer.adapters.choice.choice import named
+from dapeer.adapters.choice.choice import require_definition
 from dapeer.adapters.choice.detection import Detection, Patch, detect
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.definition.retired import RETIRED, retired_in
-from dapeer.adapters.definition.table import parsed
+from dapeer.adapters.definition.table import read_toml
 from dapeer.base.connections import ownership
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.process_table import ptrace_scope
 from dapeer.base.text.fitting import shortened
 from dapeer.cli.install.clients import CLIENTS
-from dapeer.cli.install.command import here
-from dapeer.cli.install.reach import reached
+from dapeer.cli.install.command import places_of_process
+from dapeer.cli.install.reach import try_clients
 from dapeer.cli.patches import described, rows_of, rows_of_nvim_dap
-from dapeer.cli.trial import introduced, tried
+from dapeer.cli.trial import start_without_program, try_adapters
 from dapeer.neovim.discovery.program import too_old, version_of
 
 NOTHING_READY: Final = 1
@@ -136,7 +136,7 @@ def check(name: str, *, as_data: bool = False) -> int:
     Raises:
         AdapterUnknown: There is no adapter of this name.
     """
-    return anyio.run(_check, named(load_all(shipped(), user_folder()), name), as_data)
+    return anyio.run(_check, require_definition(load_all(shipped(), user_folder()), name), as_data)
 
 
 async def _check(definition: Definition, as_data: bool) -> int:
@@ -168,7 +168,7 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
         yield note
     with tempfile.TemporaryDirectory() as folder:
         try:
-            pid, capabilities = await introduced(definition, Path(folder))
+            pid, capabilities = await start_without_program(definition, Path(folder))
         except DapeerError as error:
             yield Finding("failed", definition.id, error.what)
             return
@@ -176,7 +176,7 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
         yield Finding(
             "ok", "answers `initialize`", f"{sum(map(bool, capabilities.values()))} capabilities"
         )
-        outcome = (await tried([definition], Path(folder)))[definition.id]
+        outcome = (await try_adapters([definition], Path(folder)))[definition.id]
     if outcome.state == "ready":
         yield Finding("ok", "a program", outcome.detail)
     else:
@@ -190,7 +190,7 @@ def _assistants() -> list[Finding]:
     """
     found = [
         Finding(reach.state, f"{reach.client.title} ({reach.scope})", reach.detail)
-        for reach in anyio.run(reached, here())
+        for reach in anyio.run(try_clients, places_of_process())
     ]
     return found or [Finding("note", "none", f"`dapeer install {'|'.join(CLIENTS)}` connects one")]
 
@@ -203,7 +203,7 @@ def _retired_keys() -> Iterator[Finding]:
     """Yield each key in the user's definitions of adapters and test runners that dapeer ignores now."""
     folder = user_folder()
     for path in sorted((*folder.glob("*.toml"), *folder.glob("tests/*.toml"))):
-        for name in dict.fromkeys(retired_in(parsed(path))):
+        for name in dict.fromkeys(retired_in(read_toml(path))):
             sentence = f"`{name}` in {path} is ignored: {RETIRED[name]} Remove it."
             yield Finding("note", path.stem, sentence)
 
@@ -219,7 +219,7 @@ def _examined() -> list[Finding]:
         found = list(pool.map(_adapter, definitions))
     ready = [d for d, each in zip(definitions, found, strict=True) if each.state == "ready"]
     with tempfile.TemporaryDirectory() as folder:
-        outcomes = anyio.run(tried, ready, Path(folder))
+        outcomes = anyio.run(try_adapters, ready, Path(folder))
     rows: list[Finding] = []
     for definition, each in zip(definitions, found, strict=True):
         outcome = outcomes.get(definition.id)
@@ -284,7 +284,7 @@ def _installation() -> Iterator[Finding]:
             yield Finding("missing", package, get)
     yield neovim_finding(shutil.which("nvim"))
     yield from rows_off("nvim-dap", rows_of_nvim_dap()[0])
-    if not ownership.tells():
+    if not ownership.reports_port_owners():
         yield Finding(
             "note",
             "TCP ports",

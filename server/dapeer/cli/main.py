@@ -31,9 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(given)
     except (ImportError, MemoryError, RuntimeError) as error:
-        from dapeer.base.errors import of_system
+        from dapeer.base.errors import system_error
 
-        if (lacks := of_system(error)) is None:
+        if (lacks := system_error(error)) is None:
             raise
         sys.stderr.write(f"dapeer: {lacks}\n")
         return 2

@@ -10,7 +10,7 @@ from dapeer.adapters.choice.detection import UNUSED, Detection, Patch, detect, p
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.process.tcp_nodelay import HASTENED
-from dapeer.base.connections.promptness import refusal
+from dapeer.base.connections.promptness import why_not_allowed
 from dapeer.companions.python.dapeer_debuggee import patching
 from dapeer.neovim.discovery.program import (
     find_nvim,
@@ -76,7 +76,7 @@ def _hastened() -> Patch:
     off = (
         f"switched off by {patching.SETTING}"
         if patching.is_switched_off(HASTENED.name)
-        else refusal()
+        else why_not_allowed()
     )
     tried = " to ".join(dict.fromkeys(patching.tried[HASTENED.whose]))
     return Patch(HASTENED.name, HASTENED.whose, tried, HASTENED.lost, off)

@@ -42,13 +42,15 @@ def run(given: Sequence[str]) -> int | None:
     if NO_BRIDGE not in flags:
         from dapeer.mcp.rendezvous import reaching
 
-        if reached := reaching.reach(os.getcwd(), nvim):
+        if reached := reaching.connect_to_server(os.getcwd(), nvim):
             from dapeer.base.secrets import credentials
             from dapeer.integrations.variables import SECRETS
             from dapeer.mcp.rendezvous import bridge, standing
 
-            wish = standing.ClientWish(nvim, given, credentials.taken(SECRETS), data=DATA in flags)
-            return bridge.carry(reached, wish)
+            wish = standing.ClientWish(
+                nvim, given, credentials.remove_credentials(SECRETS), data=DATA in flags
+            )
+            return bridge.carry_lines(reached, wish)
     return _serve(given, for_neovims=nvim != NONE, data=DATA in flags)
 
 
@@ -123,7 +125,7 @@ def _door() -> Generator[socket.socket | None]:
         door = None
         # Without a door the whole server says why.
         with suppress(OSError):
-            door = stack.enter_context(knocks.opened(knocks.FOR_NEOVIMS))
+            door = stack.enter_context(knocks.open_door(knocks.FOR_NEOVIMS))
         yield door
 
 
@@ -132,5 +134,5 @@ def _wait_for_a_neovim(front: Front, door: socket.socket) -> None:
     from dapeer.neovim.discovery import sockets
 
     # One that appears from here on knocks.
-    if not any(map(sockets.is_listening, sockets.listening())):
+    if not any(map(sockets.is_listening, sockets.neovim_addresses())):
         select.select([front.news, door], [], [])

@@ -93,7 +93,7 @@ class TrialOutcome:
     """What was done, or what went wrong: the end of a sentence."""
 
 
-async def tried(definitions: Sequence[Definition], folder: Path) -> dict[str, TrialOutcome]:
+async def try_adapters(definitions: Sequence[Definition], folder: Path) -> dict[str, TrialOutcome]:
     """Debug a small program under each of these adapters at once, and return the outcomes by id.
 
     Programs are written below `folder`. An adapter that is late is ended. All of it takes at most `SECONDS_FOR_ALL` and 3 seconds more.
@@ -170,7 +170,7 @@ class _Trial:
         Raises:
             DapeerError: It does not start, or does not answer.
         """
-        await introduced(self._definition, self._folder)
+        await start_without_program(self._definition, self._folder)
         return TrialOutcome("ready", f"starts; not tried with a program: {why}")
 
     async def _debugged(self, source: Path, program: Path, line: int) -> None:
@@ -225,7 +225,7 @@ async def _value(session: Session) -> str | None:
 
     It is looked for among the locals, and directly below each of them.
     """
-    stop = session.mirror.stopped()
+    stop = session.mirror.require_stop()
     await session.inspect.complete(stop)
     found = _named(stop.locals())
     for each in stop.locals():
@@ -243,7 +243,7 @@ def _named(variables: Sequence[Variable]) -> str | None:
 # -- an adapter alone
 
 
-async def introduced(definition: Definition, folder: Path) -> tuple[int | None, Body]:
+async def start_without_program(definition: Definition, folder: Path) -> tuple[int | None, Body]:
     """Start an adapter without a program, end it again, and return its process id and its capabilities.
 
     The id is None if the adapter runs elsewhere. `folder` is where a program is written for an adapter that starts with one.

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import anyio
 
-from dapeer.base.system.folders import held
+from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.threads import in_thread
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import TRACER
@@ -45,9 +45,9 @@ class RowFiles:
             for written in _written(path, self._read.get(path, START)):
                 self._read[path] = written.place
                 for part in written.parts:
-                    self._collected.take(written.pid, part, TRACER, written.started)
+                    self._collected.add_part(written.pid, part, TRACER, written.started)
                 self._collected.lose(written.pid, written.lost, _reason(written.error))
-                self._collected.call(written.pid, written.called, written.dropped)
+                self._collected.note_calls(written.pid, written.called, written.dropped)
         for path in self.folder.glob("*.lost"):
             self._take_lost(path)
 
@@ -103,7 +103,7 @@ class RowFolders:
 
         The reaper removes it if dapeer is killed.
         """
-        folder = str(self._stack.enter_context(held()))
+        folder = str(self._stack.enter_context(temporary_folder()))
         self._reaper.watch_folder(folder)
         self._stack.callback(self._reaper.forget_folder, folder)
         return RowFiles(Path(folder), collected)

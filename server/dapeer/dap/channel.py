@@ -25,7 +25,7 @@ from dapeer.dap.transport import Transport
 
 log = logging.getLogger(__name__)
 
-MOST_ORDERS = 1000
+MAX_UNANSWERED_REQUESTS = 1000
 """Requests of an adapter that wait for their answer; one that asks for more reads none."""
 
 Observer = Callable[[Message], None]
@@ -134,7 +134,7 @@ class Channel:
         """Return the commands of the requests that wait for their response, the oldest first."""
         return [request.command for request, _ in self._pending.values()]
 
-    def awaited(self, command: str) -> Request | None:
+    def newest_unanswered(self, command: str) -> Request | None:
         """Return the newest request of a command that still waits for its response, or None if none does."""
         found = [request for request, _ in self._pending.values() if request.command == command]
         return found[-1] if found else None
@@ -151,7 +151,7 @@ class Channel:
         """Receive and dispatch messages until the connection ends or the adapter breaks the protocol.
 
         Responses go to the requests that wait for them, the adapter's requests are answered in tasks of `tasks`, and events go
-        to the observer. An invalid stream, an unreadable message, or more than `MOST_ORDERS` unanswered requests of the adapter
+        to the observer. An invalid stream, an unreadable message, or more than `MAX_UNANSWERED_REQUESTS` unanswered requests of the adapter
         set `breach` and end it; nothing is raised.
         """
         while True:
@@ -173,8 +173,8 @@ class Channel:
                     self._take_request(message, tasks)
                 case _:
                     _log("<-", message)
-                    self._see(message)
-            if self._orders > MOST_ORDERS:
+                    self._notify_observer(message)
+            if self._orders > MAX_UNANSWERED_REQUESTS:
                 self.breach = "It sent requests without end, and read no answer."
                 return
 
@@ -184,22 +184,22 @@ class Channel:
         A negative number marks the request of another client of the same session (nvim-dap): its response will come from
         the adapter, so the number is only noted.
         """
-        self._see(request)
+        self._notify_observer(request)
         if request.seq < 0:
             self._watched.add(request.seq)
         else:
             self._orders += 1
-            tasks.start_soon(self._reverse, request)
+            tasks.start_soon(self._answer_request, request)
 
-    def _see(self, message: Message) -> None:
-        """Pass a message to the observer; an error that the observer raises is logged and recorded by `blame`."""
+    def _notify_observer(self, message: Message) -> None:
+        """Pass a message to the observer; an error that the observer raises is logged and recorded by `record_fault`."""
         try:
             self._observe(message)
         except Exception:
             log.exception("the adapter sent an invalid message: %s", describe(message))
-            self.blame(f"dapeer could not process its {describe(message)}")
+            self.record_fault(f"dapeer could not process its {describe(message)}")
 
-    def blame(self, words: str) -> None:
+    def record_fault(self, words: str) -> None:
         """Record in `fault` what was wrong with one of the adapter's messages; only the first text is kept."""
         self.fault = self.fault or words
 
@@ -229,11 +229,11 @@ class Channel:
             # Some adapters leave out the command of a response, which determines its shape.
             response = response if command == request.command else shaped(response)
         _log("<-", response)
-        self._see(response)
+        self._notify_observer(response)
         if answer is not None:
             answer.give(response)
 
-    async def _reverse(self, request: Request) -> None:
+    async def _answer_request(self, request: Request) -> None:
         """Answer one request of the adapter by the channel's `answer` function, and send the response.
 
         The response is an error if that function raises: a `RequestFailed`'s own message, or else a text with the exception, which
@@ -248,7 +248,7 @@ class Channel:
         except Exception as error:
             log.exception("a request of the adapter failed: %s", describe(request))
             response = replace(response, success=False, message=f"dapeer cannot do it: {error}")
-        self._see(response)
+        self._notify_observer(response)
         try:
             await self._transport.send(response)
             self._orders -= 1

@@ -79,7 +79,7 @@ class Filters:
         }
         return {**adapters, **known}
 
-    def standing(
+    def filters_at_start(
         self, texts: Sequence[str] | None, adapters: Mapping[str, bool]
     ) -> Sequence[str] | None:
         """Return the filters to send to an adapter at a start, as callers write them.
@@ -172,7 +172,7 @@ class Filters:
             return {"filters": [], "exceptionOptions": list(self._options(self._types, requested))}
         return {"filters": plain, "filterOptions": list(self._conditions(self._types, requested))}
 
-    def named(self, options: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    def texts_of_options(self, options: Sequence[Mapping[str, Any]]) -> list[str] | None:
         """Return another client's DAP `exceptionOptions` as dapeer's callers write them (`FILTER:TYPE`).
 
         None means that these options cannot be written so: the adapter uses no `exceptionOptions`, or one of them has an unknown

@@ -37,7 +37,7 @@ CLIENT: dict[str, Any] = {
 }
 
 
-def hello(adapter_id: str) -> Body:
+def initialize_arguments(adapter_id: str) -> Body:
     """Return the arguments of `initialize`: what dapeer supports as a client, and the adapter's id."""
     return {**CLIENT, "adapterID": adapter_id}
 
@@ -64,15 +64,17 @@ async def handshake(
         RequestTimeout: The adapter did not answer `initialize` in time.
         ChannelClosed: The connection to the adapter ended first.
     """
-    await channel.request("initialize", hello(adapter_id), seconds=patience)
+    await channel.request("initialize", initialize_arguments(adapter_id), seconds=patience)
     # Not awaited: several adapters answer it only after `configurationDone`.
     started = await channel.send(request, arguments)
-    if await _ready(channel, started, initialized, debug=not arguments.get("noDebug")):
+    if await _wait_for_initialized(
+        channel, started, initialized, debug=not arguments.get("noDebug")
+    ):
         await configure()
     body_of(await started[1].wait())
 
 
-async def _ready(
+async def _wait_for_initialized(
     channel: Channel,
     started: tuple[Request, Answer[Response]],
     initialized: anyio.Event,
@@ -89,7 +91,7 @@ async def _ready(
         ChannelClosed: The connection to the adapter ended first.
     """
     _, answer = started
-    await first_of(initialized.wait, answer.given, channel.closed.wait)
+    await first_of(initialized.wait, answer.wait_until_given, channel.closed.wait)
     if answer.is_given and not initialized.is_set():
         body_of(await answer.wait())
         if not debug:

@@ -74,7 +74,7 @@ EVERYWHERE = frozenset(
 """Requests that every adapter answers."""
 
 
-def can(capabilities: Mapping[str, object], name: str) -> bool:
+def is_supported(capabilities: Mapping[str, object], name: str) -> bool:
     """Return whether an adapter supports a request, or an option that is a key of `OPTIONS`.
 
     `capabilities` is the body of the adapter's response to `initialize`, with later `capabilities` events. A `name` that neither

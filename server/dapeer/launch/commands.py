@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from dapeer.adapters.choice.choice import typed
-from dapeer.adapters.choice.interpreter import called
+from dapeer.adapters.choice.choice import find_definition
+from dapeer.adapters.choice.interpreter import find_program
 from dapeer.adapters.definition.command import Command, NotFollowed, Split
 from dapeer.adapters.definition.definition import INPUTS, Definition
 from dapeer.adapters.definition.placeholders import fill_table
@@ -21,7 +21,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files
-from dapeer.base.system.environment import surroundings
+from dapeer.base.system.environment import environment_for
 from dapeer.base.system.program_files import is_binary, shebang
 from dapeer.launch.request import LaunchRequest, folder_of, is_url
 
@@ -58,7 +58,7 @@ class _Typed:
     @property
     def chosen(self) -> Definition | None:
         """The adapter that the request's `type` names; None if it names none."""
-        return typed(self.definitions, self.launch.type) if self.launch.type else None
+        return find_definition(self.definitions, self.launch.type) if self.launch.type else None
 
     def is_own(self) -> bool:
         """Return whether the program is a file of the project itself, not one that was installed there."""
@@ -84,7 +84,9 @@ class _Typed:
         here = (folder / "node_modules" / ".bin" / self.program for folder in folders)
         found = next((str(each) for each in here if os.access(each, os.X_OK)), None)
         python = str(self.launch.inputs.get("python") or "")
-        return found or called(self.program, self.cwd, surroundings(self.cwd), self.project, python)
+        return found or find_program(
+            self.program, self.cwd, environment_for(self.cwd), self.project, python
+        )
 
     def with_(
         self,
@@ -113,7 +115,7 @@ class _Typed:
         return replace(self.launch, type=kind, inputs={**more, **inputs}, config=config)
 
 
-def as_typed(
+def resolve_command(
     definitions: Mapping[str, Definition], launch: LaunchRequest, project: Path
 ) -> LaunchRequest:
     """Return a launch request for what a typed command starts, such as the script of `python app.py`.
@@ -145,7 +147,7 @@ def as_typed(
             # Who names another adapter debugs the interpreter itself.
             ours = chosen is definition or (chosen is None and launch.type is None)
             return _interpreted(given, definition, command) if ours else given.launch
-    return _behind(given) if chosen is None and launch.type is None else given.launch
+    return _script_of_shim(given) if chosen is None and launch.type is None else given.launch
 
 
 def _split_line(given: _Typed) -> _Typed:
@@ -303,7 +305,7 @@ def _script(
     )
 
 
-def _behind(given: _Typed) -> LaunchRequest:
+def _script_of_shim(given: _Typed) -> LaunchRequest:
     """Return the request to launch the script that a command of a version or package manager stands for.
 
     It is the request as it is if the command is not found, or is a program as any other.
@@ -313,7 +315,9 @@ def _behind(given: _Typed) -> LaunchRequest:
         return given.launch
     path = found
     if Path(found).parent.name == SHIMS and shebang(found) in SHELLS:
-        beside = (_beside(given, command, Path(found)) for _, command in given.known)
+        beside = (
+            _program_beside_interpreter(given, command, Path(found)) for _, command in given.known
+        )
         path = next(filter(None, beside), found)
     interpreter = script_interpreter(path)
     for definition, command in given.known:
@@ -365,7 +369,7 @@ def _remark(given: _Typed, path: str) -> dict[str, str]:
     return {"remark": "; ".join(filter(None, [earlier, said]))} if said or earlier else {}
 
 
-def _beside(given: _Typed, command: Command, shim: Path) -> str | None:
+def _program_beside_interpreter(given: _Typed, command: Command, shim: Path) -> str | None:
     """Return the program that a version manager's shim starts: its namesake beside the interpreter.
 
     It runs the shim of the interpreter to ask for its path. None if that fails, or if there is no such script.

@@ -21,9 +21,9 @@ from dapeer.launch.launch_json import (
     Compound,
     LaunchFile,
     Surroundings,
-    lifted,
+    fill_variables,
+    for_platform,
     parse,
-    resolved,
 )
 from dapeer.launch.tasks_json import (
     NoTask,
@@ -192,7 +192,7 @@ class KnownConfigurations:
                 checked_pattern(pattern, f"task `{each.label}`")
         return stage
 
-    def named(self, name: str, kind: str | None) -> Configuration:
+    def find(self, name: str, kind: str | None) -> Configuration:
         """Return the configuration of this name, and of the type or origin `kind` if the caller gives one.
 
         Raises:
@@ -229,7 +229,7 @@ def argument_for(ask: Ask) -> str:
     return f"`{keys.INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
 
 
-def in_project(
+def read_project(
     project: Path, answers: Mapping[str, str] = MappingProxyType({})
 ) -> KnownConfigurations:
     """Return the configurations of the project's launch.json, with its tasks.json; none without the file.
@@ -290,12 +290,14 @@ def _script(project: Path, label: str) -> Json | None:
     return npm_task(label, package, str(project))
 
 
-def in_neovim(sent: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
+def configurations_of_neovim(sent: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
     """Return the `dap.configurations` that Neovim has sent, with their variables filled in."""
     return tuple(_from_neovim(each, _around(project)) for each in sent)
 
 
-def together(project: KnownConfigurations, neovim: Sequence[Configuration]) -> KnownConfigurations:
+def merge_configurations(
+    project: KnownConfigurations, neovim: Sequence[Configuration]
+) -> KnownConfigurations:
     """Return the project's configurations with those of Neovim behind them, without copies.
 
     A copy has the name, type and request of another one, and comes from the other place or has equal values: nvim-dap reads
@@ -320,8 +322,8 @@ def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
 
     `inputs` are the questions of the file, by id.
     """
-    own = lifted(written, around.platform)
-    values, asks = resolved(_own(own), around, inputs)
+    own = for_platform(written, around.platform)
+    values, asks = fill_variables(_own(own), around, inputs)
     # A debugger that picks a process as it attaches needs no question where the process is given.
     return Configuration(
         own["name"],
@@ -353,7 +355,7 @@ def _ready(action: Json) -> Ready:
 
 def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
     """Return a configuration from what Neovim sent: name, type, request, filetype, config and asks."""
-    values, asks = resolved(_own(_normal(sent["config"])), around, {})
+    values, asks = fill_variables(_own(_normal(sent["config"])), around, {})
     questions = tuple(_ask_from_neovim(text) for text in sent["asks"])
     facts = (sent["name"], sent["type"], sent["request"], NVIM, values)
     return Configuration(*facts, (*questions, *asks), sent["filetype"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dapeer.adapters.choice.choice import debugs
+from dapeer.adapters.choice.choice import can_debug
 from dapeer.base.errors import RequestTimeout
 from dapeer.base.sources import relative
 from dapeer.base.text.fitting import quoted
@@ -58,7 +58,7 @@ class Inheritance:
         and there is a line for each session that has not applied one.
         """
         pushes = [*new, *([self.forgotten] if self.forgotten else ())]
-        lines = [line for each in pushes for line in await each.untaken()]
+        lines = [line for each in pushes for line in await each.wait_for_failures()]
         if self.ended:
             lines += [f"ended {_numbered(self.ended)}"]
         places = self._places(session)
@@ -89,7 +89,7 @@ class Inheritance:
         return [
             (path, line)
             for path, line in sorted(debugger.breakpoints.places(self.client))
-            if definition is None or debugs(debugger.definitions, definition, path)
+            if definition is None or can_debug(debugger.definitions, definition, path)
             if (path, line) not in self.given
         ]
 
@@ -129,7 +129,7 @@ def places(
     return [*lines, *((title_of(each), 0) for each in functions if collects_at(each))]
 
 
-def inherited(
+def inheritance_of(
     debugger: Debugger,
     focus: Focus,
     requested: Sequence[tuple[str, RequestedBreakpoint]],
@@ -173,9 +173,9 @@ async def end_earlier_programs(
     collected = places((each for each in requested if "collect" in each[1]), functions)
     paths = debugger.breakpoints.forget(kept, collected, focus.key)
     if stops:
-        await debugger.push_functions().untaken()
+        await debugger.push_functions().wait_for_failures()
     if collecting:
-        await debugger.push_collecting().untaken()
+        await debugger.push_collecting().wait_for_failures()
     push = debugger.push(*paths)
     own = _requested_places(requested, functions)
     return Inheritance(debugger, focus.key, own, filters is None, (), ended, push)
@@ -222,10 +222,10 @@ def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
     refused = before.program.awaited.kept_from
     for session in before.program.sessions:
         for path in breakpoints.paths:
-            change = session.inspect.editions.known(path)
+            change = session.inspect.editions.known_change(path)
             if change is None or change.then is None:
                 continue
-            had = {sent["line"] for sent, _ in session.mirror.placed.at(path)}
+            had = {sent["line"] for sent, _ in session.mirror.placed.breakpoints_in(path)}
             lines = {each["line"] for each in breakpoints.of(path)} & had
             moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
             breakpoints.move(path, moves)

@@ -143,7 +143,7 @@ def _compound(name: str, written: Json) -> Compound:
     return Compound(name, tuple(members), stop_all, task if isinstance(task, str) else "")
 
 
-def lifted(configuration: Json, platform: str) -> dict[str, Any]:
+def for_platform(configuration: Json, platform: str) -> dict[str, Any]:
     """Return a configuration with this platform's keys over its general ones, and no other platform's.
 
     `platform` is `windows`, `osx` or `linux`.
@@ -155,7 +155,7 @@ def lifted(configuration: Json, platform: str) -> dict[str, Any]:
     return {**plain, **as_object(configuration.get(platform))}
 
 
-def resolved(
+def fill_variables(
     configuration: Json, surroundings: Surroundings, inputs: Json
 ) -> tuple[dict[str, Any], tuple[Ask, ...]]:
     """Return a configuration with its variables filled in at any depth, and the missing variables.

@@ -14,7 +14,7 @@ from dapeer.dap.mapped import PathMapping
 OF_PYTHON, OF_CPP = "pathMappings", "sourceFileMap"
 
 
-def taken(
+def take_mappings(
     definition: Definition, config: Json, project: Path
 ) -> tuple[dict[str, Any], tuple[PathMapping, ...]]:
     """Return a configuration for an adapter, and the path mappings that dapeer itself must apply.

@@ -15,7 +15,7 @@ from dapeer.adapters.choice.attachable import (
     page_at,
     port_of,
 )
-from dapeer.adapters.choice.choice import able, choose
+from dapeer.adapters.choice.choice import choose, others_with_argument
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import check_version, find_python, unused_environment
@@ -27,10 +27,10 @@ from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system import folder_names
-from dapeer.base.system.environment import surroundings
+from dapeer.base.system.environment import environment_for
 from dapeer.base.system.process_table import program_file
-from dapeer.base.system.program_files import above, has_section, starts_others
-from dapeer.launch.mappings import taken
+from dapeer.base.system.program_files import has_section, nearest_file, starts_others
+from dapeer.launch.mappings import take_mappings
 from dapeer.launch.request import LaunchRequest, RequestName, check_files
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.debugger.debugger import Debugger
@@ -115,7 +115,7 @@ def _interpreter(inputs: Json, project: Path) -> dict[str, str]:
     """
     cwd, program, given = Path(inputs["cwd"]), inputs.get("program"), inputs.get("python")
     file = None if program is None else node_id(str(program))[0]
-    around = surroundings(cwd)
+    around = environment_for(cwd)
     found = find_python(given, cwd, around, project=project, program=file)
     remark = "" if given else unused_environment(cwd, around, file, found)
     remarks = "; ".join(filter(None, [str(inputs.get("remark") or ""), remark]))
@@ -145,7 +145,7 @@ def _project_of(inputs: Json, project: Path) -> Path:
     folder = Path(node_id(str(program))[0]).parent if program else Path(inputs["cwd"])
     if folder.is_relative_to(project) and project not in _NO_PROJECTS:
         return project
-    mark = above(folder, _MARKS)
+    mark = nearest_file(folder, _MARKS)
     return mark.parent if mark is not None else folder
 
 
@@ -219,13 +219,13 @@ def plan_of(
         inputs = _with_port(definition, inputs)
         _check_reach(debugger, definition, inputs)
         inputs = _with_page(definition, inputs, config)
-    for useless in definition.useless(request, inputs, config):
-        there = able(debugger.definitions, definition, useless, _is_ready)
+    for useless in definition.unsupported_inputs(request, inputs, config):
+        there = others_with_argument(debugger.definitions, definition, useless, _is_ready)
         raise definition.refusal(request, useless, there if request == "launch" else ())
     chosen = debugger.breakpoints.exceptions if launch.filters is None else launch.filters
     if request == "launch" and (needed := definition.stopping.filters.environment(chosen)):
         inputs["env"] = {**needed, **(inputs.get("env") or {})}
-    config, mappings = taken(definition, config, debugger.project)
+    config, mappings = take_mappings(definition, config, debugger.project)
     core = read_core(inputs["core"]) if "core" in inputs else None
     file = str(inputs.get("program") or program_file(int(inputs.get("pid") or 0)))
     quirks = definition.quirks

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.choice.core_dump import read_core
-from dapeer.adapters.choice.interpreter import called
+from dapeer.adapters.choice.interpreter import find_program
 from dapeer.adapters.definition.definition import TARGETS
 from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.adapters.runners.node_ids import node_id
@@ -18,7 +18,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.sources import check_line, expanded, source_file
 from dapeer.base.system import foreign_files
-from dapeer.base.system.environment import surroundings
+from dapeer.base.system.environment import environment_for
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 
 RequestName: TypeAlias = Literal["launch", "attach"]
@@ -52,7 +52,7 @@ USUAL = {"follow_children": True, "just_my_code": True, "terminal": False}
 """Arguments that say nothing when they have this value."""
 
 
-def given(arguments: Json) -> dict[str, Any]:
+def given_arguments(arguments: Json) -> dict[str, Any]:
     """Return the arguments of a call that say something, as JSON has them.
 
     Those that are None, or have the value of `USUAL`, are left out. A URL as `program` becomes `url`.
@@ -80,7 +80,7 @@ def _plain(value: object) -> object:
             return value
 
 
-def checked(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
+def resolve_paths(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
     """Return a copy of a call's arguments with absolute paths of `cwd`, `program` and `core`, which exist.
 
     `request` is `launch` or `attach`: a program is looked for only at a launch. It may be the name of a command on PATH; then
@@ -110,7 +110,7 @@ def _called(name: str, cwd: Path, project: Path, python: str) -> str | None:
     """
     if os.sep in name or any(os.path.lexists(base / name) for base in (cwd, project)):
         return None
-    return called(name, cwd, surroundings(cwd), project, python)
+    return find_program(name, cwd, environment_for(cwd), project, python)
 
 
 def folder_of(cwd: str | None, project: Path) -> Path:
@@ -211,7 +211,7 @@ def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
     return {"core": path, "program": _program(str(program), where, project)}
 
 
-def with_paths(
+def resolve_breakpoint_files(
     breakpoints: Iterable[BreakpointInFile], cwd: Path, project: Path, around: Sequence[Path] = ()
 ) -> list[BreakpointInFile]:
     """Return breakpoints with the absolute paths of their files, which are checked to have the line.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.definition.definition import TARGETS, Definition
 from dapeer.adapters.runners.whole import as_tests
 from dapeer.base.errors import AdapterUnknown, ArgumentError
@@ -19,15 +19,15 @@ from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import of_starter
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
-from dapeer.launch.commands import as_typed
+from dapeer.launch.commands import resolve_command
 from dapeer.launch.configurations import (
     NVIM,
     Configuration,
     KnownConfigurations,
     argument_for,
-    in_neovim,
-    in_project,
-    together,
+    configurations_of_neovim,
+    merge_configurations,
+    read_project,
 )
 from dapeer.launch.env_file import variables
 from dapeer.launch.launch_json import Compound
@@ -38,8 +38,8 @@ from dapeer.launch.request import (
     check_attach,
     check_files,
     check_named,
-    checked,
     folder_of,
+    resolve_paths,
 )
 from dapeer.launch.starts import Start, start_here, start_in_neovim
 from dapeer.launch.tasks_json import TaskPlan
@@ -77,14 +77,14 @@ class Launcher:
         """
         if configuration is None:
             return await self._by_arguments(launch, where)
-        found = await self.known(where)
-        chosen = found.named(configuration, launch.type)
+        found = await self.known_configurations(where)
+        chosen = found.find(configuration, launch.type)
         tasks = found.task_plan(chosen, launch.config)
         config = {key: each for key, each in launch.config.items() if key not in _TASKS}
         start = await self._chosen(replace(launch, config=config), chosen, where)
         return replace(start, tasks=tasks, ready=chosen.ready)
 
-    async def known(self, where: Where) -> KnownConfigurations:
+    async def known_configurations(self, where: Where) -> KnownConfigurations:
         """Return all configurations that can be started by name: the project's, and those of its Neovim.
 
         With `where` `direct`, Neovim's are left out while it does not answer.
@@ -94,7 +94,7 @@ class Launcher:
         # A Neovim that waits for a key must not delay a start without it.
         if peer is not None and (where != "direct" or await peer.state() is None):
             configurations = await peer.configurations()
-        return await self.found(configurations)
+        return await self.all_configurations(configurations)
 
     async def compound(self, name: str | None, config: Json) -> tuple[Compound, TaskPlan] | None:
         """Return the compound of this name, with its tasks; None if the name is None or that of no compound.
@@ -107,7 +107,7 @@ class Launcher:
         """
         if name is None:
             return None
-        here = await in_thread(in_project, self.debugger.project, self.answers)
+        here = await in_thread(read_project, self.debugger.project, self.answers)
         single = {each.name for each in here.configurations}
         if name not in here.compounds or name in single:
             return None
@@ -119,7 +119,7 @@ class Launcher:
 
         The caller's `config` may replace tasks. Where a task cannot be run, that and the following ones are missing; nothing is raised.
         """
-        here = await in_thread(in_project, self.debugger.project, self.answers)
+        here = await in_thread(read_project, self.debugger.project, self.answers)
         members = here.compounds[name].members if name in here.compounds else (name,)
         plans: list[TaskPlan] = []
         with contextlib.suppress(ArgumentError):
@@ -150,11 +150,11 @@ class Launcher:
         here = [peer for peer in peers if _works_below(peer, project)]
         return next(iter(here or peers[:1]), None)
 
-    async def found(self, of_neovim: Sequence[Json]) -> KnownConfigurations:
+    async def all_configurations(self, of_neovim: Sequence[Json]) -> KnownConfigurations:
         """Return all configurations: those of the project, which it reads, and those that Neovim has sent."""
         project = self.debugger.project
-        here = await in_thread(in_project, project, self.answers)
-        return together(here, in_neovim(of_neovim, project))
+        here = await in_thread(read_project, project, self.answers)
+        return merge_configurations(here, configurations_of_neovim(of_neovim, project))
 
     async def _by_arguments(self, launch: LaunchRequest, where: Where) -> Start:
         """Return the start of what the call's arguments say, without a configuration.
@@ -167,9 +167,11 @@ class Launcher:
         debugger = self.debugger
         launch = replace(launch, request=_request_of(launch))
         if launch.request != "attach" and "core" not in launch.inputs:
-            launch = await in_thread(as_typed, debugger.definitions, launch, debugger.project)
+            launch = await in_thread(
+                resolve_command, debugger.definitions, launch, debugger.project
+            )
         request = "attach" if "core" in launch.inputs else launch.request or "launch"
-        inputs = checked(launch.inputs, debugger.project, request)
+        inputs = resolve_paths(launch.inputs, debugger.project, request)
         if request == "attach" and not launch.config and "core" not in inputs:
             check_attach(inputs.get("pid"), inputs.get("port"))
         if request == "launch" and launch.type is None:
@@ -177,12 +179,12 @@ class Launcher:
         launch, inputs = await tests_of(launch, request, inputs)
         if request == "launch":
             check_named(launch)
-        if launch.type is not None and typed(debugger.definitions, launch.type) is None:
+        if launch.type is not None and find_definition(debugger.definitions, launch.type) is None:
             # A type that only nvim-dap may know; assume that its keys are the usual ones.
             there = await self._neovim(where, (launch.type,))
             if there is not None:
                 named = Configuration(launch.name or launch.type, launch.type, request, NVIM, {})
-                return await self._verbatim(there, launch, named, inputs)
+                return await self._start_configuration_in_neovim(there, launch, named, inputs)
         plan = await in_thread(plan_of, debugger, launch, request, inputs, launch.config)
         # nvim-dap maps no paths; if the adapter does not either, only dapeer can. Nor does nvim-dap open a
         # terminal unless the adapter asks for one.
@@ -200,15 +202,15 @@ class Launcher:
             DapeerError: Something only a person can answer is missing, no adapter fits, or an argument does not.
         """
         debugger = self.debugger
-        definition = typed(debugger.definitions, chosen.type)
+        definition = find_definition(debugger.definitions, chosen.type)
         there = await self._neovim(where, names_of(chosen.type, definition))
         _refuse_asking(chosen, launch, in_neovim=there is not None)
         own = definition is not None and chosen.type in definition.names
         if there is not None and (own or there[1] == chosen.type):
             ours = _in_its_words(definition, launch) if definition else {}
             worded = replace(launch, config={**ours, **launch.config})
-            inputs = checked(launch.inputs, debugger.project)
-            return await self._verbatim(there, worded, chosen, inputs)
+            inputs = resolve_paths(launch.inputs, debugger.project)
+            return await self._start_configuration_in_neovim(there, worded, chosen, inputs)
         if definition is None:
             types = ", ".join(sorted(debugger.definitions))
             raise AdapterUnknown(
@@ -221,7 +223,7 @@ class Launcher:
             )
         request = cast("RequestName", chosen.request)
         split, config = chosen.split(launch.inputs, launch.config)
-        inputs = checked(split, debugger.project, request)
+        inputs = resolve_paths(split, debugger.project, request)
         inputs, config = await in_thread(_with_env_file, inputs, config)
         named = replace(launch, type=chosen.type, name=launch.name or chosen.name)
         plan = await in_thread(plan_of, debugger, named, request, inputs, config)
@@ -238,7 +240,7 @@ class Launcher:
             DapeerError: Neovim cannot do what the plan needs, or the interpreter is too old.
         """
         if there is not None:
-            return self._translated(there, plan, launch)
+            return self._start_plan_in_neovim(there, plan, launch)
         beside = self.peer if where == "auto" else None
         if beside is not None and not await beside.types():
             # It has no nvim-dap, or one that is not set up.
@@ -268,7 +270,9 @@ class Launcher:
             )
         return None if kind is None else (peer, kind)
 
-    def _translated(self, there: tuple[Peer, str], plan: Plan, launch: LaunchRequest) -> Start:
+    def _start_plan_in_neovim(
+        self, there: tuple[Peer, str], plan: Plan, launch: LaunchRequest
+    ) -> Start:
         """Return the start of a plan in Neovim, as a configuration of nvim-dap.
 
         `there` is the Neovim, and the name of the adapter there.
@@ -286,7 +290,7 @@ class Launcher:
         named = {"type": kind, "request": plan.request, "name": plan.title()}
         return self._in(peer, {"config": {**arguments, **named}}, launch, launched=plan.launched)
 
-    async def _verbatim(
+    async def _start_configuration_in_neovim(
         self, there: tuple[Peer, str], launch: LaunchRequest, chosen: Configuration, inputs: Json
     ) -> Start:
         """Return the start of a configuration in Neovim as it is written, with the caller's arguments.

@@ -10,7 +10,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.tasks_json import TaskPlan
-from dapeer.peers import Peer, unsaved
+from dapeer.peers import Peer, unsaved_changes_error
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
@@ -92,7 +92,7 @@ def start_in_neovim(peer: Peer, options: Json, *, launched: bool, folder: Path) 
         # nvim-dap sends the breakpoints that are its signs.
         paths = _files(breakpoints)
         if paths and (there := await peer.unsaved(paths)):
-            raise unsaved(there[0])
+            raise unsaved_changes_error(there[0])
         with debugger.breakpoints.wanting(breakpoints):
             session = await peer.sessions.run(options)
         return session, debugger.push(*paths)

@@ -74,12 +74,12 @@ class _Running:
         words = uncoloured(self.printed).strip()[-MAX_QUOTED_CHARS:]
         said = f" It printed:\n{words}" if words else " It printed nothing."
         return TaskFailed(
-            f"The task `{self.task.label}` ({shown(self.task)}) {what}, so the program was not started.{said}",
+            f"The task `{self.task.label}` ({shown_command(self.task)}) {what}, so the program was not started.{said}",
             '\nFix that, or start without it: config={"preLaunchTask": ""}.',
         )
 
 
-def shown(task: Task) -> str:
+def shown_command(task: Task) -> str:
     """Return a task's command in backquotes, shortened, for an answer or a question."""
     return f"`{shortened(task.line, LINE_CHARS)}`"
 
@@ -91,7 +91,7 @@ class TaskRun:
     processes: Processes
     keep: Callable[[Callable[[], Coroutine[Any, Any, None]]], object]
     """Goes on reading what a background task prints."""
-    told: list[str] = field(default_factory=list[str])
+    outcomes: list[str] = field(default_factory=list[str])
     """What became of each, for the answer."""
     _done: dict[str, anyio.Event] = field(default_factory=dict[str, anyio.Event])
     """By label, whether each task that was begun has ended, or is ready."""
@@ -99,7 +99,7 @@ class TaskRun:
     async def run(self, stage: Stage) -> None:
         """Run the tasks that a task depends on, then the task itself; each label at most once.
 
-        It returns when the task has ended, or, in the background, is ready. A line on each is appended to `told`.
+        It returns when the task has ended, or, in the background, is ready. A line on each is appended to `outcomes`.
 
         Raises:
             TaskFailed: One has failed, or is not ready in time.
@@ -116,21 +116,21 @@ class TaskRun:
             await done.wait()
             return
         done = self._done[label] = anyio.Event()
-        await self._one(stage.task)
+        await self._run_task(stage.task)
         done.set()
 
-    async def _one(self, task: Task) -> None:
-        """Start one task, wait until it has ended (or, in the background, is ready), and add a line to `told`.
+    async def _run_task(self, task: Task) -> None:
+        """Start one task, wait until it has ended (or, in the background, is ready), and add a line to `outcomes`.
 
         Raises:
             TaskFailed: It cannot be run, has failed, or takes too long.
         """
-        running = await self._started(task)
+        running = await self._start_task(task)
         if task.is_background:
             self.keep(running.read)
             await self._until_ready(running)
-            self.told.append(
-                f"task {task.label} ({shown(task)}) is ready, and ends with the session"
+            self.outcomes.append(
+                f"task {task.label} ({shown_command(task)}) is ready, and ends with the session"
             )
             return
         code: int | None = None
@@ -144,9 +144,9 @@ class TaskRun:
             raise running.failure(f"did not end within {SECONDS_OF_TASK:g} s")
         if code:
             raise running.failure(f"failed with exit code {code}")
-        self.told.append(f"task {task.label} ({shown(task)}) ended with exit code 0")
+        self.outcomes.append(f"task {task.label} ({shown_command(task)}) ended with exit code 0")
 
-    async def _started(self, task: Task) -> _Running:
+    async def _start_task(self, task: Task) -> _Running:
         """Start a task's process, which ends with `processes`, and return it.
 
         Raises:
@@ -165,7 +165,7 @@ class TaskRun:
             )
         except OSError as error:
             raise TaskFailed(
-                f"The task `{task.label}` ({shown(task)}) cannot be run: {error.filename}: {error.strerror}.",
+                f"The task `{task.label}` ({shown_command(task)}) cannot be run: {error.filename}: {error.strerror}.",
                 "The program was not started.",
             ) from error
         self.processes.add(child.pid)
@@ -249,7 +249,7 @@ class StartTasks:
         except BaseException:
             self._released.set()
             raise
-        return run.told
+        return run.outcomes
 
     def release(self) -> None:
         """End the background tasks, because the start has failed."""
@@ -274,7 +274,7 @@ class StartTasks:
             if self._plan.after is not None:
                 run = await self._run_of()
                 await run.run(self._plan.after)
-                for each in run.told:
+                for each in run.outcomes:
                     tell(each)
         except TaskFailed as error:
             tell(str(error).replace(", so the program was not started", ""))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dapeer.base.json_types import Json, as_object, is_array, is_object
 from dapeer.launch.json_with_comments import list_of, objects_at, read_object
-from dapeer.launch.launch_json import Ask, Surroundings, inputs_of, lifted, resolved
+from dapeer.launch.launch_json import Ask, Surroundings, fill_variables, for_platform, inputs_of
 
 TYPES: Final = ("shell", "process", "npm")
 _TSC: Final = {
@@ -97,7 +97,7 @@ class TasksFile:
         """
         found: dict[str, Ask] = {}
         for name in self._needed(label, ()):
-            for ask in resolved(self.tasks[name], around, self.inputs)[1]:
+            for ask in fill_variables(self.tasks[name], around, self.inputs)[1]:
                 found[ask.wants] = Ask(f"task `{name}`", ask.wants, ask.variable)
         return tuple(found.values())
 
@@ -122,7 +122,7 @@ class TasksFile:
             raise NoTask(f"there is no task `{label}` in tasks.json, which has: {known}")
         written = self.tasks[label]
         before = tuple(self._stage(each, around, (*above, label)) for each in _depends(written))
-        filled, _ = resolved(written, around, self.inputs)
+        filled, _ = fill_variables(written, around, self.inputs)
         task = _task(label, filled, around, has_others=bool(before))
         return Stage(task, before, written.get("dependsOrder") == "sequence")
 
@@ -154,7 +154,7 @@ def parse(data: bytes, platform: str) -> TasksFile:
     }
     tasks: dict[str, Json] = {}
     for each in objects_at(top, "tasks", text):
-        own = lifted(each, platform)
+        own = for_platform(each, platform)
         options = {**as_object(common.get("options")), **as_object(own.get("options"))}
         tasks[label_of(own)] = {**common, **own, "options": options}
     return TasksFile(tasks, inputs_of(top, text))

@@ -33,7 +33,7 @@ CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 _PLACES: Final = (("params", "capabilities"), ("params", "_meta", CAPABILITIES))
 
 
-def asking(line: bytes) -> bytes:
+def ask_for_data(line: bytes) -> bytes:
     """Return a line of a client in which its capabilities ask for the data of results.
 
     `line` is one JSON-RPC message. One without capabilities, or that is not JSON, is returned unchanged.

@@ -12,7 +12,7 @@ NEEDED_BYTES = 70 << 20
 
 
 @contextmanager
-def quickly() -> Generator[None]:
+def without_garbage_collection() -> Generator[None]:
     """Turn the garbage collector off while the body imports a server; then exempt what is loaded from it.
 
     Loading takes a tenth less so. Loaded modules stay for good, so later collections need not look at them.

@@ -85,7 +85,7 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
         NoNeovim: The Neovim to attach to is not there.
     """
     data = _whoever_it_is if offer.data else asks_for_data
-    async with running(offer, data) as (server, stop), anyio.create_task_group() as tasks:
+    async with running_server(offer, data) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_cancel_at, stop, server, tasks.cancel_scope)
         clients, alone = Clients(), not (offer.patient and offer.complete)
         if alone or SEES_HALVES:
@@ -96,26 +96,26 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
             # Other clients of the server that has ended look for one, too, and stay when this one leaves.
             async with unix_socket.serve(server, offer.nvim, watching=clients) as guests:
                 await stdio.serve(server, front)
-                await guests.gone()
+                await guests.wait_until_gone()
         tasks.cancel_scope.cancel()
 
 
 async def serve_detached(offer: ServerOptions) -> None:
     """Serve clients at the project's socket until nobody has used it for long, or commands have ended it.
 
-    At the end all debug sessions are ended. Raises as `running` does.
+    At the end all debug sessions are ended. Raises as `running_server` does.
     """
-    async with running(offer) as (server, stop), anyio.create_task_group() as tasks:
+    async with running_server(offer) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_cancel_at, stop, server, tasks.cancel_scope)
-        with lifetime.shown(str(server.debugger.project)):
+        with lifetime.hold_sign_of_life(str(server.debugger.project)):
             async with unix_socket.serve(server, offer.nvim, detached=True) as guests:
                 # Who has started this process waits until it can be found, or has ended: for the end of its input.
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-                await _unused(server, guests)
+                await _wait_until_unused(server, guests)
         tasks.cancel_scope.cancel()
 
 
-async def _unused(server: DapeerServer, guests: unix_socket.Guests) -> None:
+async def _wait_until_unused(server: DapeerServer, guests: unix_socket.Guests) -> None:
     """Wait until no client and no program was there for `SECONDS_UNUSED`.
 
     It also ends once a command has said that the server is to end, and neither is there.
@@ -143,7 +143,7 @@ def _whoever_it_is(_: Context) -> bool:
 
 
 @asynccontextmanager
-async def running(
+async def running_server(
     offer: ServerOptions, gives_data: Callable[[Context], bool] = asks_for_data
 ) -> AsyncGenerator[tuple[DapeerServer, anyio.Event]]:
     """Yield a server, and an event that is set when it is to stop; at the end every session is ended.
@@ -181,7 +181,7 @@ async def running(
                 if offer.nvim is not None:
                     # Listen before the first search, so that no Neovim is missed in between.
                     neovims = Neovims(offer.nvim, peers, debugger.project, offer.door)
-                    tasks.start_soon(neovims.let_in)
+                    tasks.start_soon(neovims.attach_newcomers)
                     await neovims.attach(tasks, patient=offer.patient)
                 yield server, stop
             tasks.cancel_scope.cancel()

@@ -20,7 +20,7 @@ from dapeer.base.system.threads import Clients
 from dapeer.mcp.server.callers import asks_for_data, comes_by_http_or_asks
 from dapeer.mcp.server.integration import Core
 from dapeer.mcp.server.server import DapeerServer
-from dapeer.mcp.serving import ServerOptions, running
+from dapeer.mcp.serving import ServerOptions, running_server
 from dapeer.mcp.transports import http, token, unix_socket
 from dapeer.mcp.transports.guard import is_loopback, rules_for
 
@@ -57,13 +57,13 @@ async def serve_http(
     """
     with http.bind(address.host, address.port) as bound:
         port: int = bound.getsockname()[1]
-        with _token(address, port, token.given(offer.credentials)) as secret:
+        with _token(address, port, token.token_from_environment(offer.credentials)) as secret:
             rules = rules_for(address.host, secret)
             url = _url(address.host, port)
             offer = replace(offer, core=Core(url, secret or ""))
             data = comes_by_http_or_asks if offer.data else asks_for_data
             async with (
-                running(offer, data) as (server, stop),
+                running_server(offer, data) as (server, stop),
                 _for_bridges(offer, server, url, secret),
                 http.serve(server, bound, rules),
             ):
@@ -149,13 +149,13 @@ def _token(address: ServerAddress, port: int, given: str | None) -> Generator[st
         yield None
     elif address.token_file is not None:
         made = not address.token_file.exists()
-        secret = token.from_file(address.token_file)
+        secret = token.read_or_create_token(address.token_file)
         if made:
             say(f"a new token is in {address.token_file}")
         yield secret
     elif given is not None:
         yield given
     else:
-        with token.fresh(port) as (secret, path):
+        with token.temporary_token(port) as (secret, path):
             say(f"clients must show the token in {path}")
             yield secret

@@ -95,10 +95,10 @@ class Placed:
         """Keep the name by which a caller knows the data of a data breakpoint, by its `dataId`."""
         self.names[data_id] = name
 
-    def name_file(self, path: str, told: str) -> None:
+    def name_file(self, path: str, note: str) -> None:
         """Keep in `named` what is known (`told`, a sentence) of the program's own name of a source file."""
         self.news += 1
-        self.named[path] = told
+        self.named[path] = note
 
     def take_name(self, body: Body) -> None:
         """Apply the event that tells the program's name of a file."""
@@ -113,7 +113,7 @@ class Placed:
             self.news += 1
             self.unanswered[_path(arguments)] = f"has not answered `{command}`"
 
-    def refused(self, command: str, arguments: Body, why: str) -> None:
+    def record_refusal(self, command: str, arguments: Body, why: str) -> None:
         """Keep in `unanswered` why the adapter has rejected a `setBreakpoints` request (`why`).
 
         Other commands change nothing.
@@ -122,7 +122,7 @@ class Placed:
             self.news += 1
             self.unanswered[_path(arguments)] = f"refused: {why}"
 
-    def changed(self, body: BreakpointEventBody) -> None:
+    def apply_breakpoint_event(self, body: BreakpointEventBody) -> None:
         """Merge a `breakpoint` event into the state of the breakpoints that have its number (`id`).
 
         An event without a number changes nothing. A removed breakpoint stays, not verified. Since js-debug may give several
@@ -164,7 +164,7 @@ class Placed:
                         same.append(_At(path, pairs, index))
         return self._numbers.get(number, ())
 
-    def traced(self, body: Body) -> None:
+    def record_tracing(self, body: Body) -> None:
         """Record where the program collects by itself, without a breakpoint of the adapter.
 
         `body` has either `functions`, or `breakpoints` and their `source`, with as many states in `made`. It replaces what was
@@ -178,7 +178,7 @@ class Placed:
         pairs = zip(body.get("breakpoints") or (), body.get("made") or (), strict=False)
         self.collecting[_path(body)] = list(pairs)
 
-    def at(
+    def breakpoints_in(
         self, path: str, *, collecting: bool = False
     ) -> list[tuple[RequestedBreakpoint, Breakpoint]]:
         """Return the breakpoints on lines of a file, each as sent and with its state; empty if there are none.
@@ -188,7 +188,7 @@ class Placed:
         every = [[*self.lines.get(path, ())], [*self.collecting.get(path, ())]]
         return [pair for each in (reversed(every) if collecting else every) for pair in each]
 
-    def on(self, path: str, line: int, *, collecting: bool = False) -> Breakpoint | None:
+    def state_on_line(self, path: str, line: int, *, collecting: bool = False) -> Breakpoint | None:
         """Return the state of the first breakpoint that was requested on a line of a file, or None.
 
         Breakpoints of the adapter come before those at which the program collects by itself, unless `collecting` is True.
@@ -203,7 +203,7 @@ class Placed:
                 return found[1]
         return None
 
-    def hit(self, numbers: Sequence[int]) -> None:
+    def record_hits(self, numbers: Sequence[int]) -> None:
         """Record as reached the breakpoints whose numbers a `stopped` event lists in `hitBreakpointIds`.
 
         Function breakpoints get into `functions_reached`; a line gets into `reached` only if the number is of one line alone.
@@ -219,7 +219,7 @@ class Placed:
                 only = found[0]
                 self.reached.add((only.path, only.pairs[only.place][0]["line"]))
 
-    def stops(self, body: Body) -> bool:
+    def is_breakpoint_stop(self, body: Body) -> bool:
         """Return whether a `stopped` event's body lists a line or function breakpoint that does not collect."""
         hit = {*as_array(body.get("hitBreakpointIds"))}
         lines = (
@@ -229,7 +229,7 @@ class Placed:
             made.get("id") in hit for made in [*lines, *(made for _, made in self.functions)]
         )
 
-    def passed(self, frame: StackFrame) -> None:
+    def record_frame(self, frame: StackFrame) -> None:
         """Record a frame in which the program has stopped, for any reason, as a reached line and function.
 
         It changes `reached` for breakpoints on its line, and `functions_reached`; pending function breakpoints may become verified.

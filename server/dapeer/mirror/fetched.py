@@ -49,7 +49,7 @@ class Fetched:
         if known:
             frames = body.get("stackFrames", [])
             if frames and known[0] is frames[0]:
-                self._placed.passed(known[0])
+                self._placed.record_frame(known[0])
             stop.place(self._frames)
 
     def _scopes(self, arguments: Body, body: ScopesResponseBody) -> None:
@@ -86,7 +86,7 @@ class Fetched:
         """
         stop = self._suspended.stop
         if stop is not None:
-            stop.values.outdate(arguments or {}, body)
+            stop.values.apply_write(arguments or {}, body)
 
     def _exception_info(self, arguments: Body, body: Body) -> None:
         """Set the exception of the stop that holds the thread, unless it is known from the program itself."""

@@ -134,7 +134,7 @@ class Frames:
         """Return whether a file's path fits a pattern of a runtime's or a library's files."""
         return any(each.path is not None and each.path.search(path) for each in self.foreign)
 
-    def short(self, path: str) -> str:
+    def path_in_library(self, path: str) -> str:
         """Return a path from where a pattern of a runtime's or a library's files ends in it.
 
         It is the whole path if none fits.

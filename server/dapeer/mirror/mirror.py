@@ -87,12 +87,12 @@ class Mirror(Notes):
         """Return the handlers of events, by the event's name; each gets the event's body."""
         return {
             "stopped": self._stopped,
-            "continued": self._suspended.continued,
+            "continued": self._suspended.apply_continued_event,
             "thread": self._thread,
-            "breakpoint": self.placed.changed,
-            TRACED: self.placed.traced,
+            "breakpoint": self.placed.apply_breakpoint_event,
+            TRACED: self.placed.record_tracing,
             FILE_NAMED: self.placed.take_name,
-            REMOVED: self.gathered.removed,
+            REMOVED: self.gathered.note_removed,
             failures.EVENT: self.failures.take,
             failures.PATCH_OFF: self.failures.take_patch_off,
             "capabilities": self._capabilities,
@@ -160,9 +160,9 @@ class Mirror(Notes):
         return self._threads.names
 
     @property
-    def threads_known(self) -> bool:
+    def has_all_threads(self) -> bool:
         """Whether `threads` has all threads now, with their names."""
-        return self._threads.known(self.epoch)
+        return self._threads.is_complete(self.epoch)
 
     @property
     def ended(self) -> bool:
@@ -170,7 +170,7 @@ class Mirror(Notes):
         return self._ended
 
     @property
-    def left_out(self) -> str | None:
+    def overflow_note(self) -> str | None:
         """A sentence on entries that were dropped because the adapter sent too many or too long ones, or None."""
         tables = (self._threads.names, *self.loaded.tables, self.failures.known, self.capabilities)
         return next((table.left_out for table in tables if table.left_out), None)
@@ -190,7 +190,7 @@ class Mirror(Notes):
                 "dap_program_output and dap_history show what happened; dap_run starts it again.",
             )
 
-    def stopped(self, thread_id: int | None = None) -> Stop:
+    def require_stop(self, thread_id: int | None = None) -> Stop:
         """Return the current stop of the program, or, with `thread_id`, the one that holds this thread.
 
         Raises:
@@ -230,7 +230,7 @@ class Mirror(Notes):
                 if command in RESUMES or command == "pause":
                     self.pausing = command == "pause" and not self.stop
                 if command in RESUMES:
-                    self._suspended.resume(seq, command, arguments.get("threadId"))
+                    self._suspended.apply_resume_request(seq, command, arguments.get("threadId"))
             case Response():
                 self._response(message)
             case _:
@@ -240,9 +240,9 @@ class Mirror(Notes):
         """Keep the name by which a caller knows the data of a data breakpoint, by its `dataId`."""
         self.placed.name_data(data_id, name)
 
-    def name_file(self, path: str, told: str) -> None:
+    def name_file(self, path: str, note: str) -> None:
         """Keep `told`, a sentence on the name by which the program itself knows the source file at `path`."""
-        self.placed.name_file(path, told)
+        self.placed.name_file(path, note)
 
     # -- events
 
@@ -252,7 +252,7 @@ class Mirror(Notes):
         An output event that has the key `ROW` carries a collected row and no text. A log point that has printed counts as reached.
         """
         if ROW in body:
-            self.gathered.take(body[ROW], at)
+            self.gathered.add_row(body[ROW], at)
             return
         log_point = self.placed.log_point(body)
         if log_point is not None:
@@ -260,14 +260,14 @@ class Mirror(Notes):
         self.printed.take(body, at, log_point)
 
     def _stopped(self, body: Body) -> None:
-        """Apply a `stopped` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
+        """Apply a `require_stop` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
         self._started = True
         self.pausing = False
-        self._suspended.begin(body, self._stopped_thread(body), self.output.shown)
-        self.placed.hit(body.get("hitBreakpointIds") or ())
+        self._suspended.begin_stop(body, self._stopped_thread(body), self.output.shown)
+        self.placed.record_hits(body.get("hitBreakpointIds") or ())
 
     def _stopped_thread(self, body: Body) -> int:
-        """Return the `threadId` of a `stopped` event; without one the first known thread, or `UNKNOWN`."""
+        """Return the `threadId` of a `require_stop` event; without one the first known thread, or `UNKNOWN`."""
         thread_id = body.get("threadId")
         return thread_id if isinstance(thread_id, int) else next(iter(self.threads), UNKNOWN)
 
@@ -280,10 +280,10 @@ class Mirror(Notes):
         if not isinstance(thread_id, int):
             return
         if body.get("reason") == "exited":
-            self._threads.exited(thread_id)
-            self._suspended.exited(thread_id)
+            self._threads.remove(thread_id)
+            self._suspended.forget_thread(thread_id)
         else:
-            self._threads.started(thread_id)
+            self._threads.add(thread_id)
 
     def _capabilities(self, body: Body) -> None:
         self.capabilities.take(body.get("capabilities") or {})
@@ -301,7 +301,7 @@ class Mirror(Notes):
         """Apply a `terminated` event: the session has ended, and no thread is stopped any more."""
         self._ended = True
         self.pausing = False
-        self._suspended.resumed()
+        self._suspended.end_all_stops()
 
     # -- responses
 
@@ -315,9 +315,9 @@ class Mirror(Notes):
         known = self._on_response.get(response.command)
         self.pausing &= response.success or response.command != "pause"
         if response.command in RESUMES:
-            self._suspended.resume_answered(response, ended=self._ended)
+            self._suspended.apply_resume_response(response, ended=self._ended)
         elif not response.success:
-            self.placed.refused(response.command, response.arguments, response.failure())
+            self.placed.record_refusal(response.command, response.arguments, response.failure())
         # A late answer about an earlier stop must not count for this one: its ids may have another meaning
         # now.
         elif known and not (late and response.command in INSPECTIONS):
@@ -331,5 +331,5 @@ class Mirror(Notes):
 
     def _threads_listed(self, _arguments: Body, body: ThreadsResponseBody) -> None:
         """Take in the list of a `threads` response, and name the stopped thread if its adapter had not."""
-        self._threads.take(body, self.epoch)
+        self._threads.replace_all(body, self.epoch)
         self._suspended.name_thread(self.threads)

@@ -23,7 +23,7 @@ class Sight:
     """What can be found out about a running program."""
 
     expression: str = ""
-    """An expression; its value in the program says where threads and tasks are, as `parsed` reads it."""
+    """An expression; its value in the program says where threads and tasks are, as `parse_places` reads it."""
     hides: str = ""
     """Why the adapter leaves out frames that the expression returns; empty: it leaves out none."""
     silence: str = ""
@@ -116,7 +116,7 @@ class Seen:
         return any(each.frames for each in self.threads)
 
 
-def parsed(text: str) -> Mapping[str, Sequence[ThreadLocation]]:
+def parse_places(text: str) -> Mapping[str, Sequence[ThreadLocation]]:
     """Return the places in a program's answer, a text of JSON, by the keys `threads` and `tasks`.
 
     Each entry of the two lists has `name` and `frames`, and may have `id` and `awaited_by`; a frame is a list of function,

@@ -26,7 +26,7 @@ class Threads:
         self._followed = False
         """Whether events report threads that start and end."""
 
-    def known(self, epoch: int) -> bool:
+    def is_complete(self, epoch: int) -> bool:
         """Return whether `names` has all threads of the debuggee, each with its name.
 
         That is so if all were listed in this `epoch` (the session's count of stops), or if `thread` events have reported
@@ -35,20 +35,20 @@ class Threads:
         fresh = self._followed or self._listed_in == epoch
         return fresh and bool(self.names) and all(self.names.values())
 
-    def started(self, thread_id: int) -> None:
+    def add(self, thread_id: int) -> None:
         """Add a thread that a `thread` event reports as started, with an empty name if it has none yet."""
         self._followed = True
         self.names[thread_id] = self.names.get(thread_id, "")
 
-    def exited(self, thread_id: int) -> None:
+    def remove(self, thread_id: int) -> None:
         """Remove a thread that a `thread` event reports as exited."""
         self._followed = True
         self.names.pop(thread_id, None)
 
-    def take(self, body: ThreadsResponseBody, epoch: int) -> None:
+    def replace_all(self, body: ThreadsResponseBody, epoch: int) -> None:
         """Replace `names` by those of a `threads` response, which lists all threads.
 
-        A thread without a name becomes `thread ID`. `epoch` is the session's count of stops now; `known` compares it.
+        A thread without a name becomes `thread ID`. `epoch` is the session's count of stops now; `is_complete` compares it.
         """
         threads = body.get("threads", ())
         named = {each["id"]: str(each.get("name") or f"thread {each['id']}") for each in threads}
@@ -98,7 +98,7 @@ class Suspended:
             (stop for stop in self._stops.values() if stop.all_threads), None
         )
 
-    def begin(self, body: Body, thread_id: int, shown: int) -> None:
+    def begin_stop(self, body: Body, thread_id: int, shown: int) -> None:
         """Add a new stop from the body of a `stopped` event: to the stops that last, and to the history.
 
         `epoch` grows by one and is the stop's number. A stop of all threads replaces the stops that last.
@@ -128,47 +128,47 @@ class Suspended:
             stop.stack.name_thread(next(iter(threads)))
             self._add(stop.thread_id, stop)
 
-    def continued(self, body: Body) -> None:
-        """Remove the stops that a `continued` event ends: those of all threads, or that of its `threadId`.
+    def apply_continued_event(self, body: Body) -> None:
+        """Remove the stops that a `apply_continued_event` event ends: those of all threads, or that of its `threadId`.
 
         They are all removed too if the stop of that thread was one of all threads.
         """
         stop = self._stops.get(body.get("threadId", -1))
         if body.get("allThreadsContinued", True) or (stop and stop.all_threads):
-            self.resumed()
+            self.end_all_stops()
         else:
             self._remove(body.get("threadId", -1))
 
-    def exited(self, thread_id: int) -> None:
+    def forget_thread(self, thread_id: int) -> None:
         """Forget the stop of a thread that has ended."""
         self._remove(thread_id)
 
-    def resume(self, seq: int, command: str, thread_id: object) -> None:
+    def apply_resume_request(self, seq: int, command: str, thread_id: object) -> None:
         """Remove all lasting stops when a request that resumes is sent, and keep them until its response.
 
-        `seq` is the request's number, which `resume_answered` looks up. Each stop gets in `left_with` the `command` if
+        `seq` is the request's number, which `apply_resume_response` looks up. Each stop gets in `left_with` the `command` if
         `thread_id` (the request's, maybe None) is its thread, and `continue` otherwise.
         """
         self._resuming[seq] = self._stops
         for stop in self._stops.values():
-            stop.leave(command if thread_id == stop.thread_id else "continue")
-        self.resumed()
+            stop.record_resume(command if thread_id == stop.thread_id else "continue")
+        self.end_all_stops()
 
-    def resume_answered(self, response: Response, *, ended: bool) -> None:
+    def apply_resume_response(self, response: Response, *, ended: bool) -> None:
         """Apply the response to a request that resumes.
 
-        A rejected request brings back the stops that `resume` has removed, if no stop has come since and the debuggee has not
-        `ended`. A success whose request `resume` has not seen was another client's: it removes all stops.
+        A rejected request brings back the stops that `apply_resume_request` has removed, if no stop has come since and the debuggee has not
+        `ended`. A success whose request `apply_resume_request` has not seen was another client's: it removes all stops.
         """
         left = self._resuming.pop(response.request_seq, None)
         if left is None and response.success:
-            self.resumed()
+            self.end_all_stops()
         elif left and not response.success and not self._stops and not ended:
             latest = next(reversed(left.values()))
             if latest.number == self.epoch:
                 self._keep(left)
 
-    def resumed(self) -> None:
+    def end_all_stops(self) -> None:
         """Remove all lasting stops: every thread runs, or the debuggee has ended.
 
         Output that was not yet shown with the latest stop will be shown with the next one.

@@ -71,7 +71,7 @@ async def attach(number: int, around: PeerContext, target: str, seconds: float) 
     inbox, names = Inbox(), dict[str, str]()
     neovim = await Neovim.connect(target, inbox.notified, seconds)
     sessions = NvimSessions(neovim, around.debugger, around.tasks, names)
-    secret = around.taps.expect(sessions.tapped)
+    secret = around.taps.expect(sessions.begin_tapped_session)
     options = {"tap": around.taps.path, "secret": secret}
     try:
         facts = as_object(
@@ -89,7 +89,7 @@ async def attach(number: int, around: PeerContext, target: str, seconds: float) 
     peer = Peer(number, around, Attached(neovim, facts, sessions, tools, names, secret))
     peer.join()
     inbox.open(peer.take)
-    await peer.replayed()
+    await peer.wait_for_replay()
     return peer
 
 
@@ -134,12 +134,12 @@ class Search:
                 await self._looked.wait()
 
     def attached(self, peer: Peer) -> None:
-        """Record a Neovim that no client has named, for `newly_come`, unless it was found by the first search."""
+        """Record a Neovim that no client has named, for `take_new_peers`, unless it was found by the first search."""
         late = self._seek is None or self._looked.is_set()
         if late and peer not in self._came:
             self._came.append(peer)
 
-    def newly_come(self, client: object) -> list[Peer]:
+    def take_new_peers(self, client: object) -> list[Peer]:
         """Return the Neovims that were attached after the first search and since this client's last call.
 
         `client` is any object that stands for the client.

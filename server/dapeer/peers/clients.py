@@ -7,7 +7,7 @@ from collections.abc import Callable
 UNNAMED = "an assistant"
 
 
-class Company:
+class ConnectedClients:
     """The connected clients. `changed` is called when one connects or disconnects."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
@@ -19,7 +19,7 @@ class Company:
         """Each name once, in the order in which they came."""
         return list(dict.fromkeys(self._here.values()))
 
-    def come(self, name: str) -> Callable[[], None]:
+    def add_client(self, name: str) -> Callable[[], None]:
         """Add a connected client to `names`, and return a function that removes it again.
 
         `name` is what the client calls itself; empty: `UNNAMED`. Both call `changed`; removing twice changes nothing.

@@ -89,16 +89,16 @@ class Approvals:
         if answer := self._pending.get(number):
             answer.give((bool(allowed), str(why or "")))
 
-    def gone(self) -> None:
+    def deny_open_questions(self) -> None:
         """Deny all open questions, since the Neovim has ended."""
         for number in list(self._pending):
             self.answered(number, allowed=False, why="their Neovim has ended")
 
-    def guards(self, action: Action) -> bool:
+    def requires_consent(self, action: Action) -> bool:
         """Return whether an action has a kind before which the person wants to be asked."""
         return any(self.wants.get(kind) for kind in action.kinds)
 
-    async def consent(self, action: Action) -> None:
+    async def wait_for_consent(self, action: Action) -> None:
         """Ask the person in Neovim whether an action is allowed, and return when they allow it.
 
         It returns at once if they need not be asked. All kinds of an action are one question; a cancelled wait withdraws it.
@@ -106,7 +106,7 @@ class Approvals:
         Raises:
             Refused: They do not allow it, or their Neovim has ended.
         """
-        if not self.guards(action):
+        if not self.requires_consent(action):
             return
         number = next(self._ids)
         answer = self._pending[number] = Answer[tuple[bool, str]]()
@@ -124,7 +124,7 @@ class Approvals:
                 "Nothing was done; ask them, or go on without it.",
             )
 
-    def sees(self, assistants: Sequence[str]) -> None:
+    def show_assistants(self, assistants: Sequence[str]) -> None:
         """Show the person the names of the connected assistants."""
         self._neovim.send(COMPANY, self._neovim.channel, list(assistants))
 

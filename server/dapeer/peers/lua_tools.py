@@ -130,7 +130,7 @@ class LuaTools:
         number = next(self._numbers)
         news = self._running[number] = Mailbox[tuple[Any, ...]]()
         if neovim.closed.is_set():
-            self.gone(f"The Neovim at {neovim.target} has ended.")
+            self.end_open_calls(f"The Neovim at {neovim.target} has ended.")
         # A little less than the timeout here, so that the outcome of a started tool is known.
         latest = time.time() + self._ahead + SECONDS_TO_ANSWER - SECONDS_ON_THE_WAY
         options = {"latest": latest, **({"client": client} if client else {})}
@@ -245,9 +245,9 @@ class LuaTools:
                     await self._neovim.mode(SECONDS_FOR_LAST_WORDS)
                 except NeovimGone:
                     await self._neovim.closed.wait()
-        self.gone("The dapeer server ended before the tool answered.")
+        self.end_open_calls("The dapeer server ended before the tool answered.")
 
-    def gone(self, what: str) -> None:
+    def end_open_calls(self, what: str) -> None:
         """Answer all open calls, since Neovim will not: with the result that the tool named, or an error.
 
         `what` has happened, as a sentence for the error.

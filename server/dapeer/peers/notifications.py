@@ -39,7 +39,7 @@ class Notifications(Generic[P]):
             if kind in handlers:
                 handlers[kind](peer, *arguments)
 
-    def gone(self, peer: P) -> None:
+    def notify_detached(self, peer: P) -> None:
         """Tell all subscribers that a Neovim is no longer attached."""
         for _, gone in self._handlers:
             gone(peer)

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.choice.choice import find_definition
 from dapeer.base.errors import AdapterFailed, ArgumentError, DapeerError, NeovimBusy
 from dapeer.base.json_types import as_object
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
@@ -75,7 +75,7 @@ class NvimSessions:
         arguments = {**options, "latest": latest}
         return await self._started(await self._neovim.call(RUN, arguments))
 
-    async def again(self, session: ForwardedSession) -> Session:
+    async def restart(self, session: ForwardedSession) -> Session:
         """Terminate a session, if it runs, start the same in nvim-dap again, and return the new session.
 
         Raises:
@@ -104,7 +104,7 @@ class NvimSessions:
             )
         try:
             with anyio.fail_after(SECONDS_TO_START):
-                return await self._starts.session_of(launch)
+                return await self._starts.wait_for_session(launch)
         except TimeoutError as error:
             self._neovim.send(CANCEL, launch)
             state = await self._neovim.state()
@@ -123,10 +123,10 @@ class NvimSessions:
             "session": self._forwarded_session,
             "dap": self._forwarded,
             "closed": self._closed,
-            "launch_failed": self._starts.failed,
+            "launch_failed": self._starts.record_failure,
         }
 
-    def tapped(self, hello: Hello, tap: Tap) -> None:
+    def begin_tapped_session(self, hello: Hello, tap: Tap) -> None:
         """Begin to run, in a task of its own, a session of nvim-dap that has connected by a tap."""
         self._tasks.start_soon(self._live, hello, tap)
 
@@ -149,15 +149,15 @@ class NvimSessions:
         if session in self._listeners:
             self._listeners.pop(session).ended()
 
-    async def gone(self) -> None:
+    async def handle_disconnect(self) -> None:
         """End all sessions here, and fail the starts in progress, after the connection to Neovim has ended."""
         for session in list(self.by_number.values()):
             await session.hang_up()
-        self._starts.gone()
+        self._starts.fail_all()
 
     # -- their lives
 
-    async def arrived(self, number: int) -> ForwardedSession:
+    async def wait_for_session(self, number: int) -> ForwardedSession:
         """Wait for the session with this number of nvim-dap's to connect, and return it; there is no timeout."""
         while number not in self.by_number:
             self._arrival = anyio.Event()
@@ -174,14 +174,14 @@ class NvimSessions:
             self.by_number.pop(hello.session, None)
 
     def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
-        """Create the session of a feed, keep it in `by_number`, and wake those who wait for it in `arrived`."""
+        """Create the session of a feed, keep it in `by_number`, and wake those who wait for it in `wait_for_session`."""
         session = ForwardedSession(
             self._debugger.sessions.next_context(),
             hello,
             feed,
             self._neovim,
             names=self._names,
-            definition=typed(self._debugger.definitions, hello.type),
+            definition=find_definition(self._debugger.definitions, hello.type),
             parent=self.by_number.get(hello.parent or 0),
         )
         self.by_number[hello.session] = session
@@ -194,13 +194,13 @@ class NvimSessions:
         If dapeer has requested its start, it becomes the focused session, and the waiter of the start gets it.
         """
         launch = session.hello.launch
-        restart = functools.partial(self.again, session)
+        restart = functools.partial(self.restart, session)
         with self._debugger.holding(session, restart, focus=launch is not None):
             async with anyio.create_task_group() as running:
                 running.start_soon(session.run)
                 self._tasks.start_soon(self._prepare, session)
                 if launch is not None:
-                    self._starts.became(launch, session)
+                    self._starts.record_session(launch, session)
                 try:
                     await session.follow()
                 finally:
@@ -225,9 +225,9 @@ class NvimSessions:
         try:
             session.stops_at.check(own or ())
         except ArgumentError as error:
-            self._starts.failed(session.hello.launch or 0, error)
+            self._starts.record_failure(session.hello.launch or 0, error)
             await session.terminate()
             return
-        filters = session.stops_at.standing(breakpoints.exceptions) if own is None else own
-        exceptions = await session.stops_at.arguments_for(filters) if filters else None
+        filters = session.stops_at.filters_at_start(breakpoints.exceptions) if own is None else own
+        exceptions = await session.stops_at.prepare_exceptions(filters) if filters else None
         self._neovim.send(COLLECTS, self._neovim.channel, session.hello.session, exceptions)

@@ -136,11 +136,11 @@ class Peer:
         self._exceptions(self._filters.join(facts.get("exceptions")))
         self._collecting.join()
 
-    async def replayed(self) -> None:
+    async def wait_for_replay(self) -> None:
         """Wait until sessions that ran there at the attach have sent their journal; it times out."""
         with anyio.move_on_after(SECONDS_TO_REPLAY):
             for number in self._facts.get("sessions") or ():
-                await (await self.sessions.arrived(number)).replayed.wait()
+                await (await self.sessions.wait_for_session(number)).replayed.wait()
 
     async def detach(self) -> None:
         """Tell Neovim that dapeer detaches, end its sessions here, and close the connection.
@@ -148,10 +148,10 @@ class Peer:
         What runs in Neovim continues.
         """
         self.neovim.send("require('dapeer.rpc').detach(...)", self.neovim.channel)
-        await self.gone()
+        await self.handle_disconnect()
         await self.neovim.aclose()
 
-    async def gone(self) -> None:
+    async def handle_disconnect(self) -> None:
         """End sessions, shared breakpoints, questions and calls here, after the connection has ended.
 
         Open questions for consent are denied, open calls of its tools fail, and subscribers of `Notifications` are told.
@@ -160,18 +160,18 @@ class Peer:
         self.shared.close()
         self._filters.close()
         self._collecting.close()
-        self.approvals.gone()
-        self._tools.gone(
+        self.approvals.deny_open_questions()
+        self._tools.end_open_calls(
             f"The connection to the Neovim at {self.target} ended before the tool answered."
         )
-        self._notifications.gone(self)
-        await self.sessions.gone()
+        self._notifications.notify_detached(self)
+        await self.sessions.handle_disconnect()
 
     # -- requests to Neovim
 
-    async def shown(self) -> None:
+    async def wait_for_signs(self) -> None:
         """Wait until the signs are up to date; a Neovim whose main thread is blocked shows them later."""
-        await self.shared.shown(SECONDS_TO_SHOW)
+        await self.shared.wait_until_applied(SECONDS_TO_SHOW)
 
     async def unsaved(self, paths: Sequence[str]) -> list[str]:
         """Return those of these files that have unsaved changes in Neovim: no sign can be set in them."""
@@ -246,14 +246,14 @@ class Peer:
 
         `sent` is Neovim's whole set, and `applied` the number of dapeer's latest change in it.
         """
-        self._push(self.shared.take(sent, applied))
+        self._push(self.shared.apply_signs(sent, applied))
 
     def _breakpoints_joined(self, sent: object) -> None:
         """Unite the breakpoints of both sides, since nvim-dap has just been loaded and can show signs."""
         self._push(self.shared.join(sent))
 
     def _not_applied(self, number: int, unsaved: str = "") -> None:
-        self.shared.not_applied(number, unsaved)
+        self.shared.record_unapplied(number, unsaved)
 
     def _exceptions(self, sent: object) -> None:
         """Send the exception filters that the person has chosen to all programs outside of this Neovim.
@@ -269,7 +269,7 @@ class Peer:
         ]
 
         async def send(session: Session) -> None:
-            await session.stops_at.exceptions(session.stops_at.standing(filters) or ())
+            await session.stops_at.set_exceptions(session.stops_at.filters_at_start(filters) or ())
 
         self._debugger.broadcast("the filters", others, send)
 
@@ -280,7 +280,9 @@ class Peer:
         everybody's choice, and Neovim shows them. Options that have no such filters change nothing.
         """
         if session in self.sessions.by_number:
-            named = self.sessions.by_number[session].stops_at.filters.named(as_array(options))
+            named = self.sessions.by_number[session].stops_at.filters.texts_of_options(
+                as_array(options)
+            )
             if named is not None:
                 self._exceptions(named)
                 self._filters.show()
@@ -292,7 +294,7 @@ class Peer:
 
     async def _push_all(self, paths: list[str]) -> None:
         """Send the breakpoints of these files to all programs, and log which programs have not accepted them."""
-        for line in await self._debugger.push(*paths).untaken():
+        for line in await self._debugger.push(*paths).wait_for_failures():
             log.warning("breakpoints of the person: %s", line)
 
     def _take_tools(self, sent: object) -> None:

@@ -18,12 +18,12 @@ from dapeer.neovim.client import SECONDS_TO_ANSWER
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.nvim_dap.taps import Taps
 from dapeer.peers.attaching import Search, attach
-from dapeer.peers.clients import Company
+from dapeer.peers.clients import ConnectedClients
 from dapeer.peers.consent import Action
 from dapeer.peers.consent_kinds import ActionKind
 from dapeer.peers.notifications import Notifications
 from dapeer.peers.peer import Peer, PeerContext
-from dapeer.peers.shared_breakpoints import unsaved
+from dapeer.peers.shared_breakpoints import unsaved_changes_error
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 
@@ -42,7 +42,7 @@ class Peers:
         """By id, in the order in which they came."""
         self.notifications = Notifications[Peer]()
         """Those that others handle."""
-        self.company = Company(self._send_company)
+        self.company = ConnectedClients(self._send_company)
         """The assistants that are connected."""
         self._left: dict[str, Peer] = {}
         """By target: detached Neovims whose person wants to be asked. Their consent is still needed."""
@@ -103,7 +103,7 @@ class Peers:
             raise NoNeovim(f"No attached Neovim matches {chosen}.", f"Attached: {known}.")
         return self.attached[chosen]
 
-    def of(self, session: Session) -> Peer | None:
+    def peer_of_session(self, session: Session) -> Peer | None:
         """Return the Neovim in which a session runs, if several are attached.
 
         The result is None if at most one Neovim is attached, or the session runs in none.
@@ -149,7 +149,7 @@ class Peers:
         finally:
             del self._arriving[target]
         self.attached[peer.id] = peer
-        peer.approvals.sees(self.company.names)
+        peer.approvals.show_assistants(self.company.names)
         self._left = {at: left for at, left in self._left.items() if not left.is_same(peer)}
         self._tools_changed()
         self._tasks.start_soon(self._watch, peer)
@@ -170,7 +170,7 @@ class Peers:
         self._tools_changed()
         await peer.detach()
 
-    async def leave(self, number: int) -> None:
+    async def detach_keeping_consent(self, number: int) -> None:
         """Detach the Neovim with this id, as a client asked.
 
         Its person's consent is still needed while it runs. It is not attached again automatically; what would need the
@@ -187,8 +187,8 @@ class Peers:
 
     # -- those that come by themselves
 
-    async def welcome(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> None:
-        """Attach a Neovim that no client has named, and record it for `newly_come` if it is new.
+    async def attach_found(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> None:
+        """Attach a Neovim that no client has named, and record it for `take_new_peers` if it is new.
 
         Raises:
             NeovimError: As `connect`.
@@ -206,12 +206,12 @@ class Peers:
         known = any(pid == peer.pid for peer in self.attached.values()) if pid else False
         return target not in self._detached and not known
 
-    def newly_come(self, client: object) -> list[Peer]:
+    def take_new_peers(self, client: object) -> list[Peer]:
         """Return the Neovims that were attached since the first search and since this client's last call.
 
         `client` is any object that stands for the client. Those that were detached meanwhile are left out.
         """
-        return [each for each in self.search.newly_come(client) if each.id in self.attached]
+        return [each for each in self.search.take_new_peers(client) if each.id in self.attached]
 
     async def _watch(self, peer: Peer) -> None:
         """Wait until a Neovim ends by itself or its connection does, then remove it and its sessions."""
@@ -219,7 +219,7 @@ class Peers:
         if self.attached.pop(peer.id, None) is not None:
             log.info("Neovim at %s has ended", peer.target)
             self._tools_changed()
-            await peer.gone()
+            await peer.handle_disconnect()
 
     def subscribe(self, listener: Callable[[], None]) -> None:
         """Call `listener` whenever the tools that the Neovims offer have changed."""
@@ -229,13 +229,13 @@ class Peers:
         """Set the patterns of secret files that all persons have, and call the listeners of changed tools."""
         people = (*self.attached.values(), *self._left.values())
         secrets = [p.approvals.secrets for p in people if p.approvals.secrets is not None]
-        self._around.debugger.files.secret.take(secrets)
+        self._around.debugger.files.secret.set_patterns(secrets)
         for listener in self._listeners:
             listener()
 
-    async def shown(self) -> None:
+    async def wait_for_signs(self) -> None:
         """Wait until every Neovim shows the current breakpoints as signs; a blocked one for a short time only."""
-        await all_of(peer.shown() for peer in self.attached.values())
+        await all_of(peer.wait_for_signs() for peer in self.attached.values())
 
     def check_saved(self, path: str, line: int) -> None:
         """Raise if a Neovim has refused the breakpoint just set on this line, as the file has unsaved changes.
@@ -246,9 +246,9 @@ class Peers:
             ArgumentError: Its lines there are not those on disk.
         """
         # All are asked: each forgets its changes when it has returned them.
-        refused = {peer.shared.has_refused((path, line)) for peer in self.attached.values()}
+        refused = {peer.shared.take_refusal((path, line)) for peer in self.attached.values()}
         if True in refused:
-            raise unsaved(path)
+            raise unsaved_changes_error(path)
 
     def sign(self, path: str, line: int) -> int | None:
         """Return the line at which a Neovim shows the sign of a breakpoint, if unsaved changes have moved it.
@@ -258,7 +258,7 @@ class Peers:
         signs = (peer.shared.signs.get(path, {}).get(line) for peer in self.attached.values())
         return next(filter(None, signs), None)
 
-    async def stale(self) -> dict[int, str]:
+    async def outdated_sessions(self) -> dict[int, str]:
         """Return sessions whose state may be outdated, as their Neovim is blocked: the reason by session id.
 
         Only running sessions that are known by nvim-dap's listeners are among them: these send nothing meanwhile.
@@ -277,7 +277,7 @@ class Peers:
         """Return whether the person at an attached Neovim wants to be asked before actions of this kind."""
         return any(kind in peer.approvals.wants for peer in self.attached.values())
 
-    async def consent(self, action: Action) -> None:
+    async def wait_for_consent(self, action: Action) -> None:
         """Ask every person whose consent an action needs, one after another; return when all have given it.
 
         Raises:
@@ -287,7 +287,7 @@ class Peers:
         if action.tool != "nvim_connect":
             await self._respect_the_left(action)
         for peer in list(self.attached.values()):
-            await peer.approvals.consent(action)
+            await peer.approvals.wait_for_consent(action)
 
     async def _respect_the_left(self, action: Action) -> None:
         """Raise if a detached Neovim that still runs has a person who wants to be asked before this action.
@@ -298,7 +298,7 @@ class Peers:
             Refused: There is one.
         """
         for target, peer in list(self._left.items()):
-            if not peer.approvals.guards(action):
+            if not peer.approvals.requires_consent(action):
                 continue
             if await discovery.look_at(target, self._around.debugger.project) is None:
                 # The Neovim has ended.
@@ -312,7 +312,7 @@ class Peers:
     def _send_company(self) -> None:
         """Show every person the names of the connected assistants."""
         for peer in self.attached.values():
-            peer.approvals.sees(self.company.names)
+            peer.approvals.show_assistants(self.company.names)
 
     def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Show in every attached Neovim an action and its outcome; `ok` is False if it failed."""

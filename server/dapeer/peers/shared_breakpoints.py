@@ -23,7 +23,7 @@ Picture = dict[str, dict[int, RequestedBreakpoint]]
 """By path and line."""
 
 
-def unsaved(path: str) -> ArgumentError:
+def unsaved_changes_error(path: str) -> ArgumentError:
     """Return the error that no breakpoint is set in a file, as its buffer has unsaved changes."""
     return ArgumentError(
         f"{Path(path).name} has unsaved changes in Neovim, so its lines there differ from those on disk; nothing was set.",
@@ -72,7 +72,7 @@ class SharedBreakpoints:
         """Stop sending changes to Neovim; both sides keep the breakpoints that they have."""
         self._breakpoints.listeners.remove(self._on_breakpoint)
 
-    async def shown(self, seconds: float) -> None:
+    async def wait_until_applied(self, seconds: float) -> None:
         """Wait until Neovim has applied or refused all changes that were sent, but at most `seconds`."""
         with anyio.move_on_after(seconds):
             while self._unknown:
@@ -92,7 +92,7 @@ class SharedBreakpoints:
         with self._breakpoints.doings.by(None):
             return self._take(signs, 0)
 
-    def not_applied(self, number: int, unsaved: str = "") -> None:
+    def record_unapplied(self, number: int, unsaved: str = "") -> None:
         """Record that Neovim has not applied changes of dapeer, so that nobody waits for them.
 
         `number` is that of a change. With `unsaved`, a file's path, Neovim has refused this one change, since that file has
@@ -110,7 +110,7 @@ class SharedBreakpoints:
                 self._picture.get(path, {}).pop(line, None)
         self._publish_news()
 
-    def has_refused(self, place: tuple[str, int]) -> bool:
+    def take_refusal(self, place: tuple[str, int]) -> bool:
         """Return whether Neovim has refused a breakpoint for a file's unsaved changes, and forget that it has.
 
         `place` is path and line.
@@ -119,7 +119,7 @@ class SharedBreakpoints:
         self._refused.discard(place)
         return refused
 
-    def take(self, signs: object, applied: int) -> list[str]:
+    def apply_signs(self, signs: object, applied: int) -> list[str]:
         """Apply the person's changes to dapeer's breakpoints; return the files that changed here, sorted.
 
         `signs` is Neovim's whole set, which is compared with the last one. `applied` is the number of dapeer's latest change
@@ -154,7 +154,7 @@ class SharedBreakpoints:
         return sorted(changed)
 
     def _publish_news(self) -> None:
-        """Wake those who wait in `shown`."""
+        """Wake those who wait in `wait_until_applied`."""
         self._news.set()
         self._news = anyio.Event()
 
@@ -200,7 +200,8 @@ class SharedBreakpoints:
     def _is_edited(self, path: str) -> bool:
         """Return whether a running session of this Neovim has loaded the file before its last change."""
         return any(
-            (change := each.inspect.editions.known(path)) is not None and change.then is not None
+            (change := each.inspect.editions.known_change(path)) is not None
+            and change.then is not None
             for each in self._sessions.values()
             if not each.mirror.ended
         )

@@ -32,13 +32,13 @@ class Starts:
     def __init__(self) -> None:
         self._starts: dict[int, _Start] = {}
 
-    def became(self, launch: int, session: ForwardedSession) -> None:
+    def record_session(self, launch: int, session: ForwardedSession) -> None:
         """Record the session that has come of start number `launch`, and wake its waiter."""
         start = self._start(launch)
         start.session = session
         start.began.set()
 
-    def failed(self, launch: int, why: str | DapeerError) -> None:
+    def record_failure(self, launch: int, why: str | DapeerError) -> None:
         """Record that start number `launch` has failed, and wake its waiter.
 
         `why` is nvim-dap's message or the error to raise; the first reason of a start stays.
@@ -48,12 +48,12 @@ class Starts:
         start.began.set()
         start.failed.set()
 
-    def gone(self) -> None:
+    def fail_all(self) -> None:
         """Let all starts without an outcome fail, since their Neovim has ended."""
         for launch in list(self._starts):
-            self.failed(launch, "its Neovim has ended")
+            self.record_failure(launch, "its Neovim has ended")
 
-    async def session_of(self, launch: int) -> Session:
+    async def wait_for_session(self, launch: int) -> Session:
         """Wait for start number `launch` until its debuggee runs or has ended, and return its session.
 
         The outcome is forgotten then, so it can be had once.

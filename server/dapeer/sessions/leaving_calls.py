@@ -38,7 +38,7 @@ async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
         NotStopped: The thread runs.
         ChannelError: Its stack is not known, and the adapter does not tell it.
     """
-    stop = session.mirror.stopped(thread)
+    stop = session.mirror.require_stop(thread)
     if stop.thread_id == thread and (not stop.stack.front or stop.reason == "exception"):
         return None
     frames = await session.inspect.whole_stack(thread)

@@ -8,16 +8,16 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, NoSession
-from dapeer.base.sources import MAX_READ_BYTES, part, relative, source_file
+from dapeer.base.sources import MAX_READ_BYTES, read_part, relative, source_file
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, escaped, indented
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.inspection.fetching import quietly
+from dapeer.sessions.inspection.fetching import ignore_failure
 from dapeer.sessions.inspection.source_versions import RESTART
 from dapeer.tools.base.arguments import Line, SessionId
-from dapeer.tools.base.call import Call, Reply, noted
+from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view import snapshot as views
@@ -66,7 +66,7 @@ async def dap_source(
     rest = "" if total is None else str(total - following + 1)
     more = f"\n({rest or 'maybe'} more lines: line={following})" if rest != "0" else ""
     heading = continued(escaped(relative(name, call.debugger.project)))
-    return noted(Reply(f"{heading}\n{text}{more}", raw=True), notes)
+    return with_notes(Reply(f"{heading}\n{text}{more}", raw=True), notes)
 
 
 def _column(call: Call, session_id: int | None, place: int | None) -> int:
@@ -92,7 +92,7 @@ async def _place(call: Call, session_id: int | None, source: str | int) -> int |
     stop = session.mirror.stop
     if stop is None:
         return None
-    await quietly(session.inspect.whole_stack(stop.thread_id))
+    await ignore_failure(session.inspect.whole_stack(stop.thread_id))
     frames = stop.stack.frames.get(stop.thread_id, [])
     key = "path" if isinstance(source, str) else "sourceReference"
     seen = (each for each in frames[stop.stack.front or 0 :] if each["line"] > 0)
@@ -109,7 +109,9 @@ def _outdated(call: Call, path: str) -> list[str]:
     return [
         f"session {each.id} ({each.name}) runs this file as it was before it changed; {RESTART}"
         for each in call.debugger.sessions.values()
-        if not each.mirror.ended and (change := each.inspect.editions.known(path)) and change.then
+        if not each.mirror.ended
+        and (change := each.inspect.editions.known_change(path))
+        and change.then
     ]
 
 
@@ -125,7 +127,7 @@ def _readable(call: Call, filename: str) -> str:
     path = source_file(filename, call.debugger.project)
     _check_secret(call, path)
     if not call.debugger.files.allows(path):
-        call.need(
+        call.require_consent(
             "read",
             f"{path} is neither in the project nor in the stack or the libraries of a session.",
             "To allow it, the person starts dapeer with `--readable FOLDER`, or attaches their Neovim, which asks them.",
@@ -149,7 +151,7 @@ async def _of_file(path: str, line: int, count: int) -> tuple[Sequence[str], int
     read.
     """
     try:
-        return await in_thread(part, path, line, count)
+        return await in_thread(read_part, path, line, count)
     except OSError as error:
         raise ArgumentError(f"{path} cannot be read: {error.strerror}.") from error
 
@@ -160,7 +162,7 @@ async def _current_source(call: Call, session_id: int | None) -> Source:
     It is empty without a frame.
     """
     session = call.session(session_id)
-    frame = await session.inspect.top(session.mirror.stopped())
+    frame = await session.inspect.top(session.mirror.require_stop())
     return frame.get("source", Source()) if frame else Source()
 
 

@@ -21,8 +21,8 @@ from dapeer.peers.consent_kinds import RESUMES_PROGRAM, RUN, THEN, VALUES, CallK
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.leaving_calls import CallingFrame, calling_frame, leave_calls
 from dapeer.tools.base.arguments import GroupName, Line, Milliseconds, ThreadId, thread_of
-from dapeer.tools.base.call import Call, Reply, noted
-from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.call import Call, Reply, with_notes
+from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.stop.options import (
     GroupOptions,
@@ -32,7 +32,7 @@ from dapeer.tools.base.stop.options import (
     WaitOptions,
 )
 from dapeer.tools.base.stop.triggers import LaterTriggers
-from dapeer.tools.base.stop.waiting import next_stop, paused, resume
+from dapeer.tools.base.stop.waiting import next_stop, resume, wait_for_pause
 from dapeer.tools.base.tool import Section, tool
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
@@ -72,7 +72,7 @@ async def dap_continue(
         epoch, old = running.mirror.epoch, running.program.unseen_stops(running)
         triggers.begin(call, running)
         return await next_stop(call, running, epoch, options.timeout_ms, old, options=options)
-    session, arguments = stepping(call, options.session_id, thread_id)
+    session, arguments = stepping_arguments(call, options.session_id, thread_id)
     triggers.begin(call, session)
     return await resume(call, session, "continue", arguments, options)
 
@@ -92,7 +92,7 @@ async def dap_step_over(
     options: ResumeOptions,
 ) -> Reply:
     """Run the line, calls included."""
-    session, arguments = stepping(call, options.session_id, thread_id, granularity)
+    session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
     return await _step(call, session, "next", arguments, options)
 
 
@@ -106,7 +106,7 @@ async def dap_step_into(
     options: ResumeOptions,
 ) -> Reply:
     """Enter the function called on the current line."""
-    session, arguments = stepping(call, options.session_id, thread_id, granularity)
+    session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
     if target is not None:
         arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
     return await _step(call, session, "stepIn", arguments, options)
@@ -144,7 +144,7 @@ async def dap_step_out(
     options: ResumeOptions,
 ) -> Reply:
     """Run until the current function has returned."""
-    session, arguments = stepping(call, options.session_id, thread_id, granularity)
+    session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
     return await _step(call, session, "stepOut", arguments, options)
 
 
@@ -164,7 +164,7 @@ async def _step(
         arguments: The request's arguments, with `threadId`.
         options: What to evaluate and show at the stop, and how long to wait.
     """
-    before, thread = session.mirror.stopped(), arguments["threadId"]
+    before, thread = session.mirror.require_stop(), arguments["threadId"]
     keeps = _keeps_step(call, session)
     begun = session.mirror.history.interrupted_step(thread)
     if keeps and begun is not None and begun.left_with == command:
@@ -174,7 +174,7 @@ async def _step(
     else:
         reply = await resume(call, session, command, arguments, options)
     interrupted = await _interrupted(session, thread, command, keeps=keeps)
-    return noted(reply, [*interrupted, *_elsewhere(session, before)])
+    return with_notes(reply, [*interrupted, *_elsewhere(session, before)])
 
 
 async def _step_where_shown(
@@ -186,13 +186,13 @@ async def _step_where_shown(
     the program, or if the end of the calls has made the step already. `options` say what to evaluate and show at the stop, and how long to
     wait.
     """
-    left = Left(options.timeout_ms)
+    left = RemainingTime(options.timeout_ms)
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     calling = await calling_frame(session, thread)
-    if calling and not await leave_calls(session, calling, command, left.ms / 1000):
-        reply = await next_stop(call, session, epoch, left.ms, old, options=options)
-        return noted(reply, _unbegun(session, calling))
-    rest = replace(options, timeout_ms=int(left.ms))
+    if calling and not await leave_calls(session, calling, command, left.remaining_ms / 1000):
+        reply = await next_stop(call, session, epoch, left.remaining_ms, old, options=options)
+        return with_notes(reply, _unbegun(session, calling))
+    rest = replace(options, timeout_ms=int(left.remaining_ms))
     return await resume(call, session, command, {"threadId": thread}, rest)
 
 
@@ -262,7 +262,7 @@ def _elsewhere(session: Session, before: Stop) -> list[str]:
     ]
 
 
-def stepping(
+def stepping_arguments(
     call: Call, session_id: int | None, thread_id: int | None, granularity: str | None = None
 ) -> tuple[Session, Body]:
     """Return the session to resume, and the arguments that every resuming DAP request has.
@@ -288,7 +288,7 @@ def stepping(
 async def dap_run_to(call: Call, filename: str, line: Line, *, options: ResumeOptions) -> Reply:
     """Run on to a line, or to a stop before it."""
     session = call.session(options.session_id)
-    stop = session.mirror.stopped()
+    stop = session.mirror.require_stop()
     path = source_file(filename, call.debugger.project)
     await call.debugger.run_to(session, path, line)
     return await resume(call, session, "continue", {"threadId": stop.thread_id}, options)
@@ -351,9 +351,9 @@ async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOp
     if session.mirror.stop is not None:
         return await next_stop(call, session, -1, options.timeout_ms, options=options)
     epoch = session.mirror.epoch
-    left = Left(options.timeout_ms)
-    answered = await session.pause(thread_id, min(SECONDS_TO_PAUSE, left.to_ask))
-    return await paused(call, session, epoch, left, wait=answered, options=options)
+    left = RemainingTime(options.timeout_ms)
+    answered = await session.pause(thread_id, min(SECONDS_TO_PAUSE, left.seconds_to_wait))
+    return await wait_for_pause(call, session, epoch, left, wait=answered, options=options)
 
 
 def _living(call: Call) -> list[str]:
@@ -372,8 +372,10 @@ def _living(call: Call) -> list[str]:
 async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
     """Wait for the next stop or the end."""
     if options.evaluate:
-        call.need("evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out.")
+        call.require_consent(
+            "evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out."
+        )
     session = call.focus.look(options.session_id)
     others = [] if options.session_id or session.program.runs else _living(call)
     reply = await next_stop(call, session, -1, options.timeout_ms, options=options)
-    return noted(reply, others)
+    return with_notes(reply, others)

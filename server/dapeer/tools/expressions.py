@@ -15,15 +15,20 @@ from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.sent_requests import CompletionsArguments
 from dapeer.dap.types import CompletionItem
 from dapeer.peers.consent_kinds import ALL, EVALUATE, CallKinds, If
-from dapeer.sessions.core.evaluating import evaluate, known, set_expression, set_variable
+from dapeer.sessions.core.evaluating import (
+    evaluate,
+    find_variable_by_text,
+    set_expression,
+    set_variable,
+)
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import FrameId, Meant, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE
-from dapeer.tools.base.missing import hints
+from dapeer.tools.base.missing import name_suggestions
 from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.inspection import VALUE_CHARS
@@ -61,14 +66,14 @@ async def dap_evaluate(
     if not expressions:
         raise ArgumentError("`expressions` is empty.", "Give at least one.")
     session = call.session(meant.session_id)
-    left = Left(timeout_ms)
-    if running := await running_frames.chosen(session, frame_id):
-        return await running_frames.evaluated(session, running, expressions)
+    left = RemainingTime(timeout_ms)
+    if running := await running_frames.frame_to_read(session, frame_id):
+        return await running_frames.evaluate_in_frame(session, running, expressions)
     frame = await frame_of(session, frame_id)
     place = evaluation.place(session, frame)
     where = [f"in {place}"] * bool(place)
     if len(expressions) > 1 or meant.group is not None:
-        found = await evaluation.each(session, expressions, frame, context, left)
+        found = await evaluation.evaluate_all(session, expressions, frame, context, left)
         room = max(RESULT_CHARS // len(found), VALUE_CHARS)
         lines = [*(each.line(room) for each in found), *(f"({each})" for each in where)]
         values = [each.data(room) for each in found]
@@ -76,9 +81,9 @@ async def dap_evaluate(
     expression = expressions[0]
     try:
         async with evaluation.consequence_noted(call, session, left):
-            one = await evaluation.evaluated(session, expression, frame, context, left)
+            one = await evaluation.evaluate_expression(session, expression, frame, context, left)
     except RequestFailed as error:
-        where += await hints(session, frame, expression, error.what)
+        where += await name_suggestions(session, frame, expression, error.what)
         hint = f"({'; '.join(where)})" if where else ""
         raise RequestFailed(error.command, f"{error}\n{hint}".strip()) from error
     where += ["ask for a part of it"] * (len(one.value) > RESULT_CHARS)
@@ -106,7 +111,9 @@ async def dap_set_variable(
         session.require("setVariable")
         variable_path.parse(path)
     frame = await frame_of(session, frame_id)
-    async with evaluation.consequence_noted(call, session, Left(SECONDS_TO_EVALUATE * 1000)):
+    async with evaluation.consequence_noted(
+        call, session, RemainingTime(SECONDS_TO_EVALUATE * 1000)
+    ):
         return await _assigned(call, session, path, value, frame)
 
 
@@ -123,7 +130,7 @@ async def _assigned(
         RequestFailed: The adapter rejects the value, or the variable still has the old one.
     """
     assignable = session.supports("setExpression")
-    found, container = await known(session, path, frame)
+    found, container = await find_variable_by_text(session, path, frame)
     definition = call.debugger.definitions.get(session.adapter)
     private = assignable and definition is not None and definition.quirks.names_private(path)
     if found is not None and session.supports("setVariable") and not private:
@@ -173,7 +180,7 @@ async def dap_completions(
     session = call.session(session_id)
     session.require("completions")
     if _MEMBER.search(text[: (column or len(text) + 1) - 1]):
-        call.need(
+        call.require_consent(
             "evaluate",
             "Completing members asks the object for them, which may run code of the program.",
             "dap_variables with its path lists them.",

@@ -22,13 +22,13 @@ from dapeer.sessions.core.views import looking
 from dapeer.sessions.inspection import children
 from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
 from dapeer.tools.base.arguments import FrameId, Meant, SessionId, ThreadId, frame_of, thread_of
-from dapeer.tools.base.call import Call, Reply, noted
+from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.evaluation import RESULT_CHARS
-from dapeer.tools.base.lookup import find
+from dapeer.tools.base.lookup import find_variable
 from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.stop.options import StopOptions
-from dapeer.tools.base.stop.report import silence, tasks, waits_of
-from dapeer.tools.base.stop.waiting import look
+from dapeer.tools.base.stop.report import describe_silence, lines_of_waits, task_lines
+from dapeer.tools.base.stop.waiting import show_state
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.stack import frame_place
 from dapeer.view import relevance, render, variables
@@ -44,7 +44,7 @@ UNHANDLED = ("unhandled", "userUnhandled")
 @tool("Look at everything", section=Section.LOOK, read_only=True)
 async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
     """Return where the program is: reason, source, stack, locals, changes, output; or how it ended."""
-    return await look(call, call.focus.look(session_id), options=StopOptions(show="full"))
+    return await show_state(call, call.focus.look(session_id), options=StopOptions(show="full"))
 
 
 @tool("Where is it", section=Section.LOOK, read_only=True)
@@ -67,7 +67,7 @@ async def dap_current_location(
         lines_of([f"At {frame_line(frame, call.debugger.project)}"]) + f"\n{text}".rstrip(), data
     )
     warning = session.inspect.editions.warning(path, frame["line"], frame["name"]) if path else ""
-    return noted(reply, [warning] if warning else [])
+    return with_notes(reply, [warning] if warning else [])
 
 
 @tool("List threads", section=Section.LOOK, read_only=True)
@@ -80,19 +80,19 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     data = [_thread_data(session, each) for each in seen.threads]
     lines = [
         f"{each.label} ({row['state']}"
-        f"{', current' if row['thread_id'] == current else ''}){_place(session, each)}{running_frames.frame_id(session, each)}"
+        f"{', current' if row['thread_id'] == current else ''}){_place(session, each)}{running_frames.frame_id_mark(session, each)}"
         for row, each in zip(data, seen.threads, strict=True)
     ]
     listed: dict[str, Any] = {"threads": data}
     if seen.tasks:
-        listed["tasks"] = tasks(session, seen)
+        listed["tasks"] = task_lines(session, seen)
         lines += ["Tasks:", *(f"  {line}" for line in listed["tasks"])]
-    for key, each in (await waits_of(session, seen)).items():
+    for key, each in (await lines_of_waits(session, seen)).items():
         if each:
             listed[key] = each
             lines += [f"{key.capitalize()}:", *(f"  {line}" for line in each)]
     if seen.silent:
-        listed["note"] = silence(session, seen)
+        listed["note"] = describe_silence(session, seen)
         lines.append(f"({listed['note']})")
     return Reply(lines_of(lines) or "No threads.", listed)
 
@@ -125,7 +125,9 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
     rows = [
         (
             scope["name"],
-            stop.reported.handles.of("variables_reference", scope["variablesReference"], frame),
+            stop.reported.handles.handle_for(
+                "variables_reference", scope["variablesReference"], frame
+            ),
         )
         for scope in scopes
     ]
@@ -148,15 +150,17 @@ async def dap_variables(
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame."""
     session = call.session(meant.session_id)
-    if variables_reference is None and (running := await running_frames.chosen(session, frame_id)):
-        return await running_frames.variables(session, running, path, filter, start, count)
+    if variables_reference is None and (
+        running := await running_frames.frame_to_read(session, frame_id)
+    ):
+        return await running_frames.variables_of_frame(session, running, path, filter, start, count)
     with looking(session) as stop:
         if variables_reference is not None:
             return await _inside(call, session, stop, variables_reference, filter, start, count)
         frame = await frame_of(session, frame_id)
         if path is None:
             return await _frame_variables(session, stop, frame, filter, start, count)
-        found = await find(call, session, path, frame)
+        found = await find_variable(call, session, path, frame)
         # A value that is written with its members has them listed below.
         limit = (
             variables.VALUE_CHARS
@@ -189,7 +193,7 @@ async def _inside(
         # The adapter may use the reference for the scope of another frame by now.
         await session.inspect.scopes(owner)
     if reference in stop.values.lazy:
-        call.need(
+        call.require_consent(
             "evaluate",
             "A getter has a value only once it runs, which executes code of the program.",
             "The other variables of its container can be shown.",
@@ -268,7 +272,7 @@ def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
     known = _type_of(stop, variable)
     kind = f": {known}" if known else ""
     more = (
-        f" [variables_reference {stop.reported.handles.of('variables_reference', reference)}]"
+        f" [variables_reference {stop.reported.handles.handle_for('variables_reference', reference)}]"
         if reference
         else ""
     )
@@ -295,7 +299,7 @@ def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]
     if known := _type_of(stop, variable):
         data["type"] = known
     if variable["variablesReference"]:
-        data["variables_reference"] = stop.reported.handles.of(
+        data["variables_reference"] = stop.reported.handles.handle_for(
             "variables_reference", variable["variablesReference"]
         )
     return data
@@ -308,7 +312,7 @@ async def dap_exception_info(
     """Return type, message and traceback of the exception."""
     session = call.session(session_id)
     thread = thread_of(session, thread_id)
-    stop = session.mirror.stopped(thread)
+    stop = session.mirror.require_stop(thread)
     if stop.reason != "exception" and stop.exception is None:
         raise ArgumentError(
             f"The program did not stop at an exception; the reason is {stop.reason}.",

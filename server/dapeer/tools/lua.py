@@ -11,12 +11,12 @@ from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, NoNeovim
 from dapeer.base.json_types import Json
-from dapeer.base.schemas import problem_of, unpacked, without_filled
+from dapeer.base.schemas import convert_arguments, problem_of, without_filled
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.peers.consent_kinds import NOTHING, CallKinds, Kinds
 from dapeer.tools.base.answers import compact, reply_of
-from dapeer.tools.base.call import AnyTool, Call, Reply, witnessed
-from dapeer.tools.base.schema import listed, short
+from dapeer.tools.base.call import AnyTool, Call, Reply, run_with_consent
+from dapeer.tools.base.schema import schema_for_list, shorten_schema
 from dapeer.tools.base.tool import Section, tool
 
 PREFIX: Final = "nvim_"
@@ -78,7 +78,11 @@ class NeovimTool:
     def input_schema(self) -> Json:
         """The JSON Schema of its arguments, with one that selects the Neovim if several have the tool."""
         # Schemas of other authors are not changed.
-        return self._schema if self.spec.group == OTHERS else listed(short(self._schema))
+        return (
+            self._schema
+            if self.spec.group == OTHERS
+            else schema_for_list(shorten_schema(self._schema))
+        )
 
     @property
     def _schema(self) -> Json:
@@ -117,14 +121,14 @@ class NeovimTool:
         named = self._renamed(arguments)
         if self._may_be_filled(named):
             named = without_filled(named, self._schema).arguments
-        given = unpacked(named, self._schema)
+        given = convert_arguments(named, self._schema)
         await self._check(given)
         peer = self._home(given)
         work = functools.partial(self._run, call, peer, given)
         foreign: Kinds = ("read",) if await self._is_foreign(call, peer, given) else ()
         kinds = (*self._kinds(given), *foreign)
         action = Action(self.name, kinds, given, call.client) if kinds else None
-        return await witnessed(peer.approvals, action, work)
+        return await run_with_consent(peer.approvals, action, work)
 
     def _renamed(self, arguments: Json) -> Json:
         """Return a copy of the arguments in which old names are replaced by the present ones."""

@@ -20,7 +20,7 @@ from dapeer.sessions.core.evaluating import tidy
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.lookup import place_of
+from dapeer.tools.base.lookup import memory_reference
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view.stacks import frame_path
 
@@ -42,7 +42,7 @@ async def dap_read_memory(
     """Return `count` bytes of the program's memory as a hex dump."""
     session = call.session(session_id)
     session.require("readMemory")
-    place = await place_of(session, address, await frame_of(session, frame_id), call=call)
+    place = await memory_reference(session, address, await frame_of(session, frame_id), call=call)
     start, content = await _read(session, place, offset, count)
     data: dict[str, Any] = {"address": f"{start:#x}", "hex": content.hex()}
     if len(content) == count:
@@ -122,7 +122,7 @@ async def dap_write_memory(
     session = call.session(session_id)
     session.require("writeMemory")
     content = _bytes(data)
-    place = await place_of(session, address, await frame_of(session, frame_id))
+    place = await memory_reference(session, address, await frame_of(session, frame_id))
     arguments: WriteMemoryArguments = {
         "memoryReference": place,
         "offset": offset,
@@ -165,7 +165,7 @@ async def dap_disassemble(
     frame = await frame_of(session, frame_id)
     known = _frame(session, frame)
     here = known and known.get("instructionPointerReference")
-    place = here if address is None else await place_of(session, address, frame, call=call)
+    place = here if address is None else await memory_reference(session, address, frame, call=call)
     if place is None:
         raise ArgumentError(
             "The adapter does not report the frame's address.", "Give an `address`."
@@ -204,7 +204,7 @@ async def _disassembled(
 
 def _frame(session: Session, frame: int | None) -> StackFrame | None:
     """Return the frame with this adapter's id at the present stop; None: `frame` is None, or not known."""
-    return session.mirror.stopped().stack.frame(frame)
+    return session.mirror.require_stop().stack.frame(frame)
 
 
 def _instructions(

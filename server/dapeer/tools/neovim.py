@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from dapeer.base.errors import NoNeovim
 from dapeer.neovim.discovery import discovery
 from dapeer.neovim.discovery.discovery import FoundNeovim
-from dapeer.neovim.discovery.sockets import normal
+from dapeer.neovim.discovery.sockets import normalize_address
 from dapeer.peers import Peer, Peers
 from dapeer.peers.consent_kinds import ALL, RUNS, CallKinds
 from dapeer.tools.base.call import Call, Reply
@@ -77,7 +77,7 @@ async def nvim_disconnect(
 ) -> Reply:
     """Detach from a Neovim; its sessions run on."""
     peer = _attached(call.peers, target)
-    await call.peers.leave(peer.id)
+    await call.peers.detach_keeping_consent(peer.id)
     return Reply(f"Detached from Neovim {_peer_line(peer)}.", {"detached": _peer_row(peer)})
 
 
@@ -109,7 +109,7 @@ def _attached(peers: Peers, target: str | None) -> Peer:
 
 def _means(target: str, peer: Peer) -> bool:
     """Whether a target, which is a process id or an address, is that of an attached Neovim."""
-    return target == str(peer.pid) or normal(target) == normal(peer.target)
+    return target == str(peer.pid) or normalize_address(target) == normalize_address(peer.target)
 
 
 def _peer_of(found: FoundNeovim, peers: Peers) -> Peer | None:

@@ -16,13 +16,13 @@ from dapeer.dap.messages import uncoloured
 from dapeer.mirror.output import OutputLog, Piece, squeezed
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import looked_at, view_of
+from dapeer.sessions.core.views import inspect_stop, view_of
 from dapeer.tools.base.arguments import Milliseconds, SessionId
-from dapeer.tools.base.call import Call, Reply, noted
+from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view import render
 from dapeer.view import snapshot as views
-from dapeer.view.activations import compared
+from dapeer.view.activations import compare_locals
 
 SECONDS_FOR_A_LINE = 0.05
 """Seconds to wait for the rest of a line."""
@@ -65,7 +65,7 @@ async def dap_program_output(
         # Unbuffered programs print a line in pieces; half a line is worth another moment.
         await session.wait_for(lambda: not program.alive or log.ends_line, SECONDS_FOR_A_LINE)
     reply = _part(session, log, category, lines, since, metadata=include_metadata, raw=raw)
-    return noted(reply, ["more is arriving: wait_ms=5000 waits for it"] * arriving)
+    return with_notes(reply, ["more is arriving: wait_ms=5000 waits for it"] * arriving)
 
 
 async def _still_arriving(session: Session, seconds: float) -> bool:
@@ -227,17 +227,17 @@ async def dap_history(
     """List the stops so far with place, reason and changed variables, or show one in full."""
     session = call.focus.look(session_id)
     history = session.mirror.history
-    await looked_at(session)
+    await inspect_stop(session)
     if number is None:
         rows = [_row(session, stop) for stop in history]
         reply = Reply(lines_of(_row_text(row) for row in rows) or "No stops.", {"stops": rows})
-        return reply if rows else noted(reply, _stopped_elsewhere(session))
+        return reply if rows else with_notes(reply, _stopped_elsewhere(session))
     stop = history.find(number)
     if stop is None:
         known = [stop.number for stop in history]
         kept = f"{known[0]} to {known[-1]}" if known else "none"
         raise ArgumentError(f"There is no stop {number} in the history.", f"It holds: {kept}.")
-    view = views.stopped(session.id, session.mirror, stop, call.debugger.project)
+    view = views.snapshot_of_stop(session.id, session.mirror, stop, call.debugger.project)
     view.pop("notes", None)
     return Reply(render.snapshot(view, call.debugger.project), cast("dict[str, Any]", view))
 
@@ -256,12 +256,13 @@ def _row(session: Session, stop: Stop) -> dict[str, Any]:
     If the stop is in another call than the one before, `another_call` has a few of its variables instead.
     """
     view = cast(
-        "Mapping[str, Any]", views.stopped(session.id, session.mirror, stop, session.project)
+        "Mapping[str, Any]",
+        views.snapshot_of_stop(session.id, session.mirror, stop, session.project),
     )
     kept = ("stop", "reason", "thread_id", "exception", "changed", "perhaps_another_call")
     place = view.get("stack", [])[:1]
     row = {**{key: view[key] for key in kept if key in view}, "at": place[0] if place else ""}
-    if compared(session.mirror.history, stop).same is False:
+    if compare_locals(session.mirror.history, stop).same is False:
         row["another_call"] = dict(list(view.get("locals", {}).items())[:MAX_CALL_VARIABLES])
     return row
 

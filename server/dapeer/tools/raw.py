@@ -113,7 +113,7 @@ async def dap_request(
         raise ArgumentError(f"`arguments`: `{command}` needs `{needed}`.")
     session.mirror.require_live()
     if command in RESUMES:
-        session.mirror.stopped()
+        session.mirror.require_stop()
     if not force and not session.supports(command):
         raise Unsupported(
             f"The adapter {session.adapter} does not advertise `{command}`; nothing was sent.",
@@ -123,7 +123,7 @@ async def dap_request(
     given = with_ids(arguments or {}, stop.reported.handles.resolve) if stop else arguments
     body = await session.send(command, given, seconds=timeout_ms / 1000, forced=force)
     stop = session.mirror.stop
-    answer = with_ids(body, stop.reported.handles.of) if stop else body
+    answer = with_ids(body, stop.reported.handles.handle_for) if stop else body
     text = compact(answer)
     data = {"body": answer} if len(text) <= ANSWER_CHARS else {"cut": text[:ANSWER_CHARS]}
     return Reply(shortened(text, ANSWER_CHARS), data)

@@ -9,7 +9,7 @@ from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.stop.options import ResumeOptions, WaitOptions
 from dapeer.tools.base.stop.waiting import resume
 from dapeer.tools.base.tool import Section, tool
-from dapeer.tools.execution import Granularity, stepping
+from dapeer.tools.execution import Granularity, stepping_arguments
 
 
 @tool("Step back", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, needs=["stepBack"])
@@ -24,7 +24,7 @@ async def dap_step_back(
     """Run backwards by one line, or to the previous breakpoint, and return the snapshot."""
     command = "reverseContinue" if to_breakpoint else "stepBack"
     granularity = None if to_breakpoint else granularity
-    session, arguments = stepping(call, options.session_id, thread_id, granularity)
+    session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
     return await resume(call, session, command, arguments, options)
 
 

@@ -29,10 +29,10 @@ from dapeer.sessions.run_until.stepping import Driving, Stepping
 from dapeer.sessions.run_until.watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions, StopOptions
-from dapeer.tools.base.stop.waiting import look, next_stop, resume
+from dapeer.tools.base.stop.waiting import next_stop, resume, show_state
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view.stacks import frame_line, frame_path
@@ -72,8 +72,8 @@ async def dap_run_until(
 ) -> Reply:
     """Run until an expression holds or changes, or until a variable, attribute or item is written."""
     session = call.session(options.session_id)
-    stop = session.mirror.stopped()
-    left = Left(options.timeout_ms)
+    stop = session.mirror.require_stop()
+    left = RemainingTime(options.timeout_ms)
     if not expression.strip() or len(expression) > MAX_EXPRESSION_CHARS:
         raise ArgumentError(
             f"`expression` has 1 to {MAX_EXPRESSION_CHARS} characters.", "Give one."
@@ -84,7 +84,7 @@ async def dap_run_until(
             raise ArgumentError(
                 "`last` tells who has written a value last.", 'Give it with on="write" alone.'
             )
-        seconds = left.to_ask * STEPS_SHARE
+        seconds = left.seconds_to_wait * STEPS_SHARE
         return await _last_write(call, session, expression.strip(), frame, seconds)
     top = await session.inspect.top(stop)
     path = frame_path(top) if top else ""
@@ -97,7 +97,7 @@ async def dap_run_until(
         return await _driven(call, session, watched, where, frame, left, options)
     await session.watching.begin(watched, where, frame)
     call.debugger.broadcast("that it is over", [session], lambda each: each.watching.follow())
-    rest = replace(options, timeout_ms=int(left.ms))
+    rest = replace(options, timeout_ms=int(left.remaining_ms))
     return await resume(call, session, "continue", {"threadId": stop.thread_id}, rest)
 
 
@@ -107,7 +107,7 @@ async def _driven(
     watch: Watch,
     scope: ScopeSpec,
     frame: int | None,
-    left: Left,
+    left: RemainingTime,
     options: StopOptions,
 ) -> Reply:
     """Run a program by stops until a watch comes about, and return the stop as a reply.
@@ -129,7 +129,7 @@ async def _driven(
         DapeerError: The expression cannot be watched.
     """
     epoch = session.mirror.epoch
-    seconds = left.to_ask * STEPS_SHARE
+    seconds = left.seconds_to_wait * STEPS_SHARE
     drive = _chosen(call.debugger, session, watch, scope, seconds)
     try:
         await drive.begin(frame)
@@ -143,11 +143,11 @@ async def _driven(
             watch.explain_road(error.what)
     if watch.already:
         drive.set_cost()
-        return await look(call, session, left=left, options=options)
+        return await show_state(call, session, left=left, options=options)
     sending = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
-    with anyio.move_on_after(left.to_ask):
-        await sending.untaken()
-    return await next_stop(call, session, epoch, left.ms, options=options)
+    with anyio.move_on_after(left.seconds_to_wait):
+        await sending.wait_for_failures()
+    return await next_stop(call, session, epoch, left.remaining_ms, options=options)
 
 
 async def _last_write(

@@ -16,8 +16,8 @@ from anyio.abc import ByteReceiveStream
 from pydantic import Field
 
 from dapeer.adapters.process.owned_process import Processes
-from dapeer.base.errors import ArgumentError, DapeerError, of_system
-from dapeer.base.system.environment import surroundings
+from dapeer.base.errors import ArgumentError, DapeerError, system_error
+from dapeer.base.system.environment import environment_for
 from dapeer.base.text.lines import indented
 from dapeer.peers.consent_kinds import ALL, CallKinds
 from dapeer.sessions.debugger.focus import Focus
@@ -113,13 +113,13 @@ async def _run(
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=call.debugger.project,
-                env={**surroundings(call.debugger.project), **processes.mark},
+                env={**environment_for(call.debugger.project), **processes.mark},
                 start_new_session=True,
                 pass_fds=[number],
             )
     except OSError as error:
         ours.close()
-        raise of_system(error) or ArgumentError(
+        raise system_error(error) or ArgumentError(
             f"The script could not be started: {error}.",
             "Look whether the project's folder is there.",
         ) from error

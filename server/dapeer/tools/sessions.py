@@ -14,7 +14,7 @@ from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
 from dapeer.base.sources import relative
-from dapeer.base.system.environment import surroundings
+from dapeer.base.system.environment import environment_for
 from dapeer.base.system.tasks import all_of
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
@@ -26,11 +26,11 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of, wait_for_place
 from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base.arguments import Meant, SessionId, thread_of
-from dapeer.tools.base.call import Call, Reply, located, noted
+from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.groups import group_line
 from dapeer.tools.base.schema import Narrows, Needs, Unlisted
 from dapeer.tools.base.stop.options import ResumeOptions
-from dapeer.tools.base.stop.report import running
+from dapeer.tools.base.stop.report import detached_processes_note
 from dapeer.tools.base.stop.triggers import UnlistedTriggers
 from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import Section, tool
@@ -100,7 +100,7 @@ async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = 
     else:
         shown = everyone = [each for each in everyone if each.id == session_id]
     await all_of(wait_for_place(session, SECONDS_FOR_PLACE) for session in shown)
-    stale = await call.peers.stale()
+    stale = await call.peers.outdated_sessions()
     rows = [_row(call, session, stale) for session in shown]
     count = sum(len(debugger.breakpoints.of(path)) for path in debugger.breakpoints.paths)
     default = focused.id if focused else None
@@ -110,7 +110,7 @@ async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = 
     lines += [group_line(each) for each in debugger.groups.all if each.lives]
     none = f"There is no session {session_id}." if session_id else "No debug sessions."
     text = lines_of(lines) or f"{none} Start one with dap_run."
-    came = call.peers.newly_come(call.focus)
+    came = call.peers.take_new_peers(call.focus)
     text = "\n".join([text, *(f"New: {_came_line(peer)}" for peer in came)])
     data: dict[str, Any] = {"sessions": rows, "breakpoints": count}
     data |= {"older": older} if older else {}
@@ -127,7 +127,7 @@ def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
     row = StatusRow(**summary(session))
     if stop := session.mirror.stop:
         row["thread_id"] = stop.thread_id
-    if (asked := session.channel.awaited("evaluate")) is not None:
+    if (asked := session.channel.newest_unanswered("evaluate")) is not None:
         row["evaluating"] = shortened(str(asked.arguments.get("expression")), MAX_EXPRESSION_CHARS)
     if pid := session.watched_pid():
         row["pid"] = pid
@@ -136,7 +136,7 @@ def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
         row["capabilities"] = {k: v for k, v in known if not k.startswith(OURS)}
     if session.id in stale:
         row["stale"] = stale[session.id]
-    if peer := call.peers.of(session):
+    if peer := call.peers.peer_of_session(session):
         row["neovim_id"] = peer.id
     return row
 
@@ -183,7 +183,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
 async def dap_adapters(call: Call) -> Reply:
     """List the debug adapters: what they debug, whether they are ready, how to install them."""
     project = call.debugger.project
-    python = find_python(None, project, surroundings(project))
+    python = find_python(None, project, environment_for(project))
     definitions = call.debugger.definitions.values()
     # Asking a program for its version blocks, and takes as long as the program likes.
     rows = await all_of(in_thread(_adapter_row, each, python) for each in definitions)
@@ -230,13 +230,15 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
 async def dap_restart(call: Call, triggers: UnlistedTriggers, options: ResumeOptions) -> Reply:
     """End the program and start it again as it was, as a new session."""
     triggers.check()
-    before = call.focus.whole(options.session_id, also_ended=True)
+    before = call.focus.program_to_end(options.session_id, also_ended=True)
     edited = [*follow_edits(call.debugger.breakpoints, before)]
     session = await call.debugger.restart(before)
     call.focus.started(session)
     triggers.begin(call, session)
     reply = await next_stop(call, session, 0, options.timeout_ms, options=options)
-    return noted(reply, [*running(before), *edited, *located(call, session)])
+    return with_notes(
+        reply, [*detached_processes_note(before), *edited, *neovim_note(call, session)]
+    )
 
 
 ThreadIds = Annotated[
@@ -270,7 +272,7 @@ async def dap_terminate(
     session_id = meant.session_id
     if thread_ids is not None:
         return await _terminate_threads(call.session(session_id), thread_ids)
-    session = call.focus.whole(session_id)
+    session = call.focus.program_to_end(session_id)
     if detached and session.detached is None:
         raise ArgumentError(
             f"`detached`: dapeer has not started the program of session {session.id}, so its processes are unknown.",
@@ -295,8 +297,8 @@ async def _and_detached(reply: Reply, session: Session, *, ending: bool) -> Repl
     With `ending` they are ended now; otherwise the note says which run on, if that was not noted before.
     """
     if not ending or session.detached is None:
-        return noted(reply, running(session))
-    return noted(reply, [await session.detached.end()])
+        return with_notes(reply, detached_processes_note(session))
+    return with_notes(reply, [await session.detached.end()])
 
 
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
@@ -319,11 +321,11 @@ async def dap_disconnect(
     call: Call, terminate_debuggee: bool | None = None, session_id: SessionId = None
 ) -> Reply:
     """End the session; an attached program runs on, a launched one ends."""
-    session = call.focus.whole(session_id)
+    session = call.focus.program_to_end(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
     text = "The program was ended." if ended else f"{session.fate[0].upper()}{session.fate[1:]}."
     reply = Reply(f"Disconnected from session {session.id}. {text}", {**summary(session)})
-    return noted(reply, running(session) if ended else [])
+    return with_notes(reply, detached_processes_note(session) if ended else [])
 
 
 def _exit(session: Session) -> str:

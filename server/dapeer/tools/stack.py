@@ -19,7 +19,7 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looking
 from dapeer.tools.base.arguments import Meant, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.stop.report import silence
+from dapeer.tools.base.stop.report import describe_silence
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view.stacks import (
     MAX_STACK_LINES,
@@ -207,7 +207,7 @@ async def _running_stacks(
         frames = [facts for row in rows for facts in _data(row, start, frame_place)]
         data.append({"thread_id": each.thread_id, "name": each.name, "frames": frames})
     if seen.silent:
-        lines.append(f"({silence(session, seen)})")
+        lines.append(f"({describe_silence(session, seen)})")
     return Reply(lines_of(lines), {"state": session.mirror.phase.value, "threads": data})
 
 
@@ -228,7 +228,7 @@ def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
 
     The frame that is shown is marked as default, unless it is the innermost.
     """
-    handle = stop.reported.handles.of("frame_id", frame["id"])
+    handle = stop.reported.handles.handle_for("frame_id", frame["id"])
     reference = _reference(frame)
     more = f", source_reference {reference}" if reference else ""
     more += ", default" if number and frame is stop.top else ""
@@ -248,7 +248,7 @@ def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str,
     reference = _reference(frame)
     owner = session.frames.owner(frame)
     return {
-        "frame_id": stop.reported.handles.of("frame_id", frame["id"]),
+        "frame_id": stop.reported.handles.handle_for("frame_id", frame["id"]),
         **frame_place(frame),
         **({"source_reference": reference} if reference else {}),
         **({"of": owner} if owner else {}),

@@ -8,7 +8,7 @@ from dapeer.base.errors import Unsupported
 from dapeer.peers.consent_kinds import VALUES, CallKinds
 from dapeer.tools.base.arguments import Milliseconds
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.stop.options import ResumeOptions
 from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import Section, tool
@@ -38,7 +38,11 @@ async def dap_send_input(
         raise Unsupported(
             "The program does not run in a terminal.", "Start it with dap_run and `terminal: true`."
         )
-    log, epoch, left = session.program.output, session.mirror.epoch, Left(options.timeout_ms)
+    log, epoch, left = (
+        session.program.output,
+        session.mirror.epoch,
+        RemainingTime(options.timeout_ms),
+    )
     begin, stop = log.end, session.mirror.stop
     await keyboard.type(f"{text}\n" if enter else text)
     # A program that ran may have stopped anew while it was typed.
@@ -51,4 +55,4 @@ async def dap_send_input(
     await program.arriving.idle()
     # The caller has seen the earlier output.
     session.mirror.mark_shown(begin)
-    return await next_stop(call, session, epoch, left.ms, options=options)
+    return await next_stop(call, session, epoch, left.remaining_ms, options=options)

@@ -56,13 +56,13 @@ class ActivationComparison:
         return [f"another call of {name} than before: {NOT_COMPARED}"]
 
 
-def compared(history: History, stop: Stop) -> ActivationComparison:
+def compare_locals(history: History, stop: Stop) -> ActivationComparison:
     """Compare a stop's locals with those of the last stop in the same function at the same stack depth.
 
     Only earlier stops whose locals were fetched count; without one the result is empty. Changes are empty if the stops are known to
     be in different calls.
     """
-    before = history.before(stop)
+    before = history.stops_before(stop)
     # Where many stops follow each other, nobody looks at the locals of most.
     seen = (each for each in reversed(before) if _same_function(each, stop) and each.values.scopes)
     earlier = next(seen, None)
@@ -71,7 +71,7 @@ def compared(history: History, stop: Stop) -> ActivationComparison:
     same = _same_call(earlier, stop, before)
     if same is False:
         return ActivationComparison(earlier, same)
-    old, new = earlier.compared(), stop.compared()
+    old, new = earlier.comparable_locals(), stop.comparable_locals()
     changes = {
         name: (old[name][0] if name in old else None, value)
         for name, (value, note) in new.items()
@@ -89,18 +89,18 @@ def _same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None
     if all(numbers):
         return numbers[0] == numbers[1]
     between = [each for each in before if each.number >= earlier.number]
-    if 0 not in numbers and _left(earlier, stop, between):
+    if 0 not in numbers and _has_returned(earlier, stop, between):
         return False
     alone = all(each.thread_id == stop.thread_id for each in between)
     # A step that goes back to the first line at which the function was seen may have come to the next call
     # of a caller that debuggers do not stop in, such as a sort.
     lowest = min(_line(each) for each in before if _same_function(each, stop))
     ways = zip(between, [*between[1:], stop], strict=True)
-    stepped = alone and all(_stays(one, other, _depth(stop), lowest) for one, other in ways)
+    stepped = alone and all(_stays_in_call(one, other, _depth(stop), lowest) for one, other in ways)
     return True if stepped else None
 
 
-def _left(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
+def _has_returned(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
     """Return whether the function of two stops has certainly returned between them.
 
     It has if its callers are elsewhere now, or if the program stopped in one of them. `between` are the stops from `earlier` until
@@ -116,7 +116,7 @@ def _left(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
     )
 
 
-def _stays(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
+def _stays_in_call(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
     """Return whether the program cannot have left a call of a function between one stop and the next.
 
     `depth` is that call's depth of the stack, `lowest` the first line at which the function was seen: a step back to it may be a

@@ -52,7 +52,7 @@ class Advice:
         self.facts: Mapping[str, str] = {"interpreter": interpreter} if interpreter else {}
         """The interpreter of the program, where there is a choice."""
 
-    def explained(self, message: Message) -> Message:
+    def with_hint(self, message: Message) -> Message:
         """Return an adapter's message with a hint in place of a breakpoint's message or of console output.
 
         `message` is not changed; it is returned itself if no hint fits.
@@ -87,7 +87,7 @@ class Advice:
                 raise
             raise RequestFailed(error.command, error.message, hint) from error
 
-    def noted(self, view: Snapshot, log: OutputLog) -> Snapshot:
+    def add_hints(self, view: Snapshot, log: OutputLog) -> Snapshot:
         """Return a snapshot with the notes and hints for the caller that were not given before.
 
         These are a remark on the start, a cause for a program that did nothing, and hints on the exception or on what `log`, the

@@ -35,7 +35,7 @@ def ranges(labels: Sequence[str], order: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
-def folded(answers: Mapping[str, str]) -> str:
+def fold_answers(answers: Mapping[str, str]) -> str:
     r"""Return the answers of several members of a group as one text, in which equal lines are written once.
 
     `answers` has each member's text by its label. Where all have as many lines, they are compared line by line; else as a whole.

@@ -66,7 +66,7 @@ def _whose(session_id: int) -> str:
     return f" session_id={session_id}" if session_id > 1 else ""
 
 
-def logged(
+def log_point_lines(
     session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
 ) -> list[str]:
     """Return the last messages of log points between two cursors, at most `OUTPUT_LINES`, each a line.
@@ -92,7 +92,7 @@ def _messages(messages: Sequence[LogMessage], project: Path) -> Iterator[str]:
         yield from texts[1:]
 
 
-def failed(failures: Sequence[Failure], project: Path) -> list[str]:
+def failure_lines(failures: Sequence[Failure], project: Path) -> list[str]:
     """Return a line for each failed expression of a breakpoint, at most `FAILURES`, and a count of others."""
     left = len(failures) - FAILURES
     lines = [_failure(each, project) for each in failures[:FAILURES]]

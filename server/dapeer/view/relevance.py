@@ -32,12 +32,12 @@ def parted(variables: Iterable[Variable]) -> tuple[list[Variable], list[Variable
     return data, definitions
 
 
-def on_line(stop: Stop) -> frozenset[str]:
+def names_on_line(stop: Stop) -> frozenset[str]:
     """Return the names in the line of source where the program is; empty if its source is unknown."""
     return _names(_line(stop))
 
 
-def around(stop: Stop) -> frozenset[str]:
+def names_around(stop: Stop) -> frozenset[str]:
     """Return the names in the lines of source that a stop shows; empty if its source is unknown."""
     return _names("\n".join(stop.found.source[1])) if stop.found.source else frozenset()
 
@@ -72,7 +72,7 @@ def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
     They are: returned values, names in the current line, in the lines around it (`AROUND_GROUP`), arguments, names in `changed`,
     other data (`UNUSED_GROUP`), and definitions of the module (`DEFINED_GROUP`).
     """
-    line, lines, arguments = on_line(stop), around(stop), stop.arguments()
+    line, lines, arguments = names_on_line(stop), names_around(stop), stop.arguments()
     named = line.union(lines, arguments, changed)
     groups: list[list[Variable]] = [[] for _ in range(7)]
     for variable in stop.locals():
@@ -130,7 +130,7 @@ class Choice:
     definitions: Mapping[str, int]
 
 
-def chosen(stop: Stop, changed: Collection[str]) -> Choice:
+def choose_locals(stop: Stop, changed: Collection[str]) -> Choice:
     """Choose the locals to show at a stop, at most `MAX_LOCALS`, in the order of their relevance.
 
     If there are more than `MAX_UNSORTED_LOCALS` and the source is known, only those are shown that the source, arguments or
@@ -162,7 +162,7 @@ def _types(variables: Collection[Variable]) -> Mapping[str, int]:
     return {name: count for name, count in counts.most_common(MAX_TYPES) if name}
 
 
-def arrived(stop: Stop, frame_id: int) -> bool:
+def has_locals(stop: Stop, frame_id: int) -> bool:
     """Return whether the locals of a frame were fetched, so that an empty list means that it has none.
 
     `frame_id` is the adapter's id. It is also True where the locals were fetched and set aside, since lldb-dap gave their

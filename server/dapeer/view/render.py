@@ -154,7 +154,7 @@ def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
     called = list(each.frames).index(frame) - 1 if each.thread_id is None else 0
     top = each.frames[max(called, 0)]
     path = str(frame.get("source", {}).get("path") or "")
-    path = path if frames.is_users(frame) else frames.short(path)
+    path = path if frames.is_users(frame) else frames.path_in_library(path)
     inside = f", inside {shortened(top['name'], HEAD_NAME_CHARS)}" if top is not frame else ""
     return (
         location(path, frame["line"], shortened(frame["name"], HEAD_NAME_CHARS), project) + inside

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dapeer.base.text.fitting import fitted
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.stops.stops import History, Stop
-from dapeer.view.relevance import chosen
+from dapeer.view.relevance import choose_locals
 
 MAX_LOCALS = 4
 """Locals of a returned function that are shown."""
@@ -43,10 +43,10 @@ def _last_of_left(history: History, now: Stop, end: str = "") -> str:
 
     `end` is a text on how it was left. Empty if it is not known that one was left.
     """
-    last = returned(history.before(now)[-1:], now)
+    last = stop_in_returned_function(history.stops_before(now)[-1:], now)
     if last is None or last.top is None:
         return ""
-    found = [each for each in chosen(last, ()).shown if not each["name"].startswith("(")]
+    found = [each for each in choose_locals(last, ()).shown if not each["name"].startswith("(")]
     values = [
         f"{each['name']} = {fitted(one_line(each['value']), VALUE_CHARS)}"
         for each in found[:MAX_LOCALS]
@@ -61,7 +61,7 @@ def one_line(value: str) -> str:
     return " ".join(value.split()) if "\n" in value else value
 
 
-def returned(stops: Iterable[Stop], now: Stop) -> Stop | None:
+def stop_in_returned_function(stops: Iterable[Stop], now: Stop) -> Stop | None:
     """Return the last stop in a function that the current function called and that has returned since.
 
     `stops` are those of the session, the oldest first; only those before `now`, of its thread, count. None if the last stop at another

@@ -22,8 +22,8 @@ from dapeer.mirror.failures import PATCH
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.view import stacks
-from dapeer.view.activations import compared
-from dapeer.view.output import failed, logged, new_output
+from dapeer.view.activations import compare_locals
+from dapeer.view.output import failure_lines, log_point_lines, new_output
 from dapeer.view.returns import last_of_raised, last_of_returned
 from dapeer.view.stacks import frame_path, path_of
 from dapeer.view.variables import VALUE_CHARS, changes_in, locals_of
@@ -123,7 +123,7 @@ class Summary(TypedDict):
     """An error in the adapter's messages."""
 
 
-def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
+def snapshot_of_stop(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return the snapshot of a stop: location, source, stack, locals, changes, new output and notes.
 
     Nothing is requested: what was not fetched is missing. The stop and the mirror are not changed. Empty fields are left out,
@@ -134,7 +134,7 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         notes.append(ONLY_PRINTED)
     if stop.reported.output_flows:
         notes.append("more output is arriving: dap_program_output wait_ms=5000")
-    comparison = compared(mirror.history, stop)
+    comparison = compare_locals(mirror.history, stop)
     changed, notes = comparison.changes, [*notes, *comparison.notes]
     since = stop.reported.output_from(mirror.output.shown)
     until = mirror.history.output_end(stop)
@@ -148,14 +148,14 @@ def stopped(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snaps
         **_place(stop),
         exception=shortened(exception_text(stop), EXCEPTION_CHARS),
         source=_source(stop),
-        stack=stacks.shown(stop, mirror.frames, project),
+        stack=stacks.stack_lines(stop, mirror.frames, project),
         locals=locals_of(stop, changed, notes),
         changed=changes_in(changed, notes),
         returned=last_of_returned(mirror.history, stop),
         raised=last_of_raised(mirror.history, stop),
         output=new_output(session_id, mirror, since, until, notes),
-        logged=logged(session_id, mirror, project, since, until, notes),
-        notes=notes + failed([f for f in mirror.failures if f.count != f.reported], project),
+        logged=log_point_lines(session_id, mirror, project, since, until, notes),
+        notes=notes + failure_lines([f for f in mirror.failures if f.count != f.reported], project),
     )
     if stop.thread_id != next(iter(mirror.threads), 1):
         optional["other_thread"] = True
@@ -206,7 +206,7 @@ def _source(stop: Stop) -> str:
     return numbered(first, shown, mark, column)
 
 
-def running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snapshot:
+def snapshot_of_running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snapshot:
     """Return the snapshot of a session that runs, with its output since the cursor `since`."""
     snapshot = Snapshot(session_id=session_id, state=mirror.phase.value)
     if mirror.pausing:
@@ -214,7 +214,7 @@ def running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snaps
     return _with_output(snapshot, mirror, project, since)
 
 
-def ended(
+def snapshot_of_end(
     session_id: int,
     mirror: Mirror,
     since: int,
@@ -240,7 +240,7 @@ def ended(
     _with_output(snapshot, mirror, project, since)
     unsaid = [each for each in mirror.failures if each.kind != PATCH or each.count != each.reported]
     if unsaid:
-        snapshot["notes"] = [*snapshot.get("notes", ()), *failed(unsaid, project)]
+        snapshot["notes"] = [*snapshot.get("notes", ()), *failure_lines(unsaid, project)]
     return snapshot
 
 
@@ -319,7 +319,7 @@ def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) 
     printed = new_output(snapshot["session_id"], mirror, since, None, notes)
     if printed:
         snapshot["output"] = printed
-    if messages := logged(snapshot["session_id"], mirror, project, since, None, notes):
+    if messages := log_point_lines(snapshot["session_id"], mirror, project, since, None, notes):
         snapshot["logged"] = messages
     if notes:
         snapshot["notes"] = notes

@@ -49,7 +49,9 @@ def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
     return f"{name} {relative(path, project)}:{frame['line']}" if path else name
 
 
-def missing(reported: Sequence[StackFrame], known: Sequence[StackFrame]) -> list[StackFrame]:
+def frames_left_out(
+    reported: Sequence[StackFrame], known: Sequence[StackFrame]
+) -> list[StackFrame]:
     """Return the frames that the program itself reports and its adapter leaves out.
 
     Both lists have the innermost frame first. Only frames inside of the outermost common one are returned. The list is empty if
@@ -132,13 +134,13 @@ def _first(rows: Iterable[StackRow]) -> list[StackRow]:
     return found
 
 
-def begins(stop: Stop, whose: Frames) -> bool:
+def has_enough_frames(stop: Stop, whose: Frames) -> bool:
     """Return whether enough frames were fetched to show the first lines of the stack, and to know of more."""
     rows = _first(_rows(stop, stop.stack.frames.get(stop.thread_id, []), whose))
     return sum(map(_is_real, rows)) > MAX_STACK_LINES + 2
 
 
-def shown(stop: Stop, whose: Frames, project: Path) -> list[str]:
+def stack_lines(stop: Stop, whose: Frames, project: Path) -> list[str]:
     """Return the stack of the stopped thread as lines, the innermost frame first; empty without frames.
 
     At most `MAX_STACK_LINES` of the user's lines are shown, then how many frames follow and how to get them, then the outermost
@@ -176,12 +178,14 @@ def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:
         return f"({shortened(frame['name'], NAME_CHARS)})"
-    path = frame_path(frame) if whose.is_users(frame) else whose.short(frame_path(frame))
+    path = frame_path(frame) if whose.is_users(frame) else whose.path_in_library(frame_path(frame))
     line = frame_line(frame, project, path)
     if row.run.owners and number > 1:
         return row.run.of() if row.first else f"{row.run.of()}: {line} …"
     times = f" ({number} times)" if number > 1 else ""
     known = stop.values.settled or frame is stop.top
     return (
-        line + times + ("" if known else f" [{stop.reported.handles.of('frame_id', frame['id'])}]")
+        line
+        + times
+        + ("" if known else f" [{stop.reported.handles.handle_for('frame_id', frame['id'])}]")
     )

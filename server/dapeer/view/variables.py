@@ -9,7 +9,7 @@ from dapeer.base.text.fitting import fitted, rows, shortened
 from dapeer.base.text.structure import LEFT_OUT, MAX_READ_CHARS, main_group, read
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops.stops import Stop
-from dapeer.view.relevance import DEFINITIONS, around, arrived, chosen
+from dapeer.view.relevance import DEFINITIONS, choose_locals, has_locals, names_around
 
 VALUE_CHARS = 120
 """Characters of one value."""
@@ -27,10 +27,10 @@ def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[st
     `changed` are the names of changed locals, which matter more. Notes on how many are not shown, or why there are none, are
     appended to `notes`.
     """
-    choice = chosen(stop, changed)
+    choice = choose_locals(stop, changed)
     if stop.found.withheld:
         notes.append(f"no locals: {shortened(stop.found.withheld, VALUE_CHARS)}")
-    elif stop.top is not None and not arrived(stop, stop.top["id"]):
+    elif stop.top is not None and not has_locals(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if choice.left:
         kinds = [f"{number} {each}" for each, number in choice.types.items()]
@@ -39,7 +39,7 @@ def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[st
     if kinds := [_counted(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])]:
         notes.append(f"also {', '.join(kinds)}: dap_variables")
     return _listed(
-        [Variable({**v, "value": stop.values.shown(v)}) for v in choice.shown], around(stop)
+        [Variable({**v, "value": stop.values.shown(v)}) for v in choice.shown], names_around(stop)
     )
 
 

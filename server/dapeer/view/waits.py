@@ -27,7 +27,7 @@ def deadlock(answer: Mapping[str, Value]) -> list[str]:
     return [_line(answer, waits[each]) for each in _numbers(answer.get("circle")) if each in waits]
 
 
-def others(answer: Mapping[str, Value], listed: Collection[int]) -> list[str]:
+def lines_of_other_waits(answer: Mapping[str, Value], listed: Collection[int]) -> list[str]:
     """Return what members outside of a deadlock wait for, those that wait for the same in one line.
 
     `answer` is as for `deadlock`; only members whose own id is in `listed` count. Waits for what somebody holds come first, then

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.choice.choice import choose, debugs
+from dapeer.adapters.choice.choice import can_debug, choose
 from dapeer.adapters.definition.loading import load, load_all, shipped
 from dapeer.adapters.definition.variants import fits, parts
 from dapeer.adapters.definition.vocabulary import Variant
@@ -62,17 +62,17 @@ def test_a_page_is_opened_in_a_browser_and_its_sources_are_no_programs() -> None
     with pytest.raises(AdapterUnknown, match=r"No adapter is known for /nowhere/Cart\.vue"):
         chosen(program="/nowhere/Cart.vue")
     # A template of Python has such a name, too.
-    assert debugs(DEFINITIONS, DEFINITIONS["debugpy"], "/nowhere/page.html")
-    assert debugs(DEFINITIONS, DEFINITIONS["chrome"], "/nowhere/page.html")
+    assert can_debug(DEFINITIONS, DEFINITIONS["debugpy"], "/nowhere/page.html")
+    assert can_debug(DEFINITIONS, DEFINITIONS["chrome"], "/nowhere/page.html")
 
 
 def test_an_adapter_without_extensions_takes_no_file_from_another(tmp_path: Path) -> None:
     own = tmp_path / "toy.toml"
     own.write_text('id = "toy"\nadapter_id = "toy"\ntransport = { command = ["toy"] }\n')
     known = {**DEFINITIONS, "toy": load(own)}
-    assert debugs(known, known["toy"], "/nowhere/page.html")
-    assert debugs(known, known["chrome"], "/nowhere/page.html")
-    assert not debugs(known, known["chrome"], "/nowhere/script.py")
+    assert can_debug(known, known["toy"], "/nowhere/page.html")
+    assert can_debug(known, known["chrome"], "/nowhere/page.html")
+    assert not can_debug(known, known["chrome"], "/nowhere/script.py")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.choice.interpreter import called, faster, find_python, version_of
+from dapeer.adapters.choice.interpreter import find_program, find_python, version_of, why_slow
 from dapeer.adapters.definition.installation import Interpreter
 from dapeer.base.errors import ArgumentError
 
@@ -51,7 +51,7 @@ def test_the_newest_python_that_a_debugger_does_not_make_slow_is_named(
         (path / name).symlink_to(sys.executable)
     monkeypatch.setenv("PATH", str(path))
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert faster(python, SLOW, tmp_path) == said.replace("PATH", str(path))
+    assert why_slow(python, SLOW, tmp_path) == said.replace("PATH", str(path))
 
 
 def test_the_argument_wins(tmp_path: Path) -> None:
@@ -175,14 +175,14 @@ def test_a_program_by_its_name_is_the_environment_s_script_or_on_path(tmp_path: 
     tool, ours = runs(elsewhere / "tool"), runs(project / "bin" / "tool")
     env = {"PATH": f":bin:{Path(ours).parent}:{elsewhere}"}
     # What a project puts on PATH under the name of a known tool is not that tool.
-    assert called("tool", project, env, project) == tool
+    assert find_program("tool", project, env, project) == tool
     environment(project / ".venv")
     script = runs(project / ".venv" / "bin" / "tool")
-    assert called("tool", project, env, project) == script
-    assert called("nothing", project, env, project) is None
+    assert find_program("tool", project, env, project) == script
+    assert find_program("nothing", project, env, project) is None
     # The scripts of the interpreter that is asked for come first.
     python, beside = (
         runs(tmp_path / "other" / "bin" / "python"),
         runs(tmp_path / "other" / "bin" / "tool"),
     )
-    assert called("tool", project, env, project, python) == beside
+    assert find_program("tool", project, env, project, python) == beside

@@ -3,7 +3,7 @@
 import pytest
 
 from dapeer.adapters.definition.quirks import ExitCode, Quirks, deadly_signal
-from dapeer.adapters.definition.table import DefinitionTable, parsed
+from dapeer.adapters.definition.table import DefinitionTable, read_toml
 from dapeer.dap.messages import Request
 from tests.programs import ROOT
 
@@ -35,6 +35,6 @@ def test_an_exit_code_tells_the_signal_where_the_adapter_says_so(
 )  # fmt: skip
 def test_what_bash_dap_would_answer_for_itself_is_refused(expression: str, sent: bool) -> None:
     path = ROOT / "adapters" / "bash-dap.toml"
-    quirks = Quirks.read(DefinitionTable(path, "quirks", parsed(path)["quirks"]))
+    quirks = Quirks.read(DefinitionTable(path, "quirks", read_toml(path)["quirks"]))
     why = quirks.refusal(Request(1, "evaluate", {"expression": expression}))
     assert bool(why) is not sent

@@ -25,7 +25,7 @@ def read(reader: LogPointReader, *pieces: str, **more: object) -> list[tuple[str
         for piece in pieces
         for body in reader.read({"category": "stdout", "output": piece, **more})
     ]
-    told = [(body["output"], body.get("line")) for body in [*bodies, *reader.last()]]
+    told = [(body["output"], body.get("line")) for body in [*bodies, *reader.take_held()]]
     joined: list[tuple[str, int | None]] = []
     for line, group in itertools.groupby(told, lambda each: each[1]):
         texts = [text for text, _ in group]

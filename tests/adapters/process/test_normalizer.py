@@ -16,7 +16,7 @@ def tamed(
 ) -> list[tuple[str, object]]:
     """Return the messages that come out: names and what matters of them."""
     tamer = Normalizer(quirks, stop_on_entry=stop_on_entry)
-    return [short(each) for message in messages for each in tamer.tame(message)]
+    return [short(each) for message in messages for each in tamer.normalize(message)]
 
 
 def short(message: Message) -> tuple[str, object]:
@@ -58,9 +58,9 @@ def test_a_first_stop_that_nobody_wanted_is_continued() -> None:
     quirks = Quirks(skip_first_stop="pause")
     answer = Response(OURS, "continue", success=True)
     tamer = Normalizer(quirks, stop_on_entry=False)
-    told = [each for one in (CONFIGURED, stopped("pause"), answer) for each in tamer.tame(one)]
-    tamer.sent(Request(2, "pause", {"threadId": 1}))
-    told += tamer.tame(stopped("pause"))
+    told = [each for one in (CONFIGURED, stopped("pause"), answer) for each in tamer.normalize(one)]
+    tamer.record_sent(Request(2, "pause", {"threadId": 1}))
+    told += tamer.normalize(stopped("pause"))
     assert [short(each) for each in told[1:]] == [
         ("continue", {"threadId": 1}),
         ("stopped", "pause"),
@@ -148,7 +148,7 @@ def test_how_an_adapter_crashes_is_not_what_the_program_prints() -> None:
 def test_what_an_adapter_only_says_that_it_can_it_cannot() -> None:
     said = {"supportsModulesRequest": True, "supportsSetVariable": True}
     hello = Response(1, "initialize", success=True, body=said)
-    (told,) = Normalizer(Quirks(refuses=("modules",)), stop_on_entry=False).tame(hello)
+    (told,) = Normalizer(Quirks(refuses=("modules",)), stop_on_entry=False).normalize(hello)
     assert isinstance(told, Response)
     assert told.body == {"supportsSetVariable": True}
 
@@ -218,10 +218,12 @@ def failures(*messages: Message, **patterns: str) -> list[object]:
     told: list[object] = []
     for message in messages:
         if isinstance(message, Request):
-            tamer.sent(message)
+            tamer.record_sent(message)
             continue
-        told += [short(each) if is_output(each) else body(each) for each in tamer.tame(message)]
-    return told + list(map(short, tamer.last()))
+        told += [
+            short(each) if is_output(each) else body(each) for each in tamer.normalize(message)
+        ]
+    return told + list(map(short, tamer.take_held()))
 
 
 def is_output(message: Message) -> bool:
@@ -282,7 +284,7 @@ def test_a_number_is_told_once() -> None:
         Response(1, "variables", success=True, body={"variables": variables}),
         Response(2, "evaluate", success=True, body={"result": "7 = 0x7", "variablesReference": 0}),
     ]
-    [listed, one] = [each for answer in answers for each in tamer.tame(answer)]
+    [listed, one] = [each for answer in answers for each in tamer.normalize(answer)]
     assert isinstance(listed, Response)
     assert isinstance(one, Response)
     assert [each["value"] for each in listed.body["variables"]] == ["KC (2)", "200", '"2 = 0x2"']
@@ -293,7 +295,7 @@ def test_a_thread_has_its_name_without_the_mark_of_the_selected_one() -> None:
     tamer = Normalizer(Quirks(thread_mark=r"\* "), stop_on_entry=False)
     names = ["* [Go 1] main.main", "[Go 18] main.* x"]
     threads = [{"id": number, "name": name} for number, name in enumerate(names)]
-    [told] = tamer.tame(Response(1, "threads", success=True, body={"threads": threads}))
+    [told] = tamer.normalize(Response(1, "threads", success=True, body={"threads": threads}))
     assert isinstance(told, Response)
     assert [each["name"] for each in told.body["threads"]] == ["[Go 1] main.main", names[1]]
 
@@ -303,18 +305,20 @@ def test_a_breakpoint_that_is_a_watchpoint_is_a_data_breakpoint() -> None:
     stops = [
         stopped("breakpoint", description=f"{kind} 1") for kind in ("watchpoint", "breakpoint")
     ]
-    told = [short(each) for stop in stops for each in tamer.tame(stop)]
+    told = [short(each) for stop in stops for each in tamer.normalize(stop)]
     assert told == [("stopped", "data breakpoint"), ("stopped", "breakpoint")]
 
 
 def test_only_the_first_process_of_a_program_stops_at_its_entry() -> None:
     known = Sent()
     first, child = (Normalizer(Quirks(), stop_on_entry=True, sent=known) for _ in range(2))
-    assert [short(each) for each in first.tame(stopped("entry"))] == [("stopped", "entry")]
-    assert [short(each) for each in child.tame(stopped("entry"))] == [("continue", {"threadId": 1})]
+    assert [short(each) for each in first.normalize(stopped("entry"))] == [("stopped", "entry")]
+    assert [short(each) for each in child.normalize(stopped("entry"))] == [
+        ("continue", {"threadId": 1})
+    ]
     # A breakpoint of somebody's is there, too.
     both = stopped("entry", hitBreakpointIds=[3])
-    assert [short(each) for each in child.tame(both)] == [("stopped", "entry")]
+    assert [short(each) for each in child.normalize(both)] == [("stopped", "entry")]
 
 
 def test_a_condition_that_codelldb_cannot_parse_has_failed_and_is_no_output() -> None:
@@ -323,11 +327,11 @@ def test_a_condition_that_codelldb_cannot_parse_has_failed_and_is_no_output() ->
         "source": {"path": "/a.rs"},
         "breakpoints": [{"line": 6, "condition": "arr[1] == 5 && v[0] == 7"}],
     }
-    tamer.sent(Request(1, "setBreakpoints", wanted))
+    tamer.record_sent(Request(1, "setBreakpoints", wanted))
     said = output(
         "Could not parse breakpoint condition:\nSyntax error: arr[1] == 5 && v[0] == 7\n            ^\n"
     )
-    [failed] = tamer.tame(said)
+    [failed] = tamer.normalize(said)
     assert isinstance(failed, Event)
     assert failed.body.items() >= {
         ("expression", "arr[1] == 5 && v[0] == 7"), ("path", "/a.rs"), ("line", 6), ("error", "Syntax error"),

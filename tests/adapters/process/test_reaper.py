@@ -143,11 +143,11 @@ def test_a_number_that_another_process_has_by_now_is_spared(
     line = line_of(sleeper.pid)
     word, pid, since, *leads = line.split()
     watch.obey(" ".join((word, pid, str(int(since) - 1), *leads)))
-    watch.do_away()
+    watch.clean_up()
     assert sleeper.poll() is None
     watch.obey(f"forget {sleeper.pid}\n")
     watch.obey(line)
-    watch.do_away()
+    watch.clean_up()
     assert sleeper.wait(LIMIT) == -signal.SIGKILL
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.runners.building import at
 from dapeer.adapters.runners.named_tests import NamedTests
@@ -25,7 +25,7 @@ def wrote(path: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("runner", RUNNERS, ids=[runner.id for runner in RUNNERS])
 def test_every_runner_of_ours_is_run_by_an_adapter_of_ours(runner: Runner) -> None:
-    assert typed(load_all(shipped()), runner.type) is not None
+    assert find_definition(load_all(shipped()), runner.type) is not None
 
 
 def test_the_documented_example_has_every_key(tmp_path: Path) -> None:
@@ -119,7 +119,9 @@ def test_a_test_of_go_that_has_not_begun_is_unknown(name: str, printed: str, mis
     naming = next(each for each in RUNNERS if each.id == "go-test").naming
     parts = naming.parts(name)
     assert naming.of(parts).replace("_", " ") == "/".join(f"^{one}$" for one in parts)
-    assert (NamedTests(Path("sum_test.go"), parts, naming).missing(printed) is not None) is missing
+    assert (
+        NamedTests(Path("sum_test.go"), parts, naming).why_unknown(printed) is not None
+    ) is missing
 
 
 LAST_LINES = [

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.base.system.folder_names import private
-from dapeer.mcp.rendezvous.announcement import announced, file_of, runtime_folder
+from dapeer.base.system.folder_names import make_private
+from dapeer.mcp.rendezvous.announcement import announce, announcement_file, runtime_folder
 from dapeer.mcp.rendezvous.reaching import Announcement
 from dapeer.mcp.server.uris import SESSIONS
 from tests.mcp.small import ERAS, LEGACY, MODERN, sse, streamable
@@ -220,11 +220,11 @@ async def test_a_server_that_holds_tools_back_is_nobodys_bridge(
 async def test_an_announcement_that_nobody_stands_behind_is_removed(project: Path) -> None:
     async with serving("--no-auth", cwd=project) as (server, _):
         await server.signal(signal.SIGKILL)
-    assert file_of(project).exists()
+    assert announcement_file(project).exists()
     async with started(*STDIO, cwd=project) as client:
         await client.handshake()
         assert await client.end() == 0
-    assert not file_of(project).exists()
+    assert not announcement_file(project).exists()
 
 
 async def test_a_server_that_does_not_answer_is_named_and_not_joined(project: Path) -> None:
@@ -238,11 +238,11 @@ async def test_a_server_that_does_not_answer_is_named_and_not_joined(project: Pa
 
 async def test_announcements_that_make_no_sense_are_ignored(project: Path) -> None:
     """A client looks for a server of its folder, and of each one above."""
-    private(runtime_folder())
+    make_private(runtime_folder())
     folder = project / "src"
     for content in ("", "[]", "{}", '{"project": 1}', "\0"):
         folder /= "deeper"
-        file_of(folder).write_text(content, encoding="utf-8")
+        announcement_file(folder).write_text(content, encoding="utf-8")
     folder.mkdir(parents=True)
     async with started(*STDIO, cwd=folder) as client:
         await client.handshake()
@@ -254,9 +254,9 @@ async def test_the_first_server_of_a_project_stays_the_one_that_is_found(project
         serving("--no-auth", cwd=project) as (first, _),
         serving("--no-auth", cwd=project) as (second, _),
     ):
-        assert str(first.process.pid) in file_of(project).read_text(encoding="utf-8")
+        assert str(first.process.pid) in announcement_file(project).read_text(encoding="utf-8")
         await second.signal(signal.SIGTERM)
-        assert file_of(project).exists()
+        assert announcement_file(project).exists()
 
 
 async def test_a_path_that_is_too_long_for_a_socket_is_no_obstacle(
@@ -275,19 +275,19 @@ async def test_a_path_that_is_too_long_for_a_socket_is_no_obstacle(
 
 
 def test_another_servers_announcement_is_left_alone(tmp_path: Path) -> None:
-    private(runtime_folder())
-    with announced(tmp_path, tmp_path / "sock") as first:
+    make_private(runtime_folder())
+    with announce(tmp_path, tmp_path / "sock") as first:
         assert first
         other = Announcement(str(tmp_path), "elsewhere", os.getpid())
-        file_of(tmp_path).write_text(
+        announcement_file(tmp_path).write_text(
             f'{{"project": "{other.project}", "socket": "elsewhere", "pid": {other.pid}}}',
             encoding="utf-8",
         )
-    assert file_of(tmp_path).exists()
+    assert announcement_file(tmp_path).exists()
 
 
 async def test_a_named_pipe_in_place_of_an_announcement_keeps_nobody(tmp_path: Path) -> None:
-    place = Path(file_of(tmp_path))
+    place = Path(announcement_file(tmp_path))
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.mkfifo(place)
     async with started("dapeer", "stdio", "--nvim", "none", cwd=tmp_path) as wire:

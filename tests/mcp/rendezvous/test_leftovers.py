@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dapeer.base.system import folder_names
 from dapeer.mcp.rendezvous.announcement import runtime_folder
-from dapeer.mcp.rendezvous.leftovers import swept
+from dapeer.mcp.rendezvous.leftovers import sweep_leftovers
 from tests.mcp.wire import serving
 from tests.processes import LIMIT, process_gone
 
@@ -40,9 +40,9 @@ async def test_a_server_that_starts_removes_what_a_killed_one_has_left_and_nothi
 
 def test_nobody_takes_what_a_starting_server_makes_for_left(tmp_path: Path) -> None:
     made = tmp_path / "token-1"
-    with swept(tmp_path):
+    with sweep_leftovers(tmp_path):
         made.touch()
-        with swept(tmp_path):
+        with sweep_leftovers(tmp_path):
             assert made.exists()
-    with swept(tmp_path):
+    with sweep_leftovers(tmp_path):
         assert not made.exists()

@@ -71,12 +71,12 @@ async def test_a_hundred_thousand_changes_are_two_events() -> None:
     listen, heard = listener()
     hub.subscribe(listen)
     async with asyncio.timeout(LIMIT):
-        hub.changed(SessionChange("output", 1))
+        hub.note_session_change(SessionChange("output", 1))
         assert await heard.get() == ResourceUpdated(OUTPUT)
         for _ in range(100_000):
-            hub.changed(SessionChange("output", 1))
+            hub.note_session_change(SessionChange("output", 1))
         assert await heard.get() == ResourceUpdated(OUTPUT)
-        hub.changed(SessionChange("state", 1))
+        hub.note_session_change(SessionChange("state", 1))
         assert await heard.get() == ResourceUpdated("debug://sessions")
 
 
@@ -133,7 +133,7 @@ async def test_a_closed_connection_is_forgotten() -> None:
     async with connection.exit_stack:
         hub.attach(connection)
     await hub.publish(ToolsListChanged())
-    hub.opened("abc")
+    hub.repeat_missed("abc")
     assert outbound.sent.empty()
     assert len(asyncio.all_tasks()) == 1
 
@@ -143,9 +143,9 @@ async def test_a_stream_that_opens_late_is_told_what_it_has_missed() -> None:
     connection = Connection.for_loop(outbound, session_id="abc")
     async with asyncio.timeout(LIMIT), connection.exit_stack:
         hub.attach(connection)
-        hub.opened("abc")
+        hub.repeat_missed("abc")
         await hub.publish(ToolsListChanged())
         assert (await outbound.sent.get())[0] == "notifications/tools/list_changed"
-        hub.opened("abc")
-        hub.opened("another")
+        hub.repeat_missed("abc")
+        hub.repeat_missed("another")
         assert (await outbound.sent.get())[0] == "notifications/tools/list_changed"

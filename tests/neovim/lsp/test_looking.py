@@ -102,7 +102,7 @@ async def test_columns_count_characters_whatever_the_servers_count(tmp_path: Pat
             shown = await read(c, "nvim_lsp_rename", **given)
             assert f'+grüße = "😀😀"; {new} = len(grüße); print({new})' in shown
             await editor.lua("vim.lsp.get_clients({ name = ... })[1]:stop(true)", name)
-            await editor.notified("detached")
+            await editor.wait_for_notification("detached")
 
 
 async def test_a_place_that_is_not_there_is_named(tmp_path: Path) -> None:

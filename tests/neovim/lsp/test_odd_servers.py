@@ -22,7 +22,7 @@ end
 async def has_seen(editor: Editor, method: str) -> None:
     """Wait until the server has got this."""
     async with asyncio.timeout(LIMIT):
-        while (await editor.notified("seen"))[0] != method:
+        while (await editor.wait_for_notification("seen"))[0] != method:
             pass
 
 

@@ -127,7 +127,7 @@ async def shop(
         if opened:
             await editor.lua("vim.cmd.edit(...)", opened)
             for _ in servers:
-                await editor.notified("attached")
+                await editor.wait_for_notification("attached")
         yield c, editor, root
 
 

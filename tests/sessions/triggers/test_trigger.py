@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.sessions.triggers.responses import Body, Response, told
+from dapeer.sessions.triggers.responses import Body, Response, outcome_line
 from dapeer.sessions.triggers.trigger import (
     CommandRun,
     Evaluation,
@@ -108,12 +108,15 @@ def test_what_is_no_sign_is_refused(given: dict[str, Any]) -> None:
 
 
 def test_a_response_is_told_with_its_time_type_size_and_beginning() -> None:
-    long = told("GET /", Response("200", Body(b"x" * 3000, "text/plain")), 2.04, 12.3)
+    long = outcome_line("GET /", Response("200", Body(b"x" * 3000, "text/plain")), 2.04, 12.3)
     assert long.startswith(
         "GET / → 200 in 2.0 s beside 12.3 s stopped, text/plain, 3,000 bytes: xxx"
     )
     assert long.endswith("… (3000 chars)")
-    assert told("GET /", Response("200", Body(b"\x89PNG", "image/png")), 0, 0).endswith(
+    assert outcome_line("GET /", Response("200", Body(b"\x89PNG", "image/png")), 0, 0).endswith(
         "image/png, 4 bytes"
     )
-    assert told("GET /", Response("204", Body(b"")), 0.001, 0) == "GET / → 204 in 1 ms, 0 bytes"
+    assert (
+        outcome_line("GET /", Response("204", Body(b"")), 0.001, 0)
+        == "GET / → 204 in 1 ms, 0 bytes"
+    )

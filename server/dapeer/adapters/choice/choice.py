@@ -9,7 +9,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system import foreign_files
 from dapeer.base.system.program_files import has_section, holds, is_binary, shebang
-from dapeer.base.text.likeness import meant
+from dapeer.base.text.likeness import did_you_mean
 
 Definitions = Mapping[str, Definition]
 Ready = Callable[[Definition], bool]
@@ -37,7 +37,7 @@ def choose(
         ArgumentError: The program is a folder that no adapter can run.
     """
     if type is not None:
-        found = named(definitions, type, ready)
+        found = require_definition(definitions, type, ready)
     elif program is not None:
         found = _for_program(definitions, program, ready)
     else:
@@ -54,7 +54,9 @@ def choose(
     return found
 
 
-def named(definitions: Definitions, kind: str, ready: Ready = lambda _: True) -> Definition:
+def require_definition(
+    definitions: Definitions, kind: str, ready: Ready = lambda _: True
+) -> Definition:
     """Return the definition that a type means: an id, alias, type that it stands in for, or language.
 
     Of several, the first that is `ready` is taken.
@@ -62,16 +64,18 @@ def named(definitions: Definitions, kind: str, ready: Ready = lambda _: True) ->
     Raises:
         AdapterUnknown: None is; the hint names the nearest type, and those that there are.
     """
-    found = typed(definitions, kind, ready)
+    found = find_definition(definitions, kind, ready)
     if found is None:
         names = [each for d in definitions.values() for each in (*d.names, *d.languages)]
-        hint = f"{meant(kind, names)} {_types(definitions)}".strip()
+        hint = f"{did_you_mean(kind, names)} {_types(definitions)}".strip()
         raise AdapterUnknown(f"There is no adapter of type `{kind}`.", hint)
     return found
 
 
-def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) -> Definition | None:
-    """Return the definition that a type means, as `named` does; None if there is none.
+def find_definition(
+    definitions: Definitions, kind: str, ready: Ready = lambda _: True
+) -> Definition | None:
+    """Return the definition that a type means, as `require_definition` does; None if there is none.
 
     A name comes before types that a definition stands in for, and these before languages; of several, the first that is
     `ready` is taken, and the first of all if none is.
@@ -83,7 +87,7 @@ def typed(definitions: Definitions, kind: str, ready: Ready = lambda _: True) ->
     return _best(called + _ranked(others), ready) or _best(_ranked(speaking), ready)
 
 
-def debugs(definitions: Definitions, definition: Definition, path: str) -> bool:
+def can_debug(definitions: Definitions, definition: Definition, path: str) -> bool:
     """Return whether an adapter debugs source files like this.
 
     One that no definition names may be anybody's.
@@ -93,7 +97,7 @@ def debugs(definitions: Definitions, definition: Definition, path: str) -> bool:
     return definition.accepts(path) or not any(other.accepts(path) for other in naming)
 
 
-def able(
+def others_with_argument(
     definitions: Definitions, definition: Definition, name: str, ready: Ready = lambda _: True
 ) -> list[str]:
     """Return ids of other adapters for the same languages whose launch has a use for argument `name`.

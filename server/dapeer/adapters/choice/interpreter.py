@@ -106,7 +106,7 @@ def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
         )
 
 
-def faster(python: str, interpreter: Interpreter, cwd: Path) -> str:
+def why_slow(python: str, interpreter: Interpreter, cwd: Path) -> str:
     """Return why a debugger makes this interpreter slow, with a faster one here; empty if it does not.
 
     It is empty too if the version is unknown. Where the version was not found out yet, the interpreter is run, in `cwd`:
@@ -115,7 +115,7 @@ def faster(python: str, interpreter: Interpreter, cwd: Path) -> str:
     version = version_of(python, cwd)
     if version is None or version >= interpreter.fast:
         return ""
-    minor, other = next(_newer(interpreter.fast[1], environment.surroundings(cwd)), (0, ""))
+    minor, other = next(_newer(interpreter.fast[1], environment.environment_for(cwd)), (0, ""))
     if not other:
         return interpreter.slow
     if not foreign_files.is_file(Path(python).parent.parent / "pyvenv.cfg"):
@@ -188,7 +188,7 @@ def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
     return (output.strip()[-_MAX_ERROR_CHARS:] if done.returncode else output), done.returncode
 
 
-def called(
+def find_program(
     name: str, cwd: Path, env: Mapping[str, str], project: Path, python: str = ""
 ) -> str | None:
     """Return the program that a bare name means; None if there is none.

@@ -12,7 +12,12 @@ from dapeer.adapters.definition.collect import Collect
 from dapeer.adapters.definition.command import Command, NotFollowed
 from dapeer.adapters.definition.hints import Hint
 from dapeer.adapters.definition.installation import Detect, Install, Interpreter
-from dapeer.adapters.definition.placeholders import added, either, fill_table, placeholders
+from dapeer.adapters.definition.placeholders import (
+    as_choice,
+    fill_table,
+    joined_lists,
+    placeholders,
+)
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.sources import Sources
 from dapeer.adapters.definition.stopping import Stopping
@@ -32,7 +37,7 @@ from dapeer.adapters.definition.vocabulary import (
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_object
-from dapeer.base.system.environment import surroundings
+from dapeer.base.system.environment import environment_for
 from dapeer.base.system.program_files import shebang
 from dapeer.mirror.places import Sight
 
@@ -143,10 +148,10 @@ class Definition:
         template = self._template(request, inputs, variants)
         if request == "launch":
             self._check_target(inputs, config)
-        for name in self.useless(request, inputs, config):
+        for name in self.unsupported_inputs(request, inputs, config):
             raise self.refusal(request, name)
         filled = fill_table(template, {**self.values(inputs), **inside(inputs, variants)})
-        return {**filled, **config, **added(self.quirks.added, filled, config)}
+        return {**filled, **config, **joined_lists(self.quirks.added, filled, config)}
 
     def refusal(self, request: RequestName, name: str, others: Sequence[str] = ()) -> ArgumentError:
         """Return the error for an argument `name` that it has no use for.
@@ -205,7 +210,7 @@ class Definition:
         return any("${program}" in word for word in self.transport.command)
 
     @property
-    def tamed(self) -> bool:
+    def needs_normalizing(self) -> bool:
         """Whether the adapter's messages are to be normalized, for quirks, late values or program output."""
         late = self._names_at_launch & {*LATE}
         return self.transport.output == "program" or bool(late) or self.quirks.on_the_wire
@@ -232,7 +237,7 @@ class Definition:
             **inputs,
             "host": inputs.get("host") or LOOPBACK,
             "env": environment or None,
-            "environment": {**surroundings(Path(str(inputs.get("cwd") or "."))), **environment},
+            "environment": {**environment_for(Path(str(inputs.get("cwd") or "."))), **environment},
             **parts(inputs.get("program")),
             **late,
             **own_values(),
@@ -269,7 +274,7 @@ class Definition:
         if request == "launch":
             template = dict(self.launch)
             for each in variants:
-                more = added(self.quirks.added, template, each.arguments)
+                more = joined_lists(self.quirks.added, template, each.arguments)
                 template |= {**each.arguments, **more}
             return template
         way = self._way(inputs)
@@ -289,11 +294,11 @@ class Definition:
             )
         if offered and not given and not config.keys() & {*TARGETS, *self.quirks.also_runs}:
             raise ArgumentError(
-                f"There is nothing to run: {self.id} needs {either(offered)}.",
+                f"There is nothing to run: {self.id} needs {as_choice(offered)}.",
                 "To attach to a running program, say request: attach.",
             )
 
-    def useless(
+    def unsupported_inputs(
         self, request: RequestName, inputs: Inputs, config: Mapping[str, object]
     ) -> list[str]:
         """Return the names of inputs that have a value and that the adapter cannot use in this request.

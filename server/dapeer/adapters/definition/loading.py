@@ -16,7 +16,7 @@ from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.sources import Sources
 from dapeer.adapters.definition.stopping import Stopping
-from dapeer.adapters.definition.table import DefinitionTable, parsed
+from dapeer.adapters.definition.table import DefinitionTable, read_toml
 from dapeer.adapters.definition.until import Until, Watchpoints
 from dapeer.adapters.definition.vocabulary import (
     WAYS,
@@ -91,13 +91,13 @@ def load(path: Path) -> Definition:
     Raises:
         DefinitionError: It cannot be read, or a key, type or placeholder in it is wrong.
     """
-    values = whole(path)
+    values = read_with_shared(path)
     definition = _definition(DefinitionTable(path, "", values), path)
     _check_placeholders(definition, values)
     return definition
 
 
-def whole(path: Path) -> dict[str, Any]:
+def read_with_shared(path: Path) -> dict[str, Any]:
     """Return the values of a definition file with those of the files that it names in `shares`.
 
     In each table, lists are joined, those of the shared files first; any other key of the file hides that of a shared one.
@@ -105,13 +105,13 @@ def whole(path: Path) -> dict[str, Any]:
     Raises:
         DefinitionError: There is no such file, or it cannot be read.
     """
-    values = parsed(path)
+    values = read_toml(path)
     names = DefinitionTable(path, "", values).texts("shares")
     own: dict[str, Any] = {key: value for key, value in values.items() if key != "shares"}
     for name in names:
         beside = path.parent / SHARED / f"{name}.toml"
         found = beside if foreign_files.is_file(beside) else shipped() / SHARED / beside.name
-        own = _over(own, parsed(found))
+        own = _over(own, read_toml(found))
     return own
 
 

@@ -66,7 +66,7 @@ class Sent(dict[str, list[Mapping[str, Any]]]):
     _entered: object = None
     """The connection whose program has stopped at its entry; children do not stop there again."""
 
-    def enters_first(self, connection: object) -> bool:
+    def claim_first_entry(self, connection: object) -> bool:
         """Return whether this connection's program is the first that stops at its entry, and remember it.
 
         Later calls return True for the same connection only.

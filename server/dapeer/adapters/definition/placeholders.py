@@ -128,7 +128,7 @@ def _listed(value: object) -> Sequence[object]:
     return value if _is_list(value) else ()
 
 
-def added(
+def joined_lists(
     keys: Iterable[str], lower: Mapping[str, object], upper: Mapping[str, object]
 ) -> dict[str, object]:
     """Return, for these keys, the lists of two tables joined, the lower's items first, if both have one.
@@ -144,6 +144,6 @@ def added(
     }
 
 
-def either(names: list[str]) -> str:
+def as_choice(names: list[str]) -> str:
     """Return names as a sentence offers them: `a`, `b` or `c`."""
     return f"`{'`, `'.join(names[:-1])}` or `{names[-1]}`" if names[1:] else f"`{names[0]}`"

@@ -341,7 +341,7 @@ Evaluated = Annotated[str, DefinitionTable.expression]
 Seconds = Annotated[float, DefinitionTable.seconds]
 
 
-def parsed(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
     """Return the content of a TOML file.
 
     Raises:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from dapeer.adapters.definition.vocabulary import Variant
 from dapeer.base.system import foreign_files
-from dapeer.base.system.program_files import above, has_section, is_binary, is_root
+from dapeer.base.system.program_files import has_section, is_binary, is_root, nearest_file
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -41,8 +41,8 @@ def _is_of_kind(path: Path, variant: Variant) -> bool:
         (not variant.binary or is_binary(str(path)))
         and (not variant.holds or has_section(str(path), [variant.holds]))
         and (not variant.names or any(fnmatch(path.name, name) for name in variant.names))
-        and (not variant.outside or above(path, variant.outside) is None)
-        and (not variant.inside or above(path, variant.inside) is not None)
+        and (not variant.outside or nearest_file(path, variant.outside) is None)
+        and (not variant.inside or nearest_file(path, variant.inside) is not None)
     )
 
 
@@ -64,7 +64,7 @@ def inside(inputs: Mapping[str, object], variants: Sequence[Variant]) -> dict[st
     It is empty where none has looked for one, or found it.
     """
     program = Path(str(inputs.get("program")))
-    found = (above(program, each.inside) for each in reversed(variants) if each.inside)
+    found = (nearest_file(program, each.inside) for each in reversed(variants) if each.inside)
     return dict([("inside", str(file)) for file in found if file is not None][:1])
 
 

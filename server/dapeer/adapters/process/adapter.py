@@ -31,7 +31,7 @@ from dapeer.adapters.process.terminal import Terminal, check_terminal
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.connections.ports import free_port
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
-from dapeer.base.system.folders import held
+from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.process_table import descendants
 from dapeer.base.system.threads import in_thread
 from dapeer.dap.content_length import ContentLengthTransport
@@ -200,7 +200,7 @@ async def open_adapter(
             started = await start(command, reaper, inside, definition.quirks.detaches_at(request))
             stack.push_async_callback(started.end)
             if inside is not None:
-                inside.let_go()
+                inside.close_program_end()
             spawned, processes = started.spawned, started.processes
             own["word"] = spawned.tail.word
             again = connector(table, values)
@@ -217,7 +217,7 @@ async def open_adapter(
         except ChannelClosed as error:
             if spawned is None or stream.has_received:
                 raise
-            raise await spawned.died() from error
+            raise await spawned.early_end_error() from error
 
 
 def _log_points(definition: Definition) -> LogPoints:
@@ -249,7 +249,7 @@ def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
         SystemRefuses: No temporary folder is writable.
     """
     try:
-        folder = str(stack.enter_context(held()))
+        folder = str(stack.enter_context(temporary_folder()))
     except OSError as error:
         raise SystemRefuses(
             f"No temporary folder is writable: {error.strerror}.",
@@ -287,7 +287,7 @@ def _transport(
     `spawned` is the adapter's process, None if dapeer has not started it; its output becomes events. `own` are values that
     are known only now, by placeholder.
     """
-    if not definition.tamed:
+    if not definition.needs_normalizing:
         return wire
     settle = spawned.settle if spawned else anyio.lowlevel.checkpoint
     # A core dump has no other stop.

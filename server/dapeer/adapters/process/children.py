@@ -18,7 +18,7 @@ from dapeer.adapters.process.normalized_transport import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.streams import connect
-from dapeer.adapters.process.tcp_nodelay import hasten
+from dapeer.adapters.process.tcp_nodelay import send_without_delay
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import AdapterFailed, Overstepped
 from dapeer.dap.content_length import ContentLengthTransport
@@ -68,7 +68,7 @@ async def open_child(
             address=address,
             log_points=parent.log_points,
             sent=parent.sent,
-            patch_off=await hasten(definition, configuration, parent.pid),
+            patch_off=await send_without_delay(definition, configuration, parent.pid),
             word=parent.word,
         )
         stack.callback(adapter.close)

@@ -108,4 +108,4 @@ async def _listening(spawned: Spawned, again: Connector) -> PromptStream:
     # Perhaps it has ended because another user has its port: `again` raises that then.
     with contextlib.suppress(OSError):
         await (await again()).aclose()
-    raise await spawned.died()
+    raise await spawned.early_end_error()

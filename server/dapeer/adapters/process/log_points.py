@@ -110,7 +110,7 @@ class LogPoints:
         if place not in self._heeded or self._heeded[place].hits != hits:
             self._heeded[place] = _Heeded(hits, int(hits) - 1 if hits.isdecimal() else 0)
         self._heeded[place].condition = str(point.get("condition") or "")
-        message = log_rows.decided(point, self.mark, str(point["logMessage"]))
+        message = log_rows.with_condition(point, self.mark, str(point["logMessage"]))
         rest = {key: value for key, value in point.items() if key not in own}
         return {**rest, "logMessage": message}
 
@@ -148,12 +148,12 @@ class LogPoints:
         In the text, an expression that failed is replaced by its error in braces.
         """
         heeded = self._heeded.get((body["source"]["path"], body["line"]))
-        condition, decided, rest = text.partition(log_rows.decides(self.mark))
+        condition, decided, rest = text.partition(log_rows.condition_separator(self.mark))
         if heeded is not None and decided:
-            if error := log_rows.undecided(condition, self._failed):
+            if error := log_rows.condition_error(condition, self._failed):
                 yield self._failure("condition", heeded.condition, body, error)
                 return
-            if not log_rows.holds(condition):
+            if not log_rows.is_true(condition):
                 return
             text = rest
         if heeded is not None and heeded.passing:
@@ -223,7 +223,7 @@ class LogPointReader:
 
         return listen
 
-    def last(self) -> Iterator[Body]:
+    def take_held(self) -> Iterator[Body]:
         """Yield bodies of the output that was held back, when nothing follows it; it is held no longer."""
         for category, text in self._held.items():
             yield {"category": category, "output": text}
@@ -300,7 +300,7 @@ class LogPointTransport:
             try:
                 message = await self._inner.receive()
             except (anyio.EndOfStream, anyio.BrokenResourceError, ProtocolError):
-                for each in self._reader.last():
+                for each in self._reader.take_held():
                     self._ready.extend(self._points.events_of(each))
                 if not self._ready:
                     raise

@@ -22,7 +22,7 @@ _WORDS = re.compile(r"<(?!nil>)([^<>]+)>")
 _ESCAPES = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", FAILED: "\\x15"})
 
 
-def between(mark: str) -> str:
+def value_separator(mark: str) -> str:
     """Return what stands between two values."""
     return f"{mark}|"
 
@@ -45,7 +45,7 @@ def as_log_point(
     instead.
     """
     whole = conditions and not requested.get("others")
-    message = apart(mark).join(
+    message = row_separator(mark).join(
         _message(each, mark, value, whole=whole) for each in _each(requested)
     )
     own = OWN if whole else (*OWN, "condition")
@@ -64,17 +64,17 @@ def _message(requested: Mapping[str, Any], mark: str, value: str, *, whole: bool
 
     Its condition's value comes first, unless `whole`: then the adapter heeds the condition.
     """
-    message = between(mark).join(
+    message = value_separator(mark).join(
         value.replace("${expression}", each) for each in requested["collect"]
     )
-    return message if whole else decided(requested, mark, message)
+    return message if whole else with_condition(requested, mark, message)
 
 
-def decided(point: Mapping[str, Any], mark: str, message: str) -> str:
+def with_condition(point: Mapping[str, Any], mark: str, message: str) -> str:
     """Return a message with the condition of its breakpoint as the first value, if it has one."""
     if "condition" not in point:
         return message
-    return f"{{{point['condition']}}}{decides(mark)}{message}"
+    return f"{{{point['condition']}}}{condition_separator(mark)}{message}"
 
 
 def as_rows(
@@ -86,33 +86,33 @@ def as_rows(
     pattern of errors. A row is an `output` event with `ROW`, an object of `point` and `cells`; an error an event of
     `failures.EVENT` with `error`.
     """
-    parts = text.removesuffix("\n").split(apart(mark))
+    parts = text.removesuffix("\n").split(row_separator(mark))
     for point, part in zip(numbers, parts, strict=False):
-        condition, decided, values = part.rpartition(decides(mark))
-        if error := undecided(condition, failed) if decided else "":
+        condition, decided, values = part.rpartition(condition_separator(mark))
+        if error := condition_error(condition, failed) if decided else "":
             yield Event(EVENT, {"error": error})
-        elif not decided or holds(condition):
-            cells = [_cell(each, failed) for each in values.split(between(mark))]
+        elif not decided or is_true(condition):
+            cells = [_cell(each, failed) for each in values.split(value_separator(mark))]
             yield Event("output", {ROW: {"point": point, "cells": cells}})
 
 
-def undecided(condition: str, failed: re.Pattern[str] | None) -> str:
+def condition_error(condition: str, failed: re.Pattern[str] | None) -> str:
     """Return why a condition has no value, by what is shown in place of it; empty: it has one."""
     words = _WORDS.fullmatch(condition.strip())
     return failure(condition, failed) or (words[1] if words else "")
 
 
-def holds(condition: str) -> bool:
+def is_true(condition: str) -> bool:
     """Whether a condition holds, by how its value is shown."""
     return condition.strip() not in _FALSE
 
 
-def apart(mark: str) -> str:
+def row_separator(mark: str) -> str:
     """Return what stands between the rows of two collection points."""
     return f"{mark};"
 
 
-def decides(mark: str) -> str:
+def condition_separator(mark: str) -> str:
     """Return what stands behind a condition."""
     return f"{mark}?"
 

@@ -62,8 +62,8 @@ class NormalizedTransport:
             return
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
             message = replace(message, arguments=_with(message.arguments, self._own))
-        self._tamer.sent(message)
-        await self._inner.send(self._tamer.ordered(message))
+        self._tamer.record_sent(message)
+        await self._inner.send(self._tamer.adapt(message))
 
     async def receive(self) -> Message:
         """Wait for the next normalized message and return it.
@@ -90,7 +90,7 @@ class NormalizedTransport:
     def _tame(self, message: Message) -> list[Message]:
         """Return the messages that replace a message; if a quirk cannot be applied, the message itself."""
         try:
-            return list(self._tamer.tame(message))
+            return list(self._tamer.normalize(message))
         except Exception:
             log.exception("a quirk of the adapter cannot be applied to its %s", describe(message))
             return [message]
@@ -113,7 +113,7 @@ class NormalizedTransport:
         except ProtocolError as error:
             self._breach = error
         finally:
-            for message in self._tamer.last():
+            for message in self._tamer.take_held():
                 self._messages.put(message)
             self._messages.end()
 

@@ -69,7 +69,7 @@ class Normalizer:
         self._held: dict[str, str] = {}
         """By category: a CR at the end of output, whose LF may follow."""
 
-    def sent(self, message: Message) -> None:
+    def record_sent(self, message: Message) -> None:
         """Record a message that goes to the adapter, by which its later answers and stops are understood."""
         if isinstance(message, Request):
             self._misfires.sent(message)
@@ -80,7 +80,7 @@ class Normalizer:
                 self._stepper = message.arguments.get("threadId") if self._stepping else None
                 self._unfinished.discard(self._stepper)
 
-    def ordered(self, message: Message) -> Message:
+    def adapt(self, message: Message) -> Message:
         """Return a message with what this adapter needs otherwise: quoted expressions, hit counts, conditions.
 
         Only `evaluate` and requests with `breakpoints` are changed; the argument itself is not.
@@ -101,7 +101,7 @@ class Normalizer:
             breakpoints = [_compiled_inside(each, quirks) for each in breakpoints]
         return replace(message, arguments={**message.arguments, "breakpoints": breakpoints})
 
-    def tame(self, message: Message) -> Iterator[Message]:
+    def normalize(self, message: Message) -> Iterator[Message]:
         """Yield the messages that replace a message of the adapter, maybe none.
 
         A `Request` with the number `OURS` is to be sent to the adapter; all others are for the session.
@@ -109,7 +109,7 @@ class Normalizer:
         if not isinstance(message, Event) or not self._is_no_news(message.event, message.body):
             yield from self._ordinary(message)
 
-    def last(self) -> Iterator[Message]:
+    def take_held(self) -> Iterator[Message]:
         """Yield the messages that were held back, when nothing more comes from the adapter."""
         yield from self._misfires.held()
 
@@ -202,7 +202,7 @@ class Normalizer:
         """
         if body.get("reason") != "entry" or body.get("hitBreakpointIds"):
             return False
-        return not self._all.enters_first(self)
+        return not self._all.claim_first_entry(self)
 
     def _reason(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a part of a message
         """Return the reason for a `stopped` event's body as an ordinary adapter would give it.

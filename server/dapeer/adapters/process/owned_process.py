@@ -16,8 +16,8 @@ from dapeer.base.system import process_end
 from dapeer.base.system.process_table import (
     ancestors,
     began,
-    carries,
     descendants,
+    has_in_environment,
     members,
     processes,
     session_of,
@@ -73,24 +73,24 @@ class Processes:
             return pid in self._owned
         # The pidfd is opened before the check, so the checked process is the one that is killed.
         process = OwnedProcess(pid)
-        if self.started(pid):
+        if self.has_started(pid):
             self._keep(process)
         else:
             process.close()
         return pid in self._owned
 
-    def started(self, pid: int) -> bool:
+    def has_started(self, pid: int) -> bool:
         """Return whether a process of this session has started a process, itself or through others.
 
         The started one is in the POSIX session of one of them, or a descendant of one; or its parents have ended, and its
         environment has `mark`. Where the system tells no parents, the POSIX session alone counts.
         """
-        living = {own.pid for own in self._owned.values() if not own.reused()}
+        living = {own.pid for own in self._owned.values() if not own.is_number_reused()}
         return (
             session_of(pid) in living
             or not living.isdisjoint(ancestors(pid))
-            or any(carries(pid, f"{name}={value}") for name, value in self.mark.items())
-            or (self._above is not None and self._above.started(pid))
+            or any(has_in_environment(pid, f"{name}={value}") for name, value in self.mark.items())
+            or (self._above is not None and self._above.has_started(pid))
         )
 
     def _keep(self, process: OwnedProcess) -> None:
@@ -129,7 +129,7 @@ class Processes:
         for pid in processes():
             if session_of(pid) in {None, *self._sessions} or pid in self._owned:
                 continue
-            if pid in below or any(carries(pid, each) for each in marks):
+            if pid in below or any(has_in_environment(pid, each) for each in marks):
                 self._detached[pid] = began(pid)
         self._detached = {pid: at for pid, at in self._detached.items() if at and began(pid) == at}
         return list(self._detached)
@@ -147,7 +147,7 @@ class Processes:
             _kill([each for each in found if began(each.pid) == self._detached[each.pid]])
             with anyio.move_on_after(SECONDS_TO_BE_GONE, shield=True) as scope:
                 for each in found:
-                    await each.gone()
+                    await each.wait_for_end()
             if scope.cancelled_caught:
                 break
         for each in killed:
@@ -190,11 +190,15 @@ class Processes:
             return
         owned = list(self._owned.values())
         _kill(owned)
-        left = [] if self._released else [each for process in owned for each in process.left()]
+        left = (
+            []
+            if self._released
+            else [each for process in owned for each in process.kill_rest_of_session()]
+        )
         try:
             with anyio.move_on_after(SECONDS_TO_BE_GONE, shield=True):
                 for process in owned + left:
-                    await process.gone()
+                    await process.wait_for_end()
         finally:
             # The caller may not wait for the end.
             for process in left:
@@ -237,21 +241,21 @@ class OwnedProcess:
     def _send(self, number: signal.Signals) -> None:
         """Send a signal to the process group that it leads, or else to the process; an ended one gets none."""
         with contextlib.suppress(OSError):
-            if self._leads and not self.reused():
+            if self._leads and not self.is_number_reused():
                 os.killpg(self.pid, number)
             elif self._file is not None:
                 signal.pidfd_send_signal(self._file, number)
             elif not hasattr(os, "pidfd_open"):
                 os.kill(self.pid, number)
 
-    def left(self) -> list[OwnedProcess]:
+    def kill_rest_of_session(self) -> list[OwnedProcess]:
         """Kill the other members of the POSIX session that it leads, until there are none, and return them.
 
         The caller closes them. The result is empty if it leads no session.
         """
         left: list[OwnedProcess] = []
         # A process may have started another one before it was killed.
-        while self._leads_session and not self.reused():
+        while self._leads_session and not self.is_number_reused():
             found = [
                 OwnedProcess(pid) for pid in members(self.pid) if pid not in {o.pid for o in left}
             ]
@@ -264,11 +268,11 @@ class OwnedProcess:
             left += found
         return left
 
-    async def gone(self) -> None:
+    async def wait_for_end(self) -> None:
         """Wait until the process has ended; return at once where that cannot be waited for."""
         if self._file is None:
             return
-        await process_end.over(self.pid, self._file)
+        await process_end.wait_for_end(self.pid, self._file)
 
     def close(self) -> None:
         """Close the descriptor of the process, which itself goes on; a second call does nothing."""
@@ -276,7 +280,7 @@ class OwnedProcess:
             os.close(self._file)
             self._file = None
 
-    def reused(self) -> bool:
+    def is_number_reused(self) -> bool:
         """Return whether the process has ended and another one has its number.
 
         A group outlives its leader, and keeps its number from being used again; so when nobody has

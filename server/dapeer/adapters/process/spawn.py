@@ -19,10 +19,10 @@ from dapeer.adapters.process.child_process import ChildProcess
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
-from dapeer.adapters.process.terminal import Terminal, within
-from dapeer.base.errors import AdapterFailed, of_system
+from dapeer.adapters.process.terminal import Terminal, command_in_terminal
+from dapeer.base.errors import AdapterFailed, system_error
 from dapeer.base.json_types import as_object
-from dapeer.base.system.environment import surroundings
+from dapeer.base.system.environment import environment_for
 from dapeer.base.system.process_table import lack_of_tasks
 from dapeer.base.text.tracebacks import cause
 from dapeer.companions.python.dapeer_debuggee.patching import WORD
@@ -56,7 +56,7 @@ class Command:
         filled = fill_list(transport.command, values)
         folder = fill(transport.cwd, values) if transport.cwd else UNSET
         additions = as_object(fill(transport.env, values))
-        ours = surroundings(Path(str(values.get("cwd") or ".")))
+        ours = environment_for(Path(str(values.get("cwd") or ".")))
         return cls(
             title,
             transport,
@@ -91,7 +91,7 @@ class Spawned:
         hint = lack_of_tasks() or "`dapeer doctor` checks the adapter."
         return AdapterFailed(f"{self.command.title} {what}.{last_words}", hint)
 
-    async def died(self) -> AdapterFailed:
+    async def early_end_error(self) -> AdapterFailed:
         """Return the error for its early end, after waiting a moment for its last output and its exit code."""
         await self.settle()
         # Its pipes close a moment before its exit code is known, or it continues without them.
@@ -186,7 +186,7 @@ async def spawn(
         else:
             pipes = Pipes(terminal.tail, (terminal.tail,), {})
             stdin = stdout = stderr = terminal.descriptor
-            arguments = within(arguments)
+            arguments = command_in_terminal(arguments)
         try:
             process = await ChildProcess.start(
                 arguments,
@@ -201,7 +201,7 @@ async def spawn(
             pipes.close()
             if not isinstance(error, OSError):
                 raise
-            if (refused := of_system(error)) is not None:
+            if (refused := system_error(error)) is not None:
                 raise refused from error
             where = f": {error.filename}" if error.filename is not None else ""
             raise AdapterFailed(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import anyio.to_thread
 
 from dapeer.adapters.definition.definition import Definition
-from dapeer.base.connections.ownership import neighbours
+from dapeer.base.connections.ownership import processes_connected_to
 from dapeer.base.connections.promptness import send_at_once
 from dapeer.base.system.process_table import command_line, descendants
 from dapeer.companions.python.dapeer_debuggee import patching
@@ -23,7 +23,7 @@ HASTENED = patching.Row(
 )
 
 
-async def hasten(
+async def send_without_delay(
     definition: Definition, configuration: Mapping[str, object], adapter: int | None
 ) -> Body | None:
     """Make a debuggee's child process send without delay to the definition's relay, or to the adapter.
@@ -55,7 +55,7 @@ def _hasten(pid: int, relay: str, adapter: int | None) -> None:
         relays = [each for each in descendants(pid) if re.search(relay, command_line(each))]
         pairs = [(pid, relays)]
     else:
-        pairs = [(each, [adapter]) for each in neighbours(adapter)] if adapter else []
+        pairs = [(each, [adapter]) for each in processes_connected_to(adapter)] if adapter else []
     for process, others in pairs:
         # One that has ended needs it no more.
         with contextlib.suppress(ProcessLookupError):

@@ -14,7 +14,7 @@ import anyio
 
 from dapeer.adapters.process.tail import OutputFilter, Tail
 from dapeer.base.errors import AdapterFailed, ArgumentError, NotStopped, SystemRefuses
-from dapeer.base.system.environment import surroundings
+from dapeer.base.system.environment import environment_for
 
 _LAUNCHER = Path(__file__).parents[2] / "companions" / "process" / "terminal.py"
 
@@ -81,7 +81,7 @@ class Terminal:
         self._master, slave, self.path = _opened()
         """Its end here, the other one, and the device that a program opens to be in it."""
         self.descriptor = slave
-        """The terminal's own end, for a process that is started `within` it; -1 once it is closed."""
+        """The terminal's own end, for a process that is started `command_in_terminal` it; -1 once it is closed."""
         self._over = anyio.Event()
         _quiet(slave)
         os.set_blocking(self._master, False)
@@ -107,7 +107,7 @@ class Terminal:
         Raises:
             AdapterFailed: The folder is not there, or the program cannot be started; the terminal is closed then.
         """
-        around = surroundings(Path(cwd or "."))
+        around = environment_for(Path(cwd or "."))
         own = around.get("TERM", PLAIN)
         kind = PLAIN if not screen else SCREEN if own == PLAIN else own
         environment = {**around, "TERM": kind, **env}
@@ -116,7 +116,7 @@ class Terminal:
         slave = self.descriptor
         try:
             process = subprocess.Popen(
-                within(command),
+                command_in_terminal(command),
                 stdin=slave,
                 stdout=slave,
                 stderr=slave,
@@ -132,13 +132,13 @@ class Terminal:
                 "Check cwd and program.",
             ) from error
         finally:
-            self.let_go()
+            self.close_program_end()
         # The process must be waited for, or it stays a zombie.
         threading.Thread(target=process.wait, daemon=True).start()
         self.pid = process.pid
         return process.pid
 
-    def let_go(self) -> None:
+    def close_program_end(self) -> None:
         """Close dapeer's copy of the program's end, so that the terminal is over when its programs have left."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
@@ -191,15 +191,15 @@ class Terminal:
     async def drained(self, seconds: float) -> None:
         """Wait until every process has left the terminal and all output was read, at most `seconds`.
 
-        Calls `let_go`, so no program can be started in it afterwards.
+        Calls `close_program_end`, so no program can be started in it afterwards.
         """
-        self.let_go()
+        self.close_program_end()
         with anyio.move_on_after(seconds):
             await self._over.wait()
 
     def close(self) -> None:
         """Close the terminal; the system sends SIGHUP to the processes in it."""
-        self.let_go()
+        self.close_program_end()
         if not self._over.is_set():
             self._over.set()
             asyncio.get_running_loop().remove_reader(self._master)
@@ -220,7 +220,7 @@ class Terminal:
             self.close()
 
 
-def within(command: Sequence[str]) -> list[str]:
+def command_in_terminal(command: Sequence[str]) -> list[str]:
     """Return the command that starts a program in the terminal that the new process gets as its stdin."""
     return [sys.executable, "-I", "-S", str(_LAUNCHER), *command]
 

@@ -83,7 +83,7 @@ async def _tests(
     return [found[1] for found in lookup.listed.finditer(text)]
 
 
-def meant(
+def select_tests(
     found: Sequence[BuiltTests], file: Path, parts: Sequence[str], naming: Naming
 ) -> list[BuiltTests]:
     """Return the programs with the tests that a name means, each with only these tests; empty: none.

@@ -10,14 +10,14 @@ from pathlib import Path
 from dapeer.adapters.definition.loading import shipped, user_folder
 from dapeer.adapters.definition.placeholders import fill, fill_table
 from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.runners.building import BuiltTests, build, look_up, meant
+from dapeer.adapters.runners.building import BuiltTests, build, look_up, select_tests
 from dapeer.adapters.runners.node_ids import node_id
 from dapeer.adapters.runners.recognition import (
     Recognised,
     folder_of,
-    located,
     program_of,
     recognise,
+    with_project,
 )
 from dapeer.adapters.runners.runner import Naming, Runner, load_runners
 from dapeer.base.errors import ArgumentError
@@ -38,7 +38,7 @@ class NamedTests:
     parts: Sequence[str]
     naming: Naming
 
-    def missing(self, printed: str) -> str | None:
+    def why_unknown(self, printed: str) -> str | None:
         """Return why the runner knows no such test, as a clause; None if it does, or has not said so.
 
         `printed` is the runner's output. The reason may be that the build is without the file.
@@ -120,7 +120,7 @@ async def launch_of(inputs: Json) -> Launch | None:
     if runner is None:
         return None
     folder = Path(str(inputs["cwd"]))
-    return await _launch(located(runner, folder), None, [], inputs)
+    return await _launch(with_project(runner, folder), None, [], inputs)
 
 
 async def _launch(
@@ -227,7 +227,7 @@ async def _built(
     if runner.lookup is None:
         return {}
     found = await look_up(runner.lookup, printed, values, known.root, env)
-    hits = meant(found, file, parts, runner.naming)
+    hits = select_tests(found, file, parts, runner.naming)
     if len(hits) != 1:
         raise _not_one(hits or found, file, parts, some=bool(hits))
     return {**hits[0].values, "tests": hits[0].tests}

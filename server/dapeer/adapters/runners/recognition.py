@@ -58,7 +58,7 @@ def recognise(runners: Sequence[Runner], file: Path) -> Recognised:
     return Recognised(free, folder_of(file), file)
 
 
-def located(runner: Runner, folder: Path) -> Recognised:
+def with_project(runner: Runner, folder: Path) -> Recognised:
     """Return a runner that was named, with its project around a folder; without a sign, the folder is it."""
     return _within(runner, folder) or Recognised(runner, folder, folder)
 

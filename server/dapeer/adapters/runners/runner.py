@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Any
 
-from dapeer.adapters.definition.table import DefinitionTable, Regex, Seconds, parsed
+from dapeer.adapters.definition.table import DefinitionTable, Regex, Seconds, read_toml
 from dapeer.base.json_types import is_array
 from dapeer.base.system import foreign_files
 
@@ -267,4 +267,4 @@ def load_runners(*folders: Path) -> Sequence[Runner]:
 
 
 def _load(path: Path) -> Runner:
-    return Runner.read(DefinitionTable(path, "", parsed(path)), path)
+    return Runner.read(DefinitionTable(path, "", read_toml(path)), path)

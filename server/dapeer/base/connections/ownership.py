@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dapeer.base.connections import tcp_diagnosis, tcp_table
-from dapeer.base.connections.unix_peer import check, unix_peer
+from dapeer.base.connections.unix_peer import check_user, unix_peer
 from dapeer.base.system.process_table import open_files, processes, sockets
 
 TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
@@ -33,9 +33,9 @@ def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> 
         OSError: The connection has been closed, or its other end is not here.
     """
     uid = peer_uid(connection)
-    if uid is None and here and tells():
+    if uid is None and here and reports_port_owners():
         raise ConnectionRefusedError
-    check(uid, where)
+    check_user(uid, where)
 
 
 def check_listeners(host: str, port: int) -> None:
@@ -45,7 +45,7 @@ def check_listeners(host: str, port: int) -> None:
         Stranger: Another user listens there.
     """
     for uid in listeners(host, port):
-        check(uid, f"{host}:{port}")
+        check_user(uid, f"{host}:{port}")
 
 
 def peer_uid(connection: socket.socket) -> int | None:
@@ -85,7 +85,7 @@ def peer_processes(connection: socket.socket) -> list[int]:
     return [] if holder is None else _processes_with({holder.inode})
 
 
-def connected(pid: int, others: Iterable[int]) -> dict[int, int]:
+def sockets_connected_to(pid: int, others: Iterable[int]) -> dict[int, int]:
     """Return those sockets of a process that have a TCP connection to one of the processes `others`.
 
     The keys are the sockets' inodes, the values their file descriptors in the process; both ends must be on this machine.
@@ -95,7 +95,7 @@ def connected(pid: int, others: Iterable[int]) -> dict[int, int]:
     return {inode: number for inode, number in sockets(pid).items() if pairs.get(inode) in theirs}
 
 
-def neighbours(pid: int) -> list[int]:
+def processes_connected_to(pid: int) -> list[int]:
     """Return the ids of the processes of this machine that have a TCP connection to a process.
 
     Processes that the system does not let dapeer see are missing.
@@ -130,7 +130,7 @@ def ports_of(pids: Iterable[int]) -> frozenset[int]:
     return tcp_table.listening(_tables(), {inode for pid in pids for inode in sockets(pid)})
 
 
-def ports_beside(pids: Iterable[int], others: Iterable[int]) -> frozenset[int]:
+def unconnected_ports(pids: Iterable[int], others: Iterable[int]) -> frozenset[int]:
     """Return the TCP ports at which the processes `pids` listen, and to which none of them is connected.
 
     A port to which another process of `pids` or of `others` is connected is left out; a connection of a process to its own port
@@ -166,7 +166,7 @@ def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
         return None
     hosts = [str(address[0]).partition("%")[0] for *_, address in found]
     here = [each for each in hosts if _is_ours(each)]
-    if not here or not tells():
+    if not here or not reports_port_owners():
         return None
     tables = _tables()
     holders = [tcp_table.listener(tables, (each, port)) for each in here]
@@ -179,7 +179,7 @@ def _processes_with(inodes: set[int]) -> list[int]:
     return [pid for pid in processes() if links & {*open_files(pid)}] if links else []
 
 
-def tells() -> bool:
+def reports_port_owners() -> bool:
     """Return whether the system reports the owners of TCP ports, by the tables that Linux has."""
     for path in TABLES:
         with contextlib.suppress(OSError), path.open("rb") as table:

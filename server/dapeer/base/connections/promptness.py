@@ -14,7 +14,7 @@ import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
-from dapeer.base.connections.ownership import connected
+from dapeer.base.connections.ownership import sockets_connected_to
 
 _PIDFD_GETFD = 438
 """The number of a system call that Python lacks; the same on each architecture of CPython."""
@@ -26,10 +26,10 @@ def send_at_once(pid: int, others: Iterable[int]) -> int:
     Raises:
         OSError: The system has no such call, or does not allow it.
     """
-    return sum(_sends_at_once(pid, *each) for each in connected(pid, others).items())
+    return sum(_set_no_delay(pid, *each) for each in sockets_connected_to(pid, others).items())
 
 
-def _sends_at_once(pid: int, inode: int, number: int) -> bool:
+def _set_no_delay(pid: int, inode: int, number: int) -> bool:
     """Set `TCP_NODELAY` on the socket that is a process's descriptor `number`; return whether it was set.
 
     It is not set if the process has closed that socket meanwhile, so that the descriptor no longer has this `inode`.
@@ -50,7 +50,7 @@ def _sends_at_once(pid: int, inode: int, number: int) -> bool:
     return True
 
 
-def refusal() -> str:
+def why_not_allowed() -> str:
     """Return why the system does not let dapeer change connections of processes that it started.
 
     Empty: it does. To find out, it starts a short-lived Python process and duplicates a descriptor of it.

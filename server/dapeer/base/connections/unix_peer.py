@@ -13,7 +13,7 @@ ADMINISTRATOR = 0
 NEXT = "Nothing was sent. dapeer talks only to your own processes and those of root."
 
 
-def check(uid: int | None, where: str) -> None:
+def check_user(uid: int | None, where: str) -> None:
     """Check that a user id is dapeer's own, root's, or unknown (None); `where` is the address, for errors.
 
     Raises:

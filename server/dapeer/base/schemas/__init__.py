@@ -2,14 +2,14 @@
 
 from dapeer.base.schemas.filling import Unfilled, without_filled
 from dapeer.base.schemas.rules import flaw_of, problem_of, unknown
-from dapeer.base.schemas.unpacking import notes, unpacked
+from dapeer.base.schemas.unpacking import convert_arguments, notes
 
 __all__ = [
     "Unfilled",
+    "convert_arguments",
     "flaw_of",
     "notes",
     "problem_of",
     "unknown",
-    "unpacked",
     "without_filled",
 ]

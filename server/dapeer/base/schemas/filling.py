@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dapeer.base.json_types import Json, as_object, is_array, is_object
-from dapeer.base.schemas.unpacking import meant
+from dapeer.base.schemas.unpacking import certain_argument_name
 
 MIN_FILLED_ARGUMENTS: Final = 3
 """Empty arguments of one object from which on its other zeros count as filled in, too."""
@@ -47,7 +47,7 @@ def without_filled(arguments: Json, schema: Json) -> Unfilled:
     {'wait': False}
     """
     properties, required = as_object(schema.get("properties")), schema.get("required", ())
-    names = {key: meant(key, properties) for key in arguments}
+    names = {key: certain_argument_name(key, properties) for key in arguments}
     optional = {key for key, name in names.items() if name in properties and name not in required}
     empty = {
         key for key in optional if _is_empty(arguments[key], as_object(properties[names[key]]))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from dapeer.base.json_types import Json, is_array, is_object
-from dapeer.base.schemas.unpacking import near
+from dapeer.base.schemas.unpacking import similar_argument_name
 from dapeer.base.text.fitting import shortened
 
 MAX_CLAUSE_CHARS = 200
@@ -150,7 +150,7 @@ def unknown(path: Sequence[str], schema: Json) -> str:
     `path` leads to the argument through objects, its own name last; `schema` is that of the object around it.
     """
     properties: Json = schema.get("properties", {})
-    meant = near(shortened(path[-1], MAX_CLAUSE_CHARS), properties)
+    meant = similar_argument_name(shortened(path[-1], MAX_CLAUSE_CHARS), properties)
     hint = (
         f"did you mean `{meant}`?" if meant else f"allowed are: {', '.join(properties) or 'none'}."
     )

@@ -28,7 +28,7 @@ _PLACE = re.compile(r"(.+?):(\d+)(?::\d+)?")
 """A line of a file, perhaps with a column, as compilers write it."""
 
 
-def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
+def convert_arguments(arguments: Json, schema: Json) -> dict[str, Any]:
     """Return a call's arguments, converted to the names and types of the tool's schema where that is safe.
 
     A name that another debugger uses becomes ours, JSON in a string its value, a number its text, a single value a list of one,
@@ -41,7 +41,7 @@ def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
     properties = as_object(schema.get("properties"))
     given: dict[str, Any] = {}
     for key, value in arguments.items():
-        name = meant(key, properties)
+        name = certain_argument_name(key, properties)
         name = key if name in arguments or name in given else name
         kind = properties.get(name, schema.get("additionalProperties"))
         if value is not None or "null" in _types_of(kind):
@@ -52,7 +52,7 @@ def unpacked(arguments: Json, schema: Json) -> dict[str, Any]:
 def notes(arguments: Json, given: Json) -> Iterator[str]:
     """Yield a line for the caller for each text that was split into a list of words, as a shell does.
 
-    `arguments` are what the caller sent, `given` what `unpacked` made of them.
+    `arguments` are what the caller sent, `given` what `convert_arguments` made of them.
     """
     for name in COMMAND_LINES & arguments.keys() & given.keys():
         text, words = arguments[name], given[name]
@@ -60,12 +60,12 @@ def notes(arguments: Json, given: Json) -> Iterator[str]:
             yield f"`{name}` was split as a shell does: {json.dumps(words, ensure_ascii=False)}"
 
 
-def near(name: str, properties: Json) -> str | None:
+def similar_argument_name(name: str, properties: Json) -> str | None:
     """Return the argument of a schema that an unknown name may mean; None if none is similar.
 
-    `properties` are the schema's, by name. It is a guess for a hint: unlike `meant`, it also compares letters.
+    `properties` are the schema's, by name. It is a guess for a hint: unlike `certain_argument_name`, it also compares letters.
     """
-    ours = meant(name, properties)
+    ours = certain_argument_name(name, properties)
     if ours in properties:
         return ours
     longer = (each for each in properties if each.startswith(f"{ours}_"))
@@ -73,7 +73,7 @@ def near(name: str, properties: Json) -> str | None:
     return next(iter([*longer, *close]), None)
 
 
-def meant(key: str, properties: Json) -> str:
+def certain_argument_name(key: str, properties: Json) -> str:
     """Return the argument of a schema that `key` can only mean; `key` itself if there is none.
 
     `properties` are the schema's, by name. It is found in another case or with hyphens (`stopOnEntry`), as a synonym, or as the
@@ -103,7 +103,7 @@ def _value(value: object, schema: object, name: str = "") -> object:
     if kind == "object":
         if isinstance(value, str):
             value = _place(value, as_object(known.get("properties"))) or value
-        return unpacked(value, known) if is_object(value) else value
+        return convert_arguments(value, known) if is_object(value) else value
     return value
 
 

@@ -18,7 +18,7 @@ TOKEN: Final = "DAPEER_TOKEN"  # noqa: S105 - its name
 """The token that clients of `dapeer serve` must send."""
 
 
-def taken(
+def remove_credentials(
     others: Iterable[str], environment: MutableMapping[str, str] = os.environ
 ) -> Mapping[str, str]:
     """Remove dapeer's token and the variables `others` from `environment`, and return those that were set.

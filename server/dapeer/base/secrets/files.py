@@ -32,7 +32,7 @@ class SecretFiles:
     def __init__(self) -> None:
         self._patterns: tuple[str, ...] = DEFAULT
 
-    def take(self, lists: Iterable[Sequence[str]]) -> None:
+    def set_patterns(self, lists: Iterable[Sequence[str]]) -> None:
         """Set the glob patterns to those of all lists, one per attached Neovim; to `DEFAULT` without a list."""
         given = list(lists)
         self._patterns = tuple(one for each in given for one in each) if given else DEFAULT

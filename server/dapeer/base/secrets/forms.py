@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from dapeer.base.secrets.names import Name, Span, is_mixed, is_number, is_word, names
-from dapeer.base.secrets.neighbours import beside
-from dapeer.base.secrets.tables import in_columns
+from dapeer.base.secrets.neighbours import secrets_near
+from dapeer.base.secrets.tables import column_secrets
 
 
 class Form(NamedTuple):
@@ -59,10 +59,10 @@ def _by_names(text: str) -> Iterator[Span]:
     found = list(names(text))
     for name in found:
         yield from _named(text, name)
-        yield from beside(text, name)
+        yield from secrets_near(text, name)
         if is_number(name.word):
             yield from _ends_of_range(text, name)
-    yield from in_columns(text, found)
+    yield from column_secrets(text, found)
 
 
 def _named(text: str, name: Name) -> Iterator[Span]:
@@ -87,7 +87,7 @@ def _named(text: str, name: Name) -> Iterator[Span]:
     of_environment = name.word.isupper() and text[name.end] == "="
     sure = (quoted and one_word) or bool(scheme) or of_environment
     named = name._replace(is_password=name.is_password or bool(scheme))
-    yield from named.judged(found.span("quoted" if quoted else "bare"), text, sure=sure)
+    yield from named.credential_at(found.span("quoted" if quoted else "bare"), text, sure=sure)
 
 
 _RANGE = re.compile(

@@ -49,7 +49,7 @@ class Name(NamedTuple):
     """The word by which it is known."""
     is_password: bool
 
-    def judged(self, span: tuple[int, int], text: str, *, sure: bool) -> Iterator[Span]:
+    def credential_at(self, span: tuple[int, int], text: str, *, sure: bool) -> Iterator[Span]:
         """Yield the place `span` of the name's value, with its label, if the value looks like a credential.
 
         It yields at most once. `sure` says that only values can stand at that place, so less is asked of the value.

@@ -38,7 +38,7 @@ _SEVERAL = (
 _ONE = re.compile(r"[\"']([^\s\"'\\]{6,400})[\"'](?!\s?:)")
 
 
-def beside(text: str, name: Name) -> Iterator[Span]:
+def secrets_near(text: str, name: Name) -> Iterator[Span]:
     """Yield the secrets that stand near a name, but not as `name = value`.
 
     Such are the other text of a pair, the value of an object or element, the next column, and the values of a list with that name.
@@ -55,7 +55,7 @@ def beside(text: str, name: Name) -> Iterator[Span]:
     for form in _SEVERAL:
         several = form.match(text, name.end)
         for one in _ONE.finditer(text, *several.span("all")) if several else ():
-            yield from name.judged(one.span(1), text, sure=False)
+            yield from name.credential_at(one.span(1), text, sure=False)
 
 
 def _pair(text: str, name: Name) -> Iterator[Span]:
@@ -77,7 +77,7 @@ def _object(text: str, name: Name) -> Iterator[Span]:
     )
     if value:
         group = "quoted" if value["quoted"] else "bare"
-        yield from name.judged(value.span(group), text, sure=group == "quoted")
+        yield from name.credential_at(value.span(group), text, sure=group == "quoted")
 
 
 def _rest(text: str, name: Name, form: re.Pattern[str], *, sure: bool) -> Iterator[Span]:
@@ -89,4 +89,4 @@ def _rest(text: str, name: Name, form: re.Pattern[str], *, sure: bool) -> Iterat
     if found:
         scheme = found.groupdict().get("scheme")
         named = name._replace(is_password=True) if scheme else name
-        yield from named.judged(found.span("value"), text, sure=sure or bool(scheme))
+        yield from named.credential_at(found.span("value"), text, sure=sure or bool(scheme))

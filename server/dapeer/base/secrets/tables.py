@@ -41,7 +41,7 @@ class _Head:
     split: re.Pattern[str] | None
 
 
-def in_columns(text: str, names: Sequence[Name]) -> Iterator[Span]:
+def column_secrets(text: str, names: Sequence[Name]) -> Iterator[Span]:
     """Yield the values below headings that are names of secrets, in tables of any of the known forms.
 
     `names` are the names of secrets in `text`, in their order. A table ends at the first line of another form, or after `MAX_TABLE_ROWS`.
@@ -163,7 +163,7 @@ def _cell(text: str, place: tuple[int, int], head: _Head) -> Iterator[Span]:
     """Yield the place of a cell's value if it looks like the secret that its heading names."""
     span = _bare(text, place)
     if not set(text[slice(*span)]) & set("()[]{}"):
-        yield from head.name.judged(span, text, sure=head.split is not None)
+        yield from head.name.credential_at(span, text, sure=head.split is not None)
 
 
 def _column(text: str, name: Name) -> Iterator[Span]:
@@ -185,4 +185,4 @@ def _column(text: str, name: Name) -> Iterator[Span]:
 def _words(text: str, place: tuple[int, int], name: Name) -> Iterator[Span]:
     """Yield the words between two positions of `text` that look like credentials, in whichever column."""
     for word in _WORD.finditer(text, *place):
-        yield from name.judged(word.span(), text, sure=False)
+        yield from name.credential_at(word.span(), text, sure=False)

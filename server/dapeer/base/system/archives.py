@@ -31,11 +31,11 @@ def unpack(archive: Path, inside: str, folder: Path) -> bool:
         else:  # before Python 3.11.4
             folder.mkdir(parents=True, exist_ok=True)
             for each in members:
-                tar.extract(checked(each, folder), folder, set_attrs=not each.isdir())
+                tar.extract(check_and_restrict(each, folder), folder, set_attrs=not each.isdir())
         return bool(members)
 
 
-def checked(member: tarfile.TarInfo, folder: Path) -> tarfile.TarInfo:
+def check_and_restrict(member: tarfile.TarInfo, folder: Path) -> tarfile.TarInfo:
     """Check that an archive's member may be unpacked into `folder`; change its mode and owner; return it.
 
     Others may not write to the file, and the current user owns it.

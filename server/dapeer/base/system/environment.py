@@ -43,7 +43,7 @@ def started_from(environment: Mapping[str, str] | None) -> Generator[None]:
         _OF_THE_STARTER.reset(token)
 
 
-def surroundings(cwd: Path) -> dict[str, str]:
+def environment_for(cwd: Path) -> dict[str, str]:
     """Return the environment for a program that is to run in `cwd`: the starter's, without dapeer's venv.
 
     dapeer's own virtual environment is removed from `PATH`, with the variables of its activation and of uv. Nothing is removed

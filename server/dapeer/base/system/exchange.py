@@ -43,14 +43,14 @@ class Answer(Generic[T]):
             self._error = error
             self._given.set()
 
-    async def given(self) -> None:
+    async def wait_until_given(self) -> None:
         """Wait until the value has been given or has failed; a failure is not raised here."""
         if not self._given.is_set():
             await self._given.wait()
 
     async def wait(self) -> T:
         """Wait for the value and return it, or raise the error with which it failed."""
-        await self.given()
+        await self.wait_until_given()
         if self._error is not None:
             raise self._error
         return self._value
@@ -134,7 +134,7 @@ class Waiters:
 
 
 @contextlib.asynccontextmanager
-async def unless_cancelled(end: Callable[[T], Awaitable[None]], whom: T) -> AsyncGenerator[None]:
+async def on_cancellation(end: Callable[[T], Awaitable[None]], whom: T) -> AsyncGenerator[None]:
     """Run the body; if it is cancelled, await `end(whom)` before the cancellation goes on.
 
     `end` itself cannot be cancelled by it, and an `Overdue` that it raises is ignored.

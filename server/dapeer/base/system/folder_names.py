@@ -80,7 +80,7 @@ def runtime() -> str:
     return os.path.join(base, "dapeer") if base else state()
 
 
-def private(folder: Path) -> Path:
+def make_private(folder: Path) -> Path:
     """Make a folder, with its parents, that only its owner can enter, and return it; it may exist.
 
     Raises:

@@ -23,7 +23,7 @@ PREFIX = "dapeer-run-"
 
 
 @contextmanager
-def held(parent: str | None = None) -> Generator[Path]:
+def temporary_folder(parent: str | None = None) -> Generator[Path]:
     """Make a new locked folder for this user alone, yield its path, and remove it after the body.
 
     It is in `parent`, or else in the temporary directory. If this process is killed, `sweep` of another one removes it.
@@ -38,7 +38,7 @@ def held(parent: str | None = None) -> Generator[Path]:
 
 
 def sweep(parent: str | None = None) -> None:
-    """Remove the folders of `held` that killed processes of this user left behind.
+    """Remove the folders of `temporary_folder` that killed processes of this user left behind.
 
     They are looked for in `parent`, or else in the temporary directory. A folder that cannot be removed stays; nothing is raised.
     """

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from dapeer.base.errors import ArgumentError, DapeerError, of_system, refused, single
+from dapeer.base.errors import ArgumentError, DapeerError, from_os_error, system_error, unwrap_group
 
 
 def as_dapeer_error(error: Exception) -> DapeerError:
@@ -18,16 +18,16 @@ def as_dapeer_error(error: Exception) -> DapeerError:
     Raises:
         Exception: `error` itself, if it is none of these.
     """
-    match single(error):
+    match unwrap_group(error):
         case DapeerError() as cause:
             return cause
         case OSError() as cause:
             logging.getLogger(__name__).info(
                 "the operating system reports an error", exc_info=error
             )
-            return refused(cause)
+            return from_os_error(cause)
         case cause:
-            if lacks := of_system(cause):
+            if lacks := system_error(cause):
                 return lacks
             raise error
 

@@ -41,7 +41,9 @@ def opened(pid: int) -> int | None:
     return None
 
 
-async def over(pid: int, file: int, started: Callable[[], anyio.Event] = anyio.Event) -> str | None:
+async def wait_for_end(
+    pid: int, file: int, started: Callable[[], anyio.Event] = anyio.Event
+) -> str | None:
     """Wait until the process of a pidfd has ended; return the name of the signal that ended it.
 
     None: it was no signal, or that is unknown. `file` is the pidfd, which stays open. A pidfd reports the end only when the last

@@ -196,7 +196,7 @@ def ancestors(pid: int) -> Iterator[int]:
         yield pid
 
 
-def carries(pid: int, variable: str) -> bool:
+def has_in_environment(pid: int, variable: str) -> bool:
     """Return whether a process was started with `NAME=value` in its environment; False if unknown."""
     try:
         return variable.encode() in (_TABLE / str(pid) / "environ").read_bytes().split(b"\0")

@@ -138,7 +138,7 @@ def is_root() -> bool:
     return sys.platform == "linux" and os.geteuid() == 0
 
 
-def above(path: Path, names: Iterable[str]) -> Path | None:
+def nearest_file(path: Path, names: Iterable[str]) -> Path | None:
     """Return the nearest file with one of these names, in a folder or those around it; None without one.
 
     `path` is the folder to begin with; in the same folder the first of `names` comes first.

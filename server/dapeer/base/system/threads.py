@@ -111,7 +111,7 @@ async def in_thread(work: Callable[..., T], *arguments: object) -> T:
     return await done
 
 
-async def beside(work: Callable[[], object]) -> None:
+async def run_in_thread_briefly(work: Callable[[], object]) -> None:
     """Call a function in a thread of its own and wait for it, at most `SECONDS_FOR_THE_END` seconds.
 
     A cancellation does not shorten the wait; the function's result is dropped, its error is raised.

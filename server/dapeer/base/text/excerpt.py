@@ -11,7 +11,9 @@ LINES_ABOVE = 2
 _NAME = re.compile(r"\w+")
 
 
-def within(first: int, lines: list[str], line: int, function: str) -> tuple[int, list[str]]:
+def lines_of_function(
+    first: int, lines: list[str], line: int, function: str
+) -> tuple[int, list[str]]:
     """Return those of `lines` that belong to the function at `line`, and the number of the first of them.
 
     `first` is the number of `lines[0]`, `function` the function's name as a debugger shows it. Lines above the function's head, more than

@@ -181,7 +181,7 @@ def _name(item: Item) -> str:
     return found[1].lstrip("@$") if found else ""
 
 
-def _tells(item: Item) -> int:
+def _display_rank(item: Item) -> int:
     """Return the rank by which members of an object are shown: the lowest first.
 
     0: a number, a text, or no named member; 1: other values; 2: a container; 3: None.
@@ -212,7 +212,7 @@ def _group(group: Group, room: int, used: Collection[str]) -> str:
     left_out = last.text if last is not None and last.text.startswith("… (") else "…"
     room -= 2 + len(f", {left_out}") + 2 * len(space)
     ending = _ending(group, room // 3, used)
-    items = sorted(group.items, key=lambda item: -1 if _name(item) in used else _tells(item))
+    items = sorted(group.items, key=lambda item: -1 if _name(item) in used else _display_rank(item))
     parts = list(_items(items, room - len(ending) - 2 * bool(ending), used))
     group.show(len(parts))
     if not parts:

@@ -22,7 +22,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     )  # fmt: skip
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the sentence ``Did you mean `WORD`?`` with the nearest of `known`; empty if none is near."""
     found = nearest(word, known)
     return f"Did you mean `{found}`?" if found else ""

@@ -60,7 +60,7 @@ def heads_near(line: str, column: int = 1) -> list[LinePlace]:
     ]
 
 
-def told(places: Sequence[LinePlace]) -> str:
+def listed_places(places: Sequence[LinePlace]) -> str:
     """Return places as one text of choices, ``COLUMN `TEXT` ``, with how many are not listed."""
     shown = ", ".join(f"{place.column} `{place.around}`" for place in places[:MAX_TOLD_PLACES])
     left = len(places) - MAX_TOLD_PLACES

@@ -40,7 +40,7 @@ def type_name(name: str) -> str:
     return shortened(re.sub(" +>", ">", "".join(shown)), TYPE_CHARS)
 
 
-def unseen(name: str, value: str) -> str:
+def type_if_not_obvious(name: str, value: str) -> str:
     """Return the type's name if the value's text does not already show its type; else an empty string.
 
     `name` is the type, `value` the text of the value, both as the adapter writes them. Basic types and values in `<…>` count as shown.

@@ -82,7 +82,7 @@ def call(
     from dapeer.base.secrets import credentials
     from dapeer.integrations.variables import SECRETS
 
-    secrets = credentials.taken(SECRETS)
+    secrets = credentials.remove_credentials(SECRETS)
     try:
         server = core.joined_or_started(os.environ if starts else None, secrets)
         answer = _answer(server, tool, arguments, starts=starts, waits=waits)

@@ -78,7 +78,7 @@ def joined_or_started(
 
     from dapeer.mcp.rendezvous import detached
 
-    return _opened(detached.started(Path.cwd(), credentials), environment)
+    return _opened(detached.reach_or_start(Path.cwd(), credentials), environment)
 
 
 def _reach() -> Reached | None:
@@ -88,9 +88,9 @@ def _reach() -> Reached | None:
         from dapeer.neovim.discovery import sockets
 
         around = sockets.terminal_of()
-        if around is not None and (reached := reaching.reach(here, around)):
+        if around is not None and (reached := reaching.connect_to_server(here, around)):
             return reached
-    return reaching.reach(here)
+    return reaching.connect_to_server(here)
 
 
 def _opened(reached: Reached, environment: Mapping[str, str] | None) -> Core:
@@ -122,8 +122,8 @@ def _tell_of_a_killed_one(reached: Reached | None) -> None:
     """
     from dapeer.mcp.rendezvous import lifetime
 
-    for project in reaching.upwards(os.getcwd()):
-        if lifetime.is_killed(project):
+    for project in reaching.folders_upwards(os.getcwd()):
+        if lifetime.remove_sign_if_killed(project):
             say(KILLED)
             return
         if reached is not None and project == reached.announcement.project:

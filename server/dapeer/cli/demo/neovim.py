@@ -46,7 +46,7 @@ class Seat:
     """A person's place at a Neovim: its keyboard and its screen."""
 
     def __init__(self, socket: str) -> None:
-        """Keep the socket where the Neovim listens; `take` connects."""
+        """Keep the socket where the Neovim listens; `connect` connects."""
         self.socket = socket
         """Where the Neovim listens."""
         self._notifications: defaultdict[str, Mailbox[list[Value]]] = defaultdict(
@@ -54,7 +54,7 @@ class Seat:
         )
         self._neovim: Neovim
 
-    async def take(self) -> None:
+    async def connect(self) -> None:
         """Connect keyboard and screen."""
         self._neovim = await Neovim.connect(self.socket, self._take)
         await self._neovim.request("nvim_ui_attach", *SCREEN, {"rgb": True})
@@ -72,7 +72,7 @@ class Seat:
         """Press keys."""
         await self._neovim.request("nvim_input", keys)
 
-    async def notified(self, kind: str) -> list[Value]:
+    async def wait_for_notification(self, kind: str) -> list[Value]:
         """Wait for the next notification of a kind from Neovim, and return its arguments.
 
         Raises:
@@ -132,7 +132,7 @@ async def seated(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat
         socket = str(Path(place) / "nvim")
         async with _running(nvim, nvim_dap, socket, folder):
             seat = Seat(socket)
-            await seat.take()
+            await seat.connect()
             try:
                 yield seat
             finally:

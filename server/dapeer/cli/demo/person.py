@@ -27,7 +27,7 @@ class Hands(Protocol):
         """Press keys."""
         ...
 
-    async def notified(self, kind: str) -> list[Value]:
+    async def wait_for_notification(self, kind: str) -> list[Value]:
         """Wait until Neovim tells something of a kind; return the rest of it."""
         ...
 
@@ -60,7 +60,7 @@ class Person:
             **more,
         }
         await self._do("run", config)
-        return (await self._hands.notified("initialized"))[0]
+        return (await self._hands.wait_for_notification("initialized"))[0]
 
     async def opens(self, path: Path, line: int = 1) -> None:
         """Show a file in the current window, with the cursor at a line."""
@@ -82,16 +82,16 @@ class Person:
 
     async def sees(self, kind: str) -> None:
         """Wait until Neovim has told this."""
-        await self._hands.notified(kind)
+        await self._hands.wait_for_notification(kind)
 
     async def sees_stop(self, line: int) -> None:
         """Wait until nvim-dap has shown a stop at this line."""
-        while (await self._hands.notified("stopped"))[1] != line:
+        while (await self._hands.wait_for_notification("stopped"))[1] != line:
             pass
 
     async def sees_end(self) -> int:
         """Wait until nvim-dap has closed a session; return its id."""
-        return (await self._hands.notified("ended"))[0]
+        return (await self._hands.wait_for_notification("ended"))[0]
 
     async def screen(self) -> str:
         """Return what the window shows: the lines that have a sign or the cursor."""

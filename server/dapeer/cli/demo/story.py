@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from mcp import Client
 
-from dapeer.cli.demo.transcript import assistant, call, expect, line_of, played, program, say
+from dapeer.cli.demo.transcript import assistant, call, expect, line_of, play, program, say
 
 SHOP = program()
 EVERYWHERE = {"justMyCode": False}
@@ -20,7 +20,7 @@ GOODS = "sum(item.price * item.quantity for item in self.items)"
 
 async def run(*, collects: bool = False) -> int:
     """Play the story and print its transcript; return the exit code."""
-    return await played(lambda: _story(_collect if collects else _search))
+    return await play(lambda: _story(_collect if collects else _search))
 
 
 async def _story(part: Callable[[Client], Awaitable[None]]) -> None:

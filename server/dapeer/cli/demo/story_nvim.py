@@ -25,12 +25,17 @@ from dapeer.cli.demo.transcript import (
     call,
     expect,
     line_of,
-    played,
+    play,
     program,
     say,
     show,
 )
-from dapeer.neovim.discovery.program import find_nvim, find_nvim_dap, refusal, where_nvim_dap_goes
+from dapeer.neovim.discovery.program import (
+    find_nvim,
+    find_nvim_dap,
+    too_old_note,
+    where_nvim_dap_goes,
+)
 
 SHOP = program()
 ADD, TOTAL, READY = (line_of(SHOP, marker) for marker in ("add", "total", "order_ready"))
@@ -55,7 +60,7 @@ async def run() -> int:
             "This needs Neovim 0.10 or newer: install it from https://neovim.io, or put its folder on PATH."
         )
         return 1
-    if why := refusal(nvim):
+    if why := too_old_note(nvim):
         say(f"{why}: install a newer one from https://neovim.io, or put its folder on PATH.")
         return 1
     if nvim_dap is None:
@@ -63,7 +68,7 @@ async def run() -> int:
             f"This needs nvim-dap: `git clone {SOURCE} {where_nvim_dap_goes()}`, or name it in $DAPEER_NVIM_DAP."
         )
         return 1
-    return await played(lambda: _story(nvim, nvim_dap))
+    return await play(lambda: _story(nvim, nvim_dap))
 
 
 async def _story(nvim: str, nvim_dap: Path) -> None:

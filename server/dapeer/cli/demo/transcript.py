@@ -25,7 +25,7 @@ class Evidence(Exception):
     """The program did not behave as the story expects."""
 
 
-async def played(story: Callable[[], Awaitable[None]]) -> int:
+async def play(story: Callable[[], Awaitable[None]]) -> int:
     """Play a story, and return the exit code: 1 if it raises `Evidence`, which is then printed."""
     code = 0
     try:

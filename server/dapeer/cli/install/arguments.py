@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from dapeer.base.text.likeness import meant
+from dapeer.base.text.likeness import did_you_mean
 
 TARGETS: Final = (
     "claude", "cursor", "vscode", "opencode", "gemini", "codex", "qwen", "copilot", "kiro", "windsurf", "zed",
@@ -60,7 +60,7 @@ def target_of(word: str) -> str:
     known = {**{_plain(each): each for each in TARGETS}, **OTHER_NAMES}
     if plain in known:
         return known[plain]
-    question = meant(word, TARGETS)
+    question = did_you_mean(word, TARGETS)
     raise argparse.ArgumentTypeError(
         f"there is no client {word!r}. {question} They are: {', '.join(TARGETS)}".replace("  ", " ")
     )

@@ -123,7 +123,7 @@ class Link:
             ) from error
 
 
-def adding(
+def changes_to_add(
     client: Client, scope: ConfigScope, places: Places, command: Sequence[str]
 ) -> list[FileChange]:
     """Return the changes that let a client start dapeer; nothing is written yet.
@@ -136,11 +136,11 @@ def adding(
     """
     path, root = client.file(scope, places), client.root(scope, places)
     text, where = _read(path), (client.key, NAME)
-    editor, fresh = _editor(path), client.described(command)
+    editor, fresh = _editor(path), client.entry_for(command)
     try:
         old = _entry(path, client)
         after = _written(
-            editor, text, where, old, fresh if old is None else client.updated(old, command)
+            editor, text, where, old, fresh if old is None else client.update_entry(old, command)
         )
     except MalformedText as error:
         raise _unreadable(path, str(error)) from error
@@ -181,7 +181,7 @@ def _written(
     return after
 
 
-def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileChange]:
+def changes_to_remove(client: Client, scope: ConfigScope, places: Places) -> list[FileChange]:
     """Return the changes that take dapeer out of a client's files; nothing is written yet.
 
     Files of skills and agents that a person has changed stay.
@@ -193,7 +193,7 @@ def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileCha
     text = _read(path)
     try:
         if (entry := _entry(path, client)) is not None:
-            client.updated(entry, (NAME, LAST))
+            client.update_entry(entry, (NAME, LAST))
         after = None if text is None else without_entry(_editor(path), text, (client.key, NAME))
     except MalformedText as error:
         raise _unreadable(path, str(error)) from error
@@ -216,7 +216,7 @@ def removing(client: Client, scope: ConfigScope, places: Places) -> list[FileCha
     return changes
 
 
-def of_skill(
+def changes_of_skill(
     client: Client, scope: ConfigScope, places: Places, *, remove: bool
 ) -> list[FileChange]:
     """Return the changes that give an agent the skill that names commands, or take it away.
@@ -256,7 +256,7 @@ def entry_in(client: Client, scope: ConfigScope, places: Places) -> Json | None:
         raise _unreadable(path, str(error)) from error
 
 
-def of_project(client: Client, places: Places, table: str, *keys: str) -> object:
+def value_for_project(client: Client, places: Places, table: str, *keys: str) -> object:
     """Return what a client's file of the person has for this project, below the key `table`.
 
     Projects are named there by their folder; `keys` lead to the value in the project's part. None: there is nothing, or it is unreadable,
@@ -272,7 +272,7 @@ def of_project(client: Client, places: Places, table: str, *keys: str) -> object
         return None
 
 
-def link(data: Path, plugin: Path, *, remove: bool) -> Link:
+def link_change(data: Path, plugin: Path, *, remove: bool) -> Link:
     """Return the link by which Neovim loads the plugin as a change, or its removal.
 
     Nothing is written yet. `data` is Neovim's `stdpath('data')`, `plugin` the folder of the plugin.

@@ -110,7 +110,7 @@ class Client:
         others = (path.with_name(name) for name in self.alternatives)
         return path if path.exists() else next((each for each in others if each.exists()), path)
 
-    def described(self, command: Sequence[str]) -> dict[str, object]:
+    def entry_for(self, command: Sequence[str]) -> dict[str, object]:
         """Return the entry for a server that is started by this command, in the client's form."""
         program, *arguments = command
         match self.entry:
@@ -123,7 +123,7 @@ class Client:
             case "local":
                 return {"type": "local", "command": [program, *arguments], "enabled": True}
 
-    def updated(self, entry: Json, command: Sequence[str]) -> dict[str, object]:
+    def update_entry(self, entry: Json, command: Sequence[str]) -> dict[str, object]:
         """Return a new entry with this command, and with what a person has added to the old `entry`.
 
         These are arguments behind the command, and other keys.
@@ -137,7 +137,7 @@ class Client:
             raise ForeignEntry
         # An entry in another client's words once made us repeat the last one.
         added = [*dropwhile(LAST.__eq__, given[end + 1 :])]
-        fresh = self.described([*command, *added])
+        fresh = self.entry_for([*command, *added])
         kept = {key: value for key, value in entry.items() if key not in ("command", "args")}
         return {**fresh, **kept}
 

@@ -16,9 +16,17 @@ from urllib.parse import unquote, urlsplit
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import folder_names
-from dapeer.cli.install.changes import FileChange, Link, adding, entry_in, link, of_skill, removing
+from dapeer.cli.install.changes import (
+    FileChange,
+    Link,
+    changes_of_skill,
+    changes_to_add,
+    changes_to_remove,
+    entry_in,
+    link_change,
+)
 from dapeer.cli.install.clients import CLIENTS, NAME, Client, ConfigScope, Places, switched_off
-from dapeer.neovim.discovery.program import plugin_folder, refusal
+from dapeer.neovim.discovery.program import plugin_folder, too_old_note
 
 NVIM: Final = "nvim"
 Agreement = Literal["yes", "no", "ask"]
@@ -63,9 +71,9 @@ def run(
         raise ArgumentError(
             f"{client.title} has no configuration of a project.", "Leave --project out."
         )
-    changes = changes_of(client, scope, here(), remove=remove)
+    changes = changes_of(client, scope, places_of_process(), remove=remove)
     check = "" if remove else "; `dapeer doctor` shows whether it reaches dapeer"
-    off = "" if remove else switched_off(entry_in(client, scope, here()) or {})
+    off = "" if remove else switched_off(entry_in(client, scope, places_of_process()) or {})
     if off:
         _say(f"{client.title} has dapeer switched off: take `{off}` out of its entry to use it.")
     for change in changes if remove else ():
@@ -87,7 +95,7 @@ def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agre
     if target == NVIM:
         raise ArgumentError("Neovim reads no skills.", "Leave --skill-only out.")
     client = CLIENTS[target]
-    changes = of_skill(client, scope, here(), remove=remove)
+    changes = changes_of_skill(client, scope, places_of_process(), remove=remove)
     if not any(changes):
         return _has_nothing_to_do(client.title, remove=remove)
     return _change(changes, f"Start {client.title} anew.", agreement=agreement)
@@ -135,12 +143,12 @@ def changes_of(
         ArgumentError: A file of the client's cannot be read or changed.
     """
     if remove:
-        return removing(client, scope, places)
+        return changes_to_remove(client, scope, places)
     command = (NAME, "stdio") if scope == "project" else (*_own_command(), "stdio")
-    return adding(client, scope, places, command)
+    return changes_to_add(client, scope, places, command)
 
 
-def here() -> Places:
+def places_of_process() -> Places:
     """Return the folders, environment and platform of this process."""
     return Places(Path.cwd(), Path(folder_names.home()), os.environ, sys.platform)
 
@@ -156,13 +164,13 @@ def _own_command(
     """
     for cache, (runner, *words), by in _CACHES:
         if cache.search(Path(prefix).as_posix()):
-            source = origin(distribution(NAME).read_text("direct_url.json"))
+            source = install_source(distribution(NAME).read_text("direct_url.json"))
             return (which(runner) or runner, *words, *((by, source) if source else ()), NAME)
     found = which(NAME)
     return (found,) if found else (sys.executable, "-m", NAME)
 
 
-def origin(direct_url: str | None) -> str | None:
+def install_source(direct_url: str | None) -> str | None:
     """Return what `--from` takes, a path or an address of a repository; None for a package from an index.
 
     `direct_url` is the content of that file of an installed package (PEP 610); None: there is no file.
@@ -199,7 +207,7 @@ def _run_neovim(scope: ConfigScope, *, remove: bool, agreement: Agreement) -> in
         )
         _say("Nothing was changed.")
         return DECLINED
-    change = link(data, plugin, remove=remove)
+    change = link_change(data, plugin, remove=remove)
     if not change:
         return _has_nothing_to_do("Neovim", remove=remove)
     then = "" if remove else "Call `require('dapeer').setup({})` in your init.lua. "
@@ -221,7 +229,7 @@ def _neovim_data(*, remove: bool) -> Path:
     nvim = shutil.which("nvim")
     if nvim is None:
         raise ArgumentError("There is no `nvim` on PATH.", "Install Neovim 0.10 or later first.")
-    if (why := refusal(nvim)) and not remove:
+    if (why := too_old_note(nvim)) and not remove:
         raise ArgumentError(f"{why}.", "Install a newer one first, or put its folder on PATH.")
     done = subprocess.run(
         [nvim, "--headless", "--clean", "-es", "+lua io.write(vim.fn.stdpath('data'))", "+qa!"],

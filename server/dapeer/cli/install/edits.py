@@ -20,7 +20,7 @@ def newline_of(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def without(text: str, ranges: Iterable[tuple[int, int]]) -> str:
+def cut_ranges(text: str, ranges: Iterable[tuple[int, int]]) -> str:
     """Return the text without the characters of some ranges, each from its start up to its end, exclusive.
 
     >>> without("abcdef", [(4, 5), (1, 2)])
@@ -56,7 +56,7 @@ class TextEditor(Protocol):
         """Return the value at a path of keys; None: there is none."""
         ...
 
-    def rest(self, text: str, path: Keys, /) -> object:
+    def everything_but(self, text: str, path: Keys, /) -> object:
         """Return all that a text holds but the value at a path, in a form that can be compared."""
         ...
 
@@ -137,10 +137,10 @@ def _safe(editor: TextEditor, before: str, path: Keys, ways: Iterable[str | None
     Raises:
         Unsafe: None of them does.
     """
-    kept = editor.rest(before, path)
+    kept = editor.everything_but(before, path)
     for after in ways:
         try:
-            if after != before and editor.rest(after or "", path) == kept:
+            if after != before and editor.everything_but(after or "", path) == kept:
                 return after
         except MalformedText:
             continue

@@ -18,8 +18,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
-from dapeer.cli.install.edits import Keys, MalformedText, newline_of, without
-from dapeer.cli.install.json_tokens import JsonMember, Node, document, line_of, read, tokens
+from dapeer.cli.install.edits import Keys, MalformedText, cut_ranges, newline_of
+from dapeer.cli.install.json_tokens import (
+    JsonMember,
+    Node,
+    line_of,
+    parse_document,
+    read_value,
+    tokens,
+)
 
 INDENT: Final = "  "
 
@@ -39,7 +46,7 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
         whole = _nested(path, value)
         yield _written(whole, INDENT) + "\n" if text is None else _written(whole) + text
         return
-    node = document(text)
+    node = parse_document(text)
     for depth, key in enumerate(path):
         member = _object(node, path[:depth], text).get(key)
         if member is None:
@@ -61,7 +68,7 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
         MalformedText: The text is no JSON object, or something on the path is none.
     """
     way: list[tuple[Node, JsonMember]] = []
-    node = document(text)
+    node = parse_document(text)
     for depth, key in enumerate(path):
         member = _object(node, path[:depth], text)[key]
         way.append((node, member))
@@ -76,7 +83,7 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
         if around == _written(whole):
             yield text.replace(around, "")
     for keeps_space in (False, True):
-        yield without(text, _ranges(text, *way[-1], keeps_space=keeps_space))
+        yield cut_ranges(text, _ranges(text, *way[-1], keeps_space=keeps_space))
 
 
 def value_at(text: str, path: Sequence[str]) -> object:
@@ -87,16 +94,16 @@ def value_at(text: str, path: Sequence[str]) -> object:
     """
     if not text.strip():
         return None
-    node = document(text)
+    node = parse_document(text)
     for depth, key in enumerate(path):
         member = _object(node, path[:depth], text).get(key)
         if member is None:
             return None
         node = member.value
-    return read(text[node.start : node.end])
+    return read_value(text[node.start : node.end])
 
 
-def rest(text: str, path: Keys) -> object:
+def everything_but(text: str, path: Keys) -> object:
     """Return all of a text but the value at the path: keys and values in their order, and comments.
 
     Raises:
@@ -104,14 +111,14 @@ def rest(text: str, path: Keys) -> object:
     """
     if not text.strip():
         return (), list[str]()
-    node = document(text)
+    node = parse_document(text)
     ours = [_span(each) for each in _at(node, path)]
     comments = [
         match[0].strip()
         for match in tokens(text, spaces=True)
         if match["comment"] and not any(start <= match.start() < end for start, end in ours)
     ]
-    return _pruned(read(text, pairs=True), path), comments
+    return _pruned(read_value(text, pairs=True), path), comments
 
 
 def by_hand(path: Keys, value: object) -> str:
@@ -234,7 +241,7 @@ def _comma(text: str, start: int, end: int) -> int | None:
 def _is_made(text: str, outer: JsonMember, inner: JsonMember) -> bool:
     """Whether the value of `outer` is written as `with_value` makes it for its only member `inner`."""
     there = text[outer.value.start : outer.value.end]
-    whole = {inner.key: read(text[inner.value.start : inner.value.end])}
+    whole = {inner.key: read_value(text[inner.value.start : inner.value.end])}
     line = newline_of(text) + _margin(text, outer.start)
     return there in (_written(whole), _written(whole, _unit(text), line))
 

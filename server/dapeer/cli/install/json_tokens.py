@@ -40,7 +40,7 @@ class JsonMember:
 
 
 @lru_cache(maxsize=4)
-def document(text: str) -> Node:
+def parse_document(text: str) -> Node:
     """Return where the object that a text holds, and all members in it, are; cached for the latest texts.
 
     A file of Claude's may have megabytes, and is read often.
@@ -53,7 +53,7 @@ def document(text: str) -> Node:
         node = _value(text, found, next(found, None))
         if following := next(found, None):
             raise _malformed(text, following.start())
-        read(text)
+        read_value(text)
     except RecursionError as error:
         raise MalformedText("it is nested too deeply") from error
     if node.members is None:
@@ -61,7 +61,7 @@ def document(text: str) -> Node:
     return node
 
 
-def read(text: str, *, pairs: bool = False) -> object:
+def read_value(text: str, *, pairs: bool = False) -> object:
     """Return the value of a text, whose comments and trailing commas are ignored.
 
     With `pairs` objects are tuples of (key, value), and numbers are texts as they are written.
@@ -85,7 +85,7 @@ def read(text: str, *, pairs: bool = False) -> object:
 
 
 def _strict(text: str, *, pairs: bool) -> object:
-    """Return the value of a text without comments and trailing commas; `pairs` is as in `read`.
+    """Return the value of a text without comments and trailing commas; `pairs` is as in `read_value`.
 
     Raises:
         ValueError: The text is no JSON.

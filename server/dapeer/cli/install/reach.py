@@ -16,10 +16,10 @@ import anyio
 from mcp import Client as McpClient
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from dapeer.base.errors import ArgumentError, single
+from dapeer.base.errors import ArgumentError, unwrap_group
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.system import foreign_files
-from dapeer.cli.install.changes import entry_in, of_project
+from dapeer.cli.install.changes import entry_in, value_for_project
 from dapeer.cli.install.clients import (
     CLIENTS,
     LAST,
@@ -130,7 +130,7 @@ def takes_from_registry(command: Sequence[str]) -> bool:
     return any(_OF_REGISTRY.fullmatch(each.replace(" ", "")) for each in named or words)
 
 
-async def reached(places: Places) -> Sequence[Reach]:
+async def try_clients(places: Places) -> Sequence[Reach]:
     """Start each server for dapeer that a client has in its configuration; return what was found.
 
     The servers are ended again. There is one row for each client and scope with an entry, or with a file that cannot be read.
@@ -146,7 +146,7 @@ async def reached(places: Places) -> Sequence[Reach]:
                 continue
             if entry is not None:
                 entries.append(_Entry.read(client, scope, client.file(scope, places), entry))
-        if entry := as_object(of_project(client, places, client.local, client.key, NAME)):
+        if entry := as_object(value_for_project(client, places, client.local, client.key, NAME)):
             entries.append(_Entry.read(client, "local", client.file("user", places), entry))
     untried = [each.untried() for each in entries]
     found.extend(filter(None, untried))
@@ -165,7 +165,8 @@ def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
     `failure` is why it is no server; None: it answers, but a client that does not trust the folder would not start it.
     """
     if failure is None and not (
-        trusts(entry.client, places) and (entry.scope != "project" or reads(entry.client, places))
+        trusts_project(entry.client, places)
+        and (entry.scope != "project" or reads_project_file(entry.client, places))
     ):
         title = entry.client.title
         sentence = f"{entry.path}: configured, but {title} starts no server in a folder that it does not trust: start {title} here, and trust it"
@@ -175,13 +176,13 @@ def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
     return Reach(entry.client, entry.scope, "failed", f"{entry.path}: {failure}")
 
 
-def reads(client: Client, places: Places) -> bool:
+def reads_project_file(client: Client, places: Places) -> bool:
     """Whether a client reads its file in the project, as far as its list of trusted projects says."""
-    level = of_project(client, places, client.trust, "trust_level")
+    level = value_for_project(client, places, client.trust, "trust_level")
     return not client.trust or level == "trusted"
 
 
-def trusts(client: Client, places: Places) -> bool:
+def trusts_project(client: Client, places: Places) -> bool:
     """Whether a client starts servers in the project, as far as its list of trusted folders says.
 
     `TRUST_FOLDER` is for a folder and all in it, `TRUST_PARENT` for the folder around it; of several the closest counts.
@@ -235,7 +236,7 @@ async def _failure(command: tuple[str, ...], folder: Path) -> str | None:
     except TimeoutError:
         return f"`{line}` did not answer within {SECONDS_TO_ANSWER} s"
     except Exception as error:  # noqa: BLE001 - whatever it is, the report is about it
-        return f"`{line}` does not answer: {single(error)}"
+        return f"`{line}` does not answer: {unwrap_group(error)}"
     return None
 
 

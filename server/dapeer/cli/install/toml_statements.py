@@ -30,7 +30,7 @@ class Statement:
     """From where to where its value goes; a header has none."""
 
 
-def parsed(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> dict[str, Any]:
     """Return what a TOML text holds.
 
     Raises:

@@ -17,8 +17,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from dapeer.base.json_types import is_array, is_object
-from dapeer.cli.install.edits import Keys, MalformedText, newline_of, without
-from dapeer.cli.install.toml_statements import Statement, comments, members, parsed, statements
+from dapeer.cli.install.edits import Keys, MalformedText, cut_ranges, newline_of
+from dapeer.cli.install.toml_statements import Statement, comments, members, parse_toml, statements
 
 
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
@@ -53,7 +53,7 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
     whole = list(statements(text))
     if text[: whole[0].start] == "" and all(_is_ours(one, path) for one in whole):
         yield None if text[whole[-1].end :] in ("\n", "\r\n") else ""
-    yield without(text, _ranges(text, path))
+    yield cut_ranges(text, _ranges(text, path))
     yield from _out_of_inline(text, path)
     yield from _by_library(text, path, None)
     yield from _with_inline(text, path, None)
@@ -65,7 +65,7 @@ def value_at(text: str, path: Sequence[str]) -> object:
     Raises:
         MalformedText: The text is no TOML, or something on the path is no table.
     """
-    found: object = parsed(text)
+    found: object = parse_toml(text)
     for depth, key in enumerate(path):
         if not is_object(found):
             raise MalformedText(f"`{'.'.join(path[:depth])}` is no table")
@@ -75,7 +75,7 @@ def value_at(text: str, path: Sequence[str]) -> object:
     return found
 
 
-def rest(text: str, path: Keys) -> object:
+def everything_but(text: str, path: Keys) -> object:
     """Return all that a text holds but the value at the path, with its comments, in a form to be compared.
 
     Raises:
@@ -87,7 +87,7 @@ def rest(text: str, path: Keys) -> object:
         for at, comment in comments(text)
         if not any(start <= at < end for start, end in spans)
     ]
-    return _comparable(_pruned(parsed(text), path)), kept
+    return _comparable(_pruned(parse_toml(text), path)), kept
 
 
 def by_hand(path: Keys, value: object) -> str:
@@ -142,7 +142,7 @@ def _with_inline(text: str, path: Keys, value: object) -> Iterator[str]:
         depth = len(one.path)
         if one.value and one.path == path[:depth] and (inside := path[depth:]):
             start, end = one.value
-            outer = _as_table(parsed(f"value = {text[start:end]}")["value"])
+            outer = _as_table(parse_toml(f"value = {text[start:end]}")["value"])
             holder = outer
             for key in inside[:-1]:
                 holder = _as_table((holder or {}).get(key))

@@ -87,7 +87,7 @@ class RunComparison:
             self.data = parting
 
 
-def compared(a: RunRows, b: RunRows) -> RunComparison:
+def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
     """Compare two runs' rows, thread by thread and task by task, and return where they differ.
 
     Columns that differ in every row are set apart in `always`. If nothing else differs, `order` is the first row at which another thread

@@ -175,7 +175,7 @@ def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
     return named
 
 
-def run(collected: Collected, place: Mapping[int, int]) -> RunRows:
+def rows_of_run(collected: Collected, place: Mapping[int, int]) -> RunRows:
     """Return a run's rows at some points, in the order of collection; rows of other points are left out.
 
     `place` has, by the number of a point, the number of its place, a pair of points that both runs have.

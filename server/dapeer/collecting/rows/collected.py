@@ -139,7 +139,7 @@ class Collected:
         order = self._rows[process] = self._rows.get(process, 0) + 1
         collection.add(row, order)
 
-    def take(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
+    def add_part(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
         """Add the rows that a process has written, sorted by point; rows of unknown points are dropped.
 
         `process` is a process id, `started` the time (seconds since 1970) from which the rows count. Lines that are no rows are counted
@@ -162,9 +162,9 @@ class Collected:
             else:
                 found[number] = table
         for number, table in found.items():
-            self.collections[process, number].take(table.in_order(), first, started)
+            self.collections[process, number].add_table(table.in_order(), first, started)
 
-    def call(self, process: int, called: Iterable[tuple[int, str]], overwritten: int) -> None:
+    def note_calls(self, process: int, called: Iterable[tuple[int, str]], overwritten: int) -> None:
         """Record which functions a process has called, and how many of its rows are overwritten.
 
         `called` has pairs of a point's number and a function.
@@ -182,7 +182,7 @@ class Collected:
         """Whether no row was lost, so that a point without rows was not reached."""
         return not any(self.lost.values())
 
-    def newly_lost(self, client: str) -> int:
+    def take_newly_lost(self, client: str) -> int:
         """Return how many rows could not be written in all, if the client was not told of all of them; else 0.
 
         The client counts as told from then on.
@@ -219,19 +219,19 @@ class Gathered:
         """Return whether some process of the program has come by a point on this line."""
         return self.collected.reached(path, line)
 
-    def full(self, message: Message) -> int:
+    def filled_point(self, message: Message) -> int:
         """Return the number of the point of which `message` has brought the last wanted row; 0: of none."""
         row = message.body.get(ROW) if isinstance(message, Event) else None
         number = int(row.get("point") or 0) if row else 0
         rows = self.collected.collections.get((self.process, number))
         return number if rows and 0 < rows.point.max_hits == rows.hits else 0
 
-    def removed(self, body: Body) -> None:
+    def note_removed(self, body: Body) -> None:
         """Record that the log points of the point `body["point"]` are gone, since they have brought all rows."""
         for each in self.collected.of_point(int(body.get("point") or 0)):
             each.remove()
 
-    def take(self, body: Body, at: float) -> None:
+    def add_row(self, body: Body, at: float) -> None:
         """Add a row that came at time `at` (seconds): `body` has the number of its `point`, and its `cells`."""
         self._started_at = at if self._started_at is None else self._started_at
         point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
@@ -239,7 +239,7 @@ class Gathered:
         self.collected.add(self.process, row, LOG)
 
 
-def bound(ended: Sequence[Collected]) -> None:
+def drop_oldest_rows(ended: Sequence[Collected]) -> None:
     """Drop the rows of programs that ended first, if all together have more than `KEPT_FIELDS` fields.
 
     `ended` is in the order of their ends. The last `KEPT_RUNS` keep theirs in any case.

@@ -96,7 +96,7 @@ class Collection:
             self.table.add(row._replace(hit=self.hits), order)
             self._bound()
 
-    def take(self, rows: Table, first: int, started: float) -> None:
+    def add_table(self, rows: Table, first: int, started: float) -> None:
         """Add rows that a process has written, in the order of their hits.
 
         Calls are in the order of their ends. `first` is added to their numbers among the rows of the process; `started` is the time from

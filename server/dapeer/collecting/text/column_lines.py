@@ -113,7 +113,7 @@ def value(text: str, room: int = MIN_CELL_CHARS) -> str:
     return fitted(text, room) if text else "''"
 
 
-def shown(table: Table, expressions: Sequence[str], room: int = 0) -> ShownColumns:
+def shown_columns(table: Table, expressions: Sequence[str], room: int = 0) -> ShownColumns:
     """Look at all columns of a table that has rows, and return which are constant, equal, or change.
 
     `expressions` are the names of the columns. Each value is shown in `room` characters; 0: a row's values share them.
@@ -160,7 +160,7 @@ def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
         )
 
 
-def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
+def unexpected_lines(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
     """Yield the rows in which the expression `expected` did not hold, each behind the row before it.
 
     The last column of `table` says whether it held; `names` are those of all columns. If it always did, one line says so. At most
@@ -172,7 +172,7 @@ def unexpected(table: Table, names: Sequence[str], expected: str) -> Iterator[st
     if not wrong:
         yield f"`{shortened(expected, EXPRESSION_CHARS)}` held each time"
         return
-    found = shown(table, names[:-1])
+    found = shown_columns(table, names[:-1])
     yield from columns_of(found, few=True)
     for index in wrong[:MAX_UNEXPECTED_ROWS]:
         if index and index - 1 not in wrong:

@@ -73,7 +73,7 @@ def step(row: CollectedRow) -> LifeStep:
     return LifeStep(file, int(line) if line.isascii() and line.isdigit() else 0, changes)
 
 
-def life(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
+def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
     """Return the executed lines of a call as text, each with its source and what it has changed.
 
     `rows` are in the order of execution. Loops are folded, and of long lives the first and last lines are returned, with a count of the

@@ -11,7 +11,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import fitted
 from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.rows.table import Table
-from dapeer.collecting.text.column_lines import ODD_ROWS, shown, value
+from dapeer.collecting.text.column_lines import ODD_ROWS, shown_columns, value
 from dapeer.collecting.text.row_filter import value_of
 from dapeer.collecting.text.summary import readable, title
 
@@ -23,7 +23,7 @@ EXPRESSION_CHARS = 80
 """Characters of an expression."""
 
 
-def drawn(collection: Collection, project: Path) -> Json:
+def page_of_rows(collection: Collection, project: Path) -> Json:
     """Return what a person's page shows of a point's rows, as JSON.
 
     The keys are `title`, `plots` (one for each column of numbers), `columns` (names), `rows` (the odd and the last ones, as lists of
@@ -53,7 +53,7 @@ def _why(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
     """Return why rows are odd, by row index; `dropped` is how many rows were not kept."""
     if not len(table):
         return {}
-    found = shown(table, names)
+    found = shown_columns(table, names)
     # The page has the whole expressions above the rows.
     found.names.clear()
     if dropped:

@@ -18,7 +18,7 @@ from dapeer.collecting.text.column_lines import (
     ShownColumns,
     columns_of,
     odd_rows,
-    shown,
+    shown_columns,
 )
 from dapeer.collecting.text.row_filter import Matcher, matching, value_of
 
@@ -71,10 +71,10 @@ def listing(
     Raises:
         ArgumentError: The range or the filter is invalid, or `by="function"` is asked of rows that are no calls.
     """
-    chosen = between(selection.rows)
+    chosen = row_range(selection.rows)
     indices = [
         index
-        for index in kept(table, names, selection.where, matcher, calls=calls)
+        for index in filtered_indices(table, names, selection.where, matcher, calls=calls)
         if chosen.start < table.row(index).hit <= (chosen.stop or math.inf)
     ]
     if not indices:
@@ -95,7 +95,7 @@ def listing(
     return list(_lines(picked, names, selection))
 
 
-def between(rows: str) -> slice:
+def row_range(rows: str) -> slice:
     """Return a range of rows such as "10-20", which counts from 1, as a slice, which counts from 0.
 
     An empty text gives all rows.
@@ -117,7 +117,7 @@ def between(rows: str) -> slice:
     return slice(max(first - 1, 0), last)
 
 
-def kept(
+def filtered_indices(
     table: Table, names: Sequence[str], where: str, matcher: Matcher, *, calls: bool
 ) -> Sequence[int]:
     """Return the indices of the rows for which the filter `where` holds; an empty filter holds for all.
@@ -160,7 +160,7 @@ def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) ->
 
     `expressions` are the names of the table's columns.
     """
-    found = shown(table, expressions, 0 if len(table) > 1 else MAX_WHOLE_CELL_CHARS)
+    found = shown_columns(table, expressions, 0 if len(table) > 1 else MAX_WHOLE_CELL_CHARS)
     if selection.plot:
         yield from _plots(found)
         return
@@ -214,7 +214,7 @@ def _groups(
         if calls:
             yield from (f"  {each}" for each in tree(picked, names[len(OF_CALLS) :]))
             continue
-        found = shown(picked, names)
+        found = shown_columns(picked, names)
         yield from (f"  {each}" for each in columns_of(found, few=False))
         yield from (f"  {each}" for each in odd_rows(found))
     if len(by) > MAX_GROUPS:

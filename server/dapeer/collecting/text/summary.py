@@ -12,7 +12,13 @@ from dapeer.collecting.rows.collection import TRACER, Collection, Point
 from dapeer.collecting.rows.table import Table
 from dapeer.collecting.rows.watch import Watch
 from dapeer.collecting.text.calls import tree
-from dapeer.collecting.text.column_lines import ALL_ROWS, columns_of, odd_rows, shown, unexpected
+from dapeer.collecting.text.column_lines import (
+    ALL_ROWS,
+    columns_of,
+    odd_rows,
+    shown_columns,
+    unexpected_lines,
+)
 from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 
 MAX_POINTS = 8
@@ -39,9 +45,9 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
         lines = tree(table, collection.point.expressions)
         return [title(collection, project, new=new), *(f"  {each}" for each in lines)]
     if collection.point.expect:
-        unexpected_rows = unexpected(table, names, collection.point.expect)
+        unexpected_rows = unexpected_lines(table, names, collection.point.expect)
         return [title(collection, project, new=new), *(f"  {each}" for each in unexpected_rows)]
-    found = shown(table, names)
+    found = shown_columns(table, names)
     if collection.dropped:
         found.know(table.gaps())
     few = len(table) <= ALL_ROWS
@@ -171,6 +177,6 @@ def _lost(collected: Collected, client: str) -> Iterator[str]:
     Mark it as told.
     """
     mine = any(each.client in {"", client} for each in collected.points.values())
-    if mine and (lost := collected.newly_lost(client)):
+    if mine and (lost := collected.take_newly_lost(client)):
         why = f" ({collected.lost_for})" if collected.lost_for else ""
         yield LOST.format(lost, "" if lost == 1 else "s", why)

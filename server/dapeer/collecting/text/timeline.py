@@ -9,7 +9,14 @@ from pathlib import Path
 
 from dapeer.collecting.rows.collection import OF_CALLS, Collection
 from dapeer.collecting.text.call_lines import as_text
-from dapeer.collecting.text.column_lines import ALL_ROWS, ODD_ROWS, WHO, ShownColumns, shown, value
+from dapeer.collecting.text.column_lines import (
+    ALL_ROWS,
+    ODD_ROWS,
+    WHO,
+    ShownColumns,
+    shown_columns,
+    value,
+)
 from dapeer.collecting.text.summary import place_of, readable
 
 MAX_LISTED_ROWS = 40
@@ -108,7 +115,7 @@ def _entries(collection: Collection, indices: Sequence[int], project: Path) -> I
     point = collection.point
     table, names = readable(point, collection.table, project)
     place = place_of(point, project)
-    found = None if point.calls else shown(table, names)
+    found = None if point.calls else shown_columns(table, names)
     why = {} if found is None else _why(found)
     times = table.times()
     for index in indices:
@@ -147,7 +154,7 @@ def _head(collection: Collection, project: Path) -> Iterator[str]:
     if collection.point.calls:
         return
     place = place_of(collection.point, project)
-    found = shown(*readable(collection.point, collection.table, project))
+    found = shown_columns(*readable(collection.point, collection.table, project))
     for name, short in found.names.items():
         yield f"{place}: {short} is {name}"
     always = found.constant if len(found.table) > ALL_ROWS else {}

@@ -14,15 +14,15 @@ from dapeer.base.text.lines import continued, lines_of
 from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import FUNCTION, CallLines, as_text
-from dapeer.collecting.text.life_lines import life as lived
+from dapeer.collecting.text.life_lines import executed_lines as lived
 from dapeer.collecting.text.summary import visible
 from dapeer.peers.consent_kinds import RUN, CallKinds
 from dapeer.sessions.reruns.second_run import (
     WHOLE_LIKENESS,
     RecordedLife,
-    life,
     likeness,
     plan_again,
+    record_life,
 )
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
@@ -76,7 +76,7 @@ async def dap_call(
     found = _found(of_calls, n, at)
     plan = plan_again(session, found.of.point, found.row)
     started_at = monotonic()
-    recorded = await life(call.debugger, plan, found.row, timeout_ms / 1000)
+    recorded = await record_life(call.debugger, plan, found.row, timeout_ms / 1000)
     ran = _ran(recorded, found, monotonic() - started_at, timeout_ms)
     lines = await in_thread(lived, recorded.lines, recorded.call)
     return Reply(lines_of([found.line, ran, *(f"  {continued(each)}" for each in lines)]), {

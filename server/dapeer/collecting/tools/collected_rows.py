@@ -14,7 +14,13 @@ from dapeer.base.system.matching import Matcher, PatternOverdue
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
 from dapeer.collecting.rows.collection import Collection
-from dapeer.collecting.text.row_listing import By, RowSelection, between, kept, listing
+from dapeer.collecting.text.row_listing import (
+    By,
+    RowSelection,
+    filtered_indices,
+    listing,
+    row_range,
+)
 from dapeer.collecting.text.summary import place_of, readable, summary, title, visible
 from dapeer.collecting.text.timeline import timeline as in_order
 from dapeer.tools.base.arguments import SessionId
@@ -65,13 +71,20 @@ def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection)
         table, names = readable(each.point, each.table, call.debugger.project)
         try:
             rows.append(
-                (each, kept(table, names, selection.where, matches, calls=each.point.calls))
+                (
+                    each,
+                    filtered_indices(
+                        table, names, selection.where, matches, calls=each.point.calls
+                    ),
+                )
             )
         except ArgumentError as error:
             wrong.append(error)
     if len(wrong) == len(chosen):
         raise wrong[0]
-    return in_order(rows, call.debugger.project, between(selection.rows), whole=selection.is_chosen)
+    return in_order(
+        rows, call.debugger.project, row_range(selection.rows), whole=selection.is_chosen
+    )
 
 
 def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:

@@ -8,9 +8,9 @@ from dapeer.base.errors import ArgumentError, NoSession
 from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
-from dapeer.collecting.comparison.divergence import RunComparison, compared
+from dapeer.collecting.comparison.divergence import RunComparison, compare_runs
 from dapeer.collecting.comparison.divergence_lines import Compared
-from dapeer.collecting.comparison.run_rows import places, run
+from dapeer.collecting.comparison.run_rows import places, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import Point
 from dapeer.sessions.core.session import Session
@@ -40,10 +40,12 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
             "Run one again with the breakpoints of the other.",
         )
     mine, other = (
-        run(session.program.collected, {pair[which].number: n for n, pair in enumerate(common)})
+        rows_of_run(
+            session.program.collected, {pair[which].number: n for n, pair in enumerate(common)}
+        )
         for which, session in enumerate(runs)
     )
-    found = await in_thread(compared, mine, other)
+    found = await in_thread(compare_runs, mine, other)
     shown = Compared(found, common, call.debugger.project)
     lines = [_title(found, a, b), *shown.text(), *_left_out(runs, points, common, call)]
     return Reply(lines_of(lines), {"a": a, "b": b, **shown.data()})

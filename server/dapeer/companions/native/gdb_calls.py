@@ -133,9 +133,9 @@ def keep_stopped(row: Any) -> None:
     events: Any = importlib.import_module("gdb.dap.events")
     report, *forget = map(listener, RESUMED)
     calls = CallCount(events, forget)
-    instead(row, gdb.events.inferior_call, calls.on_call, [listener(CALLED)])
-    instead(row, gdb.events.cont, calls.on_resume, [report, *forget])
-    instead(row, gdb.events.stop, calls.on_stop, [listener(STOPPED)])
+    connect_instead(row, gdb.events.inferior_call, calls.on_call, [listener(CALLED)])
+    connect_instead(row, gdb.events.cont, calls.on_resume, [report, *forget])
+    connect_instead(row, gdb.events.stop, calls.on_stop, [listener(STOPPED)])
 
     def create(stock: Any, self: Any, fn: Callable[[], object], *rest: Any, **named: Any) -> object:
         """Do as `Cancellable.__init__` (`stock`), with a request that puts `inferior_running` right."""
@@ -151,7 +151,7 @@ def listener(target: str) -> Listener:
     return found
 
 
-def instead(row: Any, event: Any, ours: Listener, stock: list[Listener]) -> None:
+def connect_instead(row: Any, event: Any, ours: Listener, stock: list[Listener]) -> None:
     """Connect `ours` to an event of GDB's in place of the functions `stock`, until the row is undone.
 
     `event` is GDB's registry of listeners, such as `gdb.events.stop`. Where `ours` raises, the row is off, and the `stock` functions are

@@ -22,7 +22,7 @@ SOURCES = patching.Row(
 )
 
 
-def named(name: str) -> list[str]:
+def source_files(name: str) -> list[str]:
     """Return the full paths of the program's source files that have the base name `name`, each once."""
     pattern = f"^{re.escape(name)}$"
     listed: Any = gdb.execute_mi("-file-list-exec-source-files", "--basename", "--", pattern)
@@ -31,7 +31,7 @@ def named(name: str) -> list[str]:
     )
 
 
-def read(program: str) -> None:
+def load_program(program: str) -> None:
     """Load the program at the path `program` into GDB, and drop its output and errors.
 
     GDB's DAP loads it again, and reports what is wrong then.
@@ -47,7 +47,7 @@ def add_command(row: Any) -> None:
     The first prints paths, the second loads a program. `row` is this patch's `patching.Row`: it calls this function when it is applied, and
     its `undo` puts back what was replaced by it.
     """
-    find = row.guard(named, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
+    find = row.guard(source_files, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
 
     class Sources(gdb.Command):  # type: ignore[misc]
         """List the files of the program that have a name."""
@@ -59,7 +59,7 @@ def add_command(row: Any) -> None:
         """Read a program."""
 
         def invoke(self, argument: str, _from_tty: object) -> None:
-            row.guard(read, lambda _program: None)(argument)  # pyright: ignore[reportUnknownLambdaType]
+            row.guard(load_program, lambda _program: None)(argument)  # pyright: ignore[reportUnknownLambdaType]
 
     Sources("dapeer_sources", gdb.COMMAND_DATA)
     File("dapeer_file", gdb.COMMAND_FILES)

@@ -47,7 +47,7 @@ def detach(pid: int, since: str, number: int, delay: float) -> None:
             if number and now >= signalled + SECONDS_BETWEEN_SIGNALS:
                 send(tracing, number)
                 signalled = now
-        elif now >= free + SECONDS_TO_LEAVE and not holds(family):
+        elif now >= free + SECONDS_TO_LEAVE and not stop_unless_tracing(family):
             send(family, signal.SIGKILL)
             return
         wait_for_any(family)
@@ -92,7 +92,7 @@ def tracers(family: Collection[int]) -> set[int]:
     return found
 
 
-def holds(family: Collection[int]) -> bool:
+def stop_unless_tracing(family: Collection[int]) -> bool:
     """Stop some processes with SIGSTOP; return whether one traces a process, and continue all if so.
 
     If none does, they stay stopped: a stopped debugger attaches to nothing, so it can be killed without harm to a program. The wait for

@@ -30,7 +30,7 @@ SECONDS_BETWEEN_LOOKS = 0.01
 STOPS = 1 << (signal.SIGTRAP - 1)
 
 
-def say(connection: socket.socket, requests: list[tuple[str, object]]) -> None:
+def send_requests(connection: socket.socket, requests: list[tuple[str, object]]) -> None:
     """Send DAP requests to a debugger; wait until all are answered, or it closes the connection.
 
     `requests` are pairs of a command and its arguments. The responses are not judged, only their `request_seq` is read.
@@ -75,7 +75,7 @@ def main() -> None:
         # The client may have died as it wrote one.
         last = line if line.endswith("\n") else last
     if requests := json.loads(last):
-        say(connection, requests)
+        send_requests(connection, requests)
         wait_for_stop_taken(int(sys.argv[2]))
 
 

@@ -55,7 +55,7 @@ class Cleanup:
                 self.processes[int(pid)] = since, group == "True", session == "True"
                 self.attached[int(pid)] = int(number)
             case ["detach", pid] if int(pid) in self.attached:
-                self.detach_beside(int(pid))
+                self.fork_detach(int(pid))
             case ["folder", name]:
                 self.folders.add(name)
             case ["forget", name]:
@@ -65,14 +65,14 @@ class Cleanup:
             case _:
                 pass
 
-    def do_away(self) -> None:
+    def clean_up(self) -> None:
         """Kill all listed processes; delete the listed folders once they have ended.
 
         It waits for `SECONDS_TO_DIE` at most. A process whose start time has changed is another one, and is left alone. Debuggers of
         attached programs are not killed here: for each a process is forked that waits until it has detached.
         """
         for pid in [*self.attached]:
-            self.detach_beside(pid)
+            self.fork_detach(pid)
         killed = [file for pid in self.processes for file in self.kill(pid)]
         if self.folders:
             wait_for(killed)
@@ -82,7 +82,7 @@ class Cleanup:
             for name in self.folders:
                 shutil.rmtree(os.fsdecode(bytes.fromhex(name)), ignore_errors=True)
 
-    def detach_beside(self, pid: int) -> None:
+    def fork_detach(self, pid: int) -> None:
         """Fork a process that runs `detach` for an attached debugger; remove that from both lists.
 
         Returns in the parent only, at once; the child closes stdin and stdout, and exits when `detach` has returned.
@@ -196,7 +196,7 @@ def main() -> None:
     watch = Cleanup(SECONDS_BETWEEN_SIGNALS / 2 * int(sys.argv[1]))
     for line in sys.stdin:
         watch.obey(line)
-    watch.do_away()
+    watch.clean_up()
 
 
 if __name__ == "__main__":

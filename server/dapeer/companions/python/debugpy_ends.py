@@ -51,7 +51,7 @@ ENDS = patching.Row(
 
 
 @FAILS
-def end(row: Any) -> None:
+def exit_on_failure(row: Any) -> None:
     """Patch debugpy's adapter so that it prints an error and exits with code 1 where a request fails.
 
     Only an unexpected error of the adapter itself counts. debugpy means to do so, but first closes what another thread reads. `row` is this
@@ -100,7 +100,7 @@ def report_ends(row: Any) -> None:
         """Report the end of a program that is to be debugged and is not yet; then do as debugpy (`stock`)."""
         # One that is not debugged may have ended before `launch` is answered.
         if not self.session.no_debug:
-            over(self.client, event("exitCode", int))
+            send_end(self.client, event("exitCode", int))
         return stock(self, event, *rest, **named)
 
     @row.replace(SPAWN)
@@ -129,10 +129,10 @@ def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
     # debugpy logs the way to an error of its own, and where it logs that.
     output = cause(output) if LOGGED in output else output
     code = launcher.wait()
-    over(client, code if code >= 0 else None, output)
+    send_end(client, code if code >= 0 else None, output)
 
 
-def over(client: Any, code: int | None, printed: str = "") -> None:
+def send_end(client: Any, code: int | None, printed: str = "") -> None:
     """Send `output`, `exited` and `terminated` to a client whose program is not debugged yet.
 
     `output` is sent if `printed` is not empty, `exited` if `code` is known. `client` is debugpy's `Client`. Nothing is sent once debugging

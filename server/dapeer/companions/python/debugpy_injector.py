@@ -93,7 +93,7 @@ debugpy would have it wait for ever, in the call that gdb makes. It asks its set
 ATTACHING = ("_vendored", "pydevd", "pydevd_attach_to_process")
 
 
-def alone(code: str) -> str:
+def isolated_code(code: str) -> str:
     """Return a line of Python that runs `code` in a namespace of its own, and leaves nothing behind.
 
     `code` is what debugpy would have run in the program. The line has no quotes and no line end, since gdb gets it within quotes.
@@ -143,7 +143,7 @@ ALONE = patching.Row(
 
 @ALONE
 def inject_alone(row: Any) -> None:
-    """Patch debugpy's injector so that it injects by `alone`, with a gdb that no signal stops.
+    """Patch debugpy's injector so that it injects by `isolated_code`, with a gdb that no signal stops.
 
     What debugpy prints of the command is left out. The code stays as it is on Windows, where pydevd has no room for more than 2 KB. `row`
     is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
@@ -151,7 +151,9 @@ def inject_alone(row: Any) -> None:
 
     @row.replace(RUN)
     def run_python_code(stock: Any, pid: int, python_code: str, *rest: Any, **named: Any) -> Any:
-        code = alone(able_to_go_on(quiet(python_code))) if os.name == "posix" else python_code
+        code = (
+            isolated_code(able_to_go_on(quiet(python_code))) if os.name == "posix" else python_code
+        )
         return stock(pid, code, *rest, **named)
 
     def check_call(stock: Any, command: Any, *rest: Any, **how: Any) -> Any:

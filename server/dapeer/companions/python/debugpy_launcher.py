@@ -90,7 +90,7 @@ class Late(types.ModuleType):
 
 
 @contextlib.contextmanager
-def without(*names: str) -> Generator[None]:
+def delay_imports(*names: str) -> Generator[None]:
     """Delay imports of modules in the body: what imports one there gets it at its first use later.
 
     `names` are modules; those that are imported already are not touched.
@@ -114,7 +114,7 @@ def import_log() -> Any:
     for each in ("json", "timestamp", "util"):
         importlib.import_module(f"debugpy.common.{each}")
     logs = any(name.startswith("DEBUGPY_LOG_") for name in os.environ)
-    with without(*() if logs else ("importlib.metadata", "platform")):
+    with delay_imports(*() if logs else ("importlib.metadata", "platform")):
         return importlib.import_module("debugpy.common.log")
 
 
@@ -299,7 +299,7 @@ def main() -> None:
     with contextlib.suppress(Exception):
         # Parts of pydevd serve other clients than debugpy by these, which load a fifth of Python's library.
         greenlets = beside("debugpy_launching").greenlets(sys.argv)
-        with greenlets, without("xmlrpc.client", "xmlrpc.server", "http.server"):
+        with greenlets, delay_imports("xmlrpc.client", "xmlrpc.server", "http.server"):
             importlib.import_module("debugpy._vendored.force_pydevd")
         improve()
     untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")

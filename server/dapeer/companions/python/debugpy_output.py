@@ -65,13 +65,13 @@ class PipeCounts:
         `pipes` are file descriptors. Return False if that takes longer than `seconds`.
         """
         with self._changed:
-            goal = {pipe: self._read[pipe] + held(pipe) for pipe in pipes}
+            goal = {pipe: self._read[pipe] + bytes_in_pipe(pipe) for pipe in pipes}
             return self._changed.wait_for(
                 lambda: all(self._sent[pipe] >= size for pipe, size in goal.items()), seconds
             )
 
 
-def held(pipe: int) -> int:
+def bytes_in_pipe(pipe: int) -> int:
     """Return the number of bytes that are in a pipe (a file descriptor) and were not read yet."""
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
@@ -107,19 +107,19 @@ PASSED_ON = patching.Row(
 )
 
 
-def unable(*_: object) -> dict[str, bool]:
+def unknown_answer(*_: object) -> dict[str, bool]:
     """Return the body of a response to `dapeerDrain` which says that not all output is known to be sent."""
     return {"sent": False}
 
 
 @REFUSED
 def refuse(row: Any) -> None:
-    """Patch debugpy's launcher so that it answers `dapeerDrain` by `unable`.
+    """Patch debugpy's launcher so that it answers `dapeerDrain` by `unknown_answer`.
 
     An unknown request would end the launcher. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
     `undo` puts back what was replaced by it.
     """
-    row.set(HANDLED, unable)
+    row.set(HANDLED, unknown_answer)
 
 
 @DRAINED
@@ -144,7 +144,7 @@ def answer(row: Any) -> None:
 
     read = row.guard(pipes.read, os.read)
     row.set("debugpy.launcher.output:os", types.SimpleNamespace(**{**vars(os), "read": read}))
-    row.set(HANDLED, row.guard(drain, unable))
+    row.set(HANDLED, row.guard(drain, unknown_answer))
 
 
 @PASSED_ON
@@ -179,7 +179,7 @@ def pass_on(row: Any) -> None:
 
         return later if drain(self, respond) else {"sent": False}
 
-    guarded = row.guard(drain_request, unable)
+    guarded = row.guard(drain_request, unknown_answer)
     row.set(f"{CLIENT}.{COMMAND}_request", client.message_handler(guarded))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from dapeer.base.connections.ownership import check_peer, peer_processes, tells
+from dapeer.base.connections.ownership import check_peer, peer_processes, reports_port_owners
 from dapeer.base.errors import Stranger
 from dapeer.companions.python.debugpy_launcher import patching
 from dapeer.companions.python.debugpy_launching import NO_TOKEN
@@ -117,7 +117,7 @@ def show_no_token(row: Any) -> None:
         Misfit: The adapter has an access token already.
     """
     adapter: Any = importlib.import_module("debugpy.adapter")
-    if not tells():
+    if not reports_port_owners():
         return
     if adapter.access_token is not None:
         raise patching.Misfit("there is an access token already")

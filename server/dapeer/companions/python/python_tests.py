@@ -37,13 +37,13 @@ NAMES = {"numprocesses": "-n", "usepdb": "--pdb"}
 def show(error: Sequence[Any]) -> None:
     """Stop where an exception was raised, if the debugger stops at uncaught exceptions.
 
-    `error` is its type, itself and its traceback. Of the traceback, first entries of a test runner's frames are left out: see `within`.
+    `error` is its type, itself and its traceback. Of the traceback, first entries of a test runner's frames are left out: see `without_runner_frames`.
     """
     kind, value, trace = error
-    showing.show((kind, value, within(trace)))
+    showing.show((kind, value, without_runner_frames(trace)))
 
 
-def within(trace: Any) -> Any:
+def without_runner_frames(trace: Any) -> Any:
     """Return a traceback without first entries whose frames were called by frames of later entries.
 
     `subTest` catches in a frame below the test's own, whose traceback entry names the line of `with subTest`. `trace` may be None.

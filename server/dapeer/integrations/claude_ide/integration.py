@@ -101,7 +101,7 @@ class Services:
                 self._running[number] = (service, scope)
                 self._tasks.start_soon(self._serve, peer, ide, service, scope)
             else:
-                self._running[number][0].moved(ide.cwd)
+                self._running[number][0].set_cwd(ide.cwd)
 
     async def _serve(
         self, peer: Peer, ide: Ide, service: Service, scope: anyio.CancelScope

@@ -42,7 +42,7 @@ def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 @contextmanager
-def announced(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
+def announcing(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
     """Keep a lock file in each folder of `where` while the body runs, readable by this user alone.
 
     The `with` gives a function that writes the files anew, after the lock's folders have changed. The folders are created

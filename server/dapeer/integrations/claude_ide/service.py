@@ -30,10 +30,10 @@ from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import Json
 from dapeer.base.system import folder_names
 from dapeer.integrations.claude_ide.editor import Editor
-from dapeer.integrations.claude_ide.lock_files import Lock, announced, folders
-from dapeer.integrations.claude_ide.tools import called, listed
+from dapeer.integrations.claude_ide.lock_files import Lock, announcing, folders
+from dapeer.integrations.claude_ide.tools import call_editor_tool, listed
 from dapeer.mcp.server.calls import Calls
-from dapeer.mcp.transports.jsonl import Complaint, encoded, parse
+from dapeer.mcp.transports.jsonl import Complaint, encode_message, parse_message
 
 log = logging.getLogger(__name__)
 
@@ -96,18 +96,18 @@ class Service:
         port = self._port = int(next(iter(server.sockets)).getsockname()[1])
         lock = Lock(port, self._token, self._pid, lambda: [self._cwd])
         try:
-            with announced(lock, folders(os.environ, Path(folder_names.home()))) as self._announce:
+            with announcing(lock, folders(os.environ, Path(folder_names.home()))) as self._announce:
                 self._report(port, len(self._connected))
                 yield port
         finally:
             self._announce = lambda: None
             with anyio.CancelScope(shield=True):
                 # A Neovim that ends has just decided what was open, or never will.
-                await self._calls.none_left()
+                await self._calls.wait_for_none()
                 server.close()
                 await server.wait_closed()
 
-    def moved(self, cwd: str) -> None:
+    def set_cwd(self, cwd: str) -> None:
         """Write another working directory of Neovim to the lock files; CLIs that are connected stay.
 
         A file that cannot be written is only logged.
@@ -195,8 +195,8 @@ def _server(editor: Editor, calls: Calls) -> Server[Any]:
     async def call_tool(
         _context: ServerRequestContext[Any, Any], params: t.CallToolRequestParams
     ) -> t.CallToolResult:
-        with calls.one():
-            return await called(editor, params.name, params.arguments or {})
+        with calls.count_one():
+            return await call_editor_tool(editor, params.name, params.arguments or {})
 
     async def list_prompts(
         _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
@@ -222,8 +222,8 @@ async def _read(
         with suppress(ConnectionClosed, anyio.BrokenResourceError):
             async for data in connection:
                 line = data.encode() if isinstance(data, str) else data
-                if isinstance(message := parse(line), Complaint):
-                    await connection.send(encoded(message.error).decode())
+                if isinstance(message := parse_message(line), Complaint):
+                    await connection.send(encode_message(message.error).decode())
                 elif message is not None:
                     await received.send(SessionMessage(message))
 
@@ -235,7 +235,7 @@ async def _write(
     async with to_send:
         async for message in to_send:
             with suppress(ConnectionClosed):
-                await connection.send(encoded(message.message).decode())
+                await connection.send(encode_message(message.message).decode())
 
 
 async def _notify(connection: ServerConnection, method: str, params: Json) -> None:

@@ -78,7 +78,7 @@ def listed() -> t.ListToolsResult:
     )
 
 
-async def called(editor: Editor, name: str, arguments: Json) -> t.CallToolResult:
+async def call_editor_tool(editor: Editor, name: str, arguments: Json) -> t.CallToolResult:
     """Run a tool of `TOOLS` on an editor, and return its texts as a result.
 
     An error of Neovim's is a failed result.

@@ -70,13 +70,13 @@ class Catalogue:
         self._answered = anyio.Event()
         self._endings: list[BackgroundTask[None]] = []
 
-    def afterwards(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin work in the background for which no answer has to wait; `finish` waits for its end."""
+    def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Begin work in the background for which no answer has to wait; `wait_for_background` waits for its end."""
         going_on = (each for each in self._endings if not each.done)
         self._endings = [*going_on, BackgroundTask(work)]
 
-    async def finish(self) -> None:
-        """Wait for the end of all work that `afterwards` has begun."""
+    async def wait_for_background(self) -> None:
+        """Wait for the end of all work that `run_in_background` has begun."""
         for each in self._endings:
             await each.ended()
 
@@ -95,7 +95,7 @@ class Catalogue:
             f"{name}/{one}" for name, models in found.items() if name != RELAY for one in models
         ]
 
-    async def relays(self, directory: Path) -> list[str]:
+    async def relay_models(self, directory: Path) -> list[str]:
         """Return the names of the models of dapeer's relay plugin; empty: OpenCode has not loaded the plugin."""
         return (await self._providers(directory)).get(RELAY, [])
 
@@ -117,7 +117,7 @@ class Catalogue:
         )
         return [one for one in listed if one["id"] != INVALID]
 
-    async def agent(self, directory: Path, name: str | None) -> Json:
+    async def agent_field(self, directory: Path, name: str | None) -> Json:
         """Check the name of an agent, and return the part of a request's body that names it.
 
         It is `{"agent": name}`. For None that is empty: OpenCode chooses.
@@ -130,7 +130,7 @@ class Catalogue:
         known = [one["name"] for one in await self.agents(directory)]
         return {"agent": _checked(name, known, "agent")}
 
-    async def model(self, directory: Path, name: str | None) -> Json:
+    async def model_field(self, directory: Path, name: str | None) -> Json:
         """Check a `provider/model`, and return the part of a request's body that names it, under `model`.
 
         For None that is empty: OpenCode chooses.
@@ -144,7 +144,7 @@ class Catalogue:
         provider, _, model = found.partition("/")
         return {"model": {"providerID": provider, "modelID": model}}
 
-    async def command(self, directory: Path, name: str) -> str:
+    async def check_command(self, directory: Path, name: str) -> str:
         """Check the name of a command, and return it without its slash.
 
         Raises:
@@ -169,7 +169,7 @@ class Catalogue:
             "opencode_sessions lists those there are, opencode_session_create makes one.",
         )
 
-    async def kept(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:
+    async def cached(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:
         """Return the answer to `ask` from the cache, where it is under `key`, or ask now.
 
         An answer is cached until a change event. Nothing is cached while no events arrive, or if a change came while the answer was
@@ -229,7 +229,7 @@ class Catalogue:
     async def _known(self, path: str, directory: Path, **query: str) -> Any:
         """Return the answer to a GET request, from the cache if it is there."""
         key = (path, directory, *query.values())
-        return await self.kept(key, lambda: self.opencode.get(path, directory, **query))
+        return await self.cached(key, lambda: self.opencode.get(path, directory, **query))
 
     async def _providers(self, directory: Path) -> dict[str, list[str]]:
         """Return the names of the models of each provider, by the provider's id."""

@@ -40,7 +40,7 @@ LARGEST_EVENT: Final = 64 << 20
 PORTS: Final = {"http": 80, "https": 443}
 
 
-def address(url: str | None) -> str:
+def opencode_url(url: str | None) -> str:
     """Return the URL of OpenCode: the given one, else that of the environment, else OpenCode's default.
 
     Raises:

@@ -19,13 +19,13 @@ def register(arguments: argparse.Namespace) -> int:
     """
     import anyio
 
-    from dapeer.integrations.opencode.client import OpenCode, address
+    from dapeer.integrations.opencode.client import OpenCode, opencode_url
     from dapeer.integrations.opencode.registrations.registration import register
     from dapeer.mcp.rendezvous import announcement
     from dapeer.mcp.server.integration import Core
 
     directory = arguments.directory.resolve()
-    found = announcement.serving_http(directory)
+    found = announcement.find_http_server(directory)
     if found is None:
         raise ArgumentError(
             f"No dapeer server serves HTTP for {directory}.",
@@ -34,7 +34,7 @@ def register(arguments: argparse.Namespace) -> int:
 
     async def run() -> str:
         """Register the server at OpenCode, and return that in a sentence."""
-        async with OpenCode(address(arguments.url), arguments.credentials) as opencode:
+        async with OpenCode(opencode_url(arguments.url), arguments.credentials) as opencode:
             core = Core(found.url, found.token)
             return await register(opencode, core, directory, name=arguments.name)
 

@@ -78,11 +78,11 @@ class OpenCodeEntry(IntegrationEntry):
 
         The option names it, or the environment.
         """
-        from dapeer.integrations.opencode.client import OpenCode, address
+        from dapeer.integrations.opencode.client import OpenCode, opencode_url
         from dapeer.integrations.opencode.integration import OpenCodeIntegration
 
         url = arguments.opencode or os.environ.get(OPENCODE_URL)
-        named = OpenCode(address(url), arguments.credentials) if url else None
+        named = OpenCode(opencode_url(url), arguments.credentials) if url else None
         return OpenCodeIntegration(named)
 
 

@@ -103,4 +103,4 @@ class OpenCodeIntegration(Integration):
 
     def resource(self, uri: str) -> t.TextResourceContents | None:
         """Return the skill at an address as the content of a resource; None: there is none."""
-        return skills.contents(self._skills, uri)
+        return skills.skill_contents(self._skills, uri)

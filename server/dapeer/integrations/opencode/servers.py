@@ -168,7 +168,7 @@ async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
                 )
             finally:
                 with anyio.CancelScope(shield=True):
-                    await catalogue.finish()
+                    await catalogue.wait_for_background()
 
 
 def _credentials(authorization: str) -> dict[str, str]:

@@ -40,7 +40,7 @@ def filled_prompt(
     """
     for skill in skills:
         if name == PREFIX + skill["name"]:
-            text = filled(skill, values.get("arguments", ""))
+            text = skill_text(skill, values.get("arguments", ""))
             message = t.PromptMessage(role="user", content=t.TextContent(text=text))
             return t.GetPromptResult(description=skill.get("description"), messages=[message])
     return None
@@ -56,7 +56,7 @@ def resource(skill: Skill) -> t.Resource:
     )
 
 
-def contents(skills: Iterable[Skill], uri: str) -> t.TextResourceContents | None:
+def skill_contents(skills: Iterable[Skill], uri: str) -> t.TextResourceContents | None:
     """Return the text of the skill at an address as the content of a resource; None: there is none."""
     for skill in skills:
         if uri == uri_of(skill):
@@ -69,7 +69,7 @@ def uri_of(skill: Skill) -> str:
     return URI + quote(skill["name"], safe="")
 
 
-def filled(skill: Skill, given: str) -> str:
+def skill_text(skill: Skill, given: str) -> str:
     """Return the text by which a model uses a skill, as OpenCode writes it.
 
     `given` says what is to be done with it. `given` replaces the placeholder for arguments, or follows the text; empty: nothing is added.

@@ -18,21 +18,21 @@ def runtime_folder() -> Path:
     return Path(folder_names.runtime())
 
 
-def file_of(project: Path) -> Path:
+def announcement_file(project: Path) -> Path:
     """Return the path of the file in which the server of a project announces itself."""
-    return Path(reaching.file_of(str(project)))
+    return Path(reaching.announcement_file(str(project)))
 
 
-def file_of_neovim(address: str) -> Path:
+def neovim_announcement_file(address: str) -> Path:
     """Return the path of the file in which the server that is attached to a Neovim announces itself.
 
     `address` is Neovim's.
     """
-    return Path(reaching.file_of_neovim(address))
+    return Path(reaching.neovim_announcement_file(address))
 
 
 @contextmanager
-def announced(
+def announce(
     project: Path,
     socket_path: Path,
     nvim: str | None = None,
@@ -63,8 +63,8 @@ def announced(
         str(project), str(socket_path), os.getpid(), nvim, url, token, detached=detached
     )
     address = None if nvim == "auto" else nvim
-    of_neovim = _announced(file_of_neovim(address), mine) if address else nullcontext()
-    with _announced(file_of(project), mine) as first, of_neovim:
+    of_neovim = _announced(neovim_announcement_file(address), mine) if address else nullcontext()
+    with _announced(announcement_file(project), mine) as first, of_neovim:
         yield first
 
 
@@ -75,7 +75,7 @@ def _announced(path: Path, mine: Announcement) -> Generator[bool]:
     Nothing is written, and False is yielded, if a living server has announced itself there. Afterwards the file is removed, unless another
     server has replaced it.
     """
-    if other := reaching.connected(str(path)):
+    if other := reaching.connect_announced(str(path)):
         other.connection.close()
         yield False
         return
@@ -83,7 +83,7 @@ def _announced(path: Path, mine: Announcement) -> Generator[bool]:
     try:
         yield True
     finally:
-        found = reaching.read(str(path))
+        found = reaching.read_announcement(str(path))
         if found and vars(found) == vars(mine):
             path.unlink(missing_ok=True)
 
@@ -101,13 +101,13 @@ def _write(path: Path, announcement: Announcement) -> None:
         raise
 
 
-def serving_http(folder: Path, target: str = reaching.ANY) -> Announcement | None:
+def find_http_server(folder: Path, target: str = reaching.ANY) -> Announcement | None:
     """Return the announcement of the living server that fits a client and serves HTTP, or None.
 
-    `folder` is the client's working directory; `target` is as in `reaching.reach`.
+    `folder` is the client's working directory; `target` is as in `reaching.connect_to_server`.
     """
-    for path in reaching.candidates(str(folder), target):
-        if reached := reaching.connected(path):
+    for path in reaching.candidate_files(str(folder), target):
+        if reached := reaching.connect_announced(path):
             reached.connection.close()
             if reached.announcement.url:
                 return reached.announcement

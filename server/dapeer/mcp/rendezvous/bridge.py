@@ -46,9 +46,9 @@ class BridgedClient:
     def __init__(self, *, data: bool) -> None:
         self._as_sent: Callable[[bytes], bytes] = bytes
         if data:
-            from dapeer.mcp.data_extension import asking
+            from dapeer.mcp.data_extension import ask_for_data
 
-            self._as_sent = asking
+            self._as_sent = ask_for_data
         self._lines: deque[bytes] = deque()
         self._changed = threading.Condition()
         self._left = False
@@ -56,7 +56,7 @@ class BridgedClient:
         """Becomes readable when it has disconnected."""
 
     @property
-    def gone(self) -> bool:
+    def is_gone(self) -> bool:
         """Whether it has left, and all that it has sent was passed on."""
         return self._left and not self._lines
 
@@ -80,12 +80,12 @@ class BridgedClient:
         time.sleep(SECONDS_OF_A_HANG)
         os._exit(0)
 
-    def again(self, lines: Iterable[bytes]) -> None:
+    def put_back(self, lines: Iterable[bytes]) -> None:
         """Put lines back at the front of the queue, in their order."""
         with self._changed:
             self._lines.extendleft(reversed(list(lines)))
 
-    def next(self, server: Server) -> bytes | None:
+    def take_line(self, server: Server) -> bytes | None:
         """Wait for the client's next line, and take it from the queue.
 
         None: the client has left, or `server` gets no more lines.
@@ -97,7 +97,7 @@ class BridgedClient:
             self._changed.notify_all()
             return self._lines.popleft()
 
-    def drop(self, server: Server) -> None:
+    def stop_sending_to(self, server: Server) -> None:
         """Mark a server as one that gets no more lines, and wake whoever waits for a line for it."""
         with self._changed:
             server.over = True
@@ -130,26 +130,26 @@ class Server:
             OSError: The server has ended, or does not answer within `SECONDS_TO_OPEN`.
         """
         self.connection.settimeout(SECONDS_TO_OPEN)
-        if opening := standing.opening():
+        if opening := standing.opening_request():
             line, number = opening
             self.connection.sendall(line)
             answer = next((each for each in self.lines if number_of(each) == number), None)
             if answer is None:
                 raise ConnectionResetError
-            standing.received(answer)
-        for line in standing.rest():
+            standing.record_received(answer)
+        for line in standing.messages_after_opening():
             self.connection.sendall(line)
         self.connection.settimeout(None)
 
-    def take(self, client: BridgedClient, standing: Standing) -> None:
+    def send_lines(self, client: BridgedClient, standing: Standing) -> None:
         """Send the server the client's lines until either has ended, and have `standing` record each.
 
         This runs in a thread of its own. When the client has left, the server sees the end of its input.
         """
         with suppress(OSError):
             # The other direction notices when it has ended.
-            while (line := client.next(self)) is not None:
-                _unless_it_fails(standing.sent, line)
+            while (line := client.take_line(self)) is not None:
+                _unless_it_fails(standing.record_sent, line)
                 self.connection.sendall(line)
             if not self.over:
                 self.connection.shutdown(socket.SHUT_WR)
@@ -167,7 +167,7 @@ class Server:
                 self._process.wait(SECONDS_TO_END)
 
 
-def carry(reached: Reached, wish: ClientWish) -> int:
+def carry_lines(reached: Reached, wish: ClientWish) -> int:
     """Carry lines between stdio and servers until the client leaves; return the process's exit code.
 
     `reached` is the first server; when one ends, another is found or started, as `wish` says. The code is `SERVER_LEFT` if there is no
@@ -182,8 +182,8 @@ def carry(reached: Reached, wish: ClientWish) -> int:
     with suppress(BrokenPipeError):
         while server is not None:
             _serve(server, client, standing)
-            server = None if client.gone else _next(server, wish, client, standing)
-        if not client.gone:
+            server = None if client.is_gone else _find_next_server(server, wish, client, standing)
+        if not client.is_gone:
             from dapeer.base.system.stderr import say
 
             say("the server of this client has ended, and a new one cannot be started.")
@@ -196,24 +196,24 @@ def _serve(server: Server, client: BridgedClient, standing: Standing) -> None:
     with _sending(server, client, standing), suppress(ConnectionError):
         for line in server.lines:
             server.has_answered = True
-            if (reply := _unless_it_fails(standing.received, line)) is not None:
+            if (reply := _unless_it_fails(standing.record_received, line)) is not None:
                 _write(reply)
 
 
 @contextmanager
 def _sending(server: Server, client: BridgedClient, standing: Standing) -> Generator[None]:
     """Send a server the client's lines, in another thread, while the body runs; then disconnect from it."""
-    sending = threading.Thread(target=server.take, args=(client, standing), daemon=True)
+    sending = threading.Thread(target=server.send_lines, args=(client, standing), daemon=True)
     sending.start()
     try:
         yield
     finally:
-        client.drop(server)
+        client.stop_sending_to(server)
         server.close()
         sending.join()
 
 
-def _next(
+def _find_next_server(
     lost: Server, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
     """Find or start the next server after `lost` has ended, and tell it of the client; return it.
@@ -228,19 +228,19 @@ def _next(
     # Where the command line has set it up, this does nothing.
     logs.set_up("warning", None)
 
-    answers, again = standing.lost()
+    answers, again = standing.take_lost_requests()
     for line in answers:
         _write(line)
-    client.again(again)
+    client.put_back(again)
     server, what = None, "A new one"
-    if (reached := successor.after(lost.reached, wish, client.leaving)) is None:
-        if client.gone or (lost.reached is None and not lost.has_answered):
+    if (reached := successor.wait_for_successor(lost.reached, wish, client.leaving)) is None:
+        if client.is_gone or (lost.reached is None and not lost.has_answered):
             return None
         project = lost.reached.announcement.project if lost.reached else os.getcwd()  # noqa: PTH109 - pathlib is slow to import
-        with successor.in_turn(project):
+        with successor.hold_start_lock(project):
             # Another bridge may have started one meanwhile.
-            if (reached := reaching.reach(project, wish.nvim, SECONDS_TO_OPEN)) is None:
-                connection, process = successor.own(wish, project)
+            if (reached := reaching.connect_to_server(project, wish.nvim, SECONDS_TO_OPEN)) is None:
+                connection, process = successor.start_own_server(wish, project)
                 server = Server(connection, process=process)
     if reached is not None:
         server, what = Server(reached.connection, reached), "Another one"
@@ -259,11 +259,11 @@ def _opened(
         server.open(standing)
     except OSError:
         server.close()
-        return _next(server, wish, client, standing)
+        return _find_next_server(server, wish, client, standing)
     except BaseException:
         server.close()
         raise
-    for line in standing.changed(what):
+    for line in standing.announce_change(what):
         _write(line)
     return server
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.base.errors import SystemRefuses
-from dapeer.base.system.folder_names import private
+from dapeer.base.system.folder_names import make_private
 from dapeer.mcp.rendezvous import reaching
 from dapeer.mcp.rendezvous.announcement import runtime_folder
-from dapeer.mcp.rendezvous.knocks import FOR_CORES, door
+from dapeer.mcp.rendezvous.knocks import FOR_CORES, try_open_door
 from dapeer.mcp.rendezvous.reaching import Reached
-from dapeer.mcp.rendezvous.successor import in_turn, wait_until_found
+from dapeer.mcp.rendezvous.successor import hold_start_lock, wait_until_found
 from dapeer.neovim.discovery.project import root_of
 
 MAX_LOG_CHARS: Final = 800
@@ -33,7 +33,7 @@ def project_of(folder: Path) -> Path:
     return root_of(folder) or folder
 
 
-def started(folder: Path, credentials: Mapping[str, str]) -> Reached:
+def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> Reached:
     """Return a connection to the server of a folder's project; start that server unless it runs already.
 
     Args:
@@ -44,11 +44,11 @@ def started(folder: Path, credentials: Mapping[str, str]) -> Reached:
         SystemRefuses: The server has ended at once, or cannot be found.
     """
     project = project_of(folder)
-    with in_turn(str(project)):
-        if reached := reaching.reach(str(folder)):
+    with hold_start_lock(str(project)):
+        if reached := reaching.connect_to_server(str(folder)):
             return reached
         failure = _start(project, credentials)
-        if reached := reaching.reach(str(folder), seconds_to_greet=30):
+        if reached := reaching.connect_to_server(str(folder), seconds_to_greet=30):
             return reached
     raise SystemRefuses(
         f"dapeer's server for {project} cannot be started{failure and f': {failure}'}.",
@@ -67,14 +67,14 @@ def _start(project: Path, credentials: Mapping[str, str]) -> str:
     log = reaching.log_of(str(project))
     ours, its = socket.socketpair()
     try:
-        private(runtime_folder())
+        make_private(runtime_folder())
         file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise SystemRefuses(
             f"dapeer's server cannot be started: {error.filename}: {error.strerror}.",
             SCRIPT_INSTEAD,
         ) from error
-    with ours, door(FOR_CORES) as listener:
+    with ours, try_open_door(FOR_CORES) as listener:
         with its:
             try:
                 subprocess.Popen(

@@ -18,7 +18,7 @@ from typing import Final
 
 from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
-from dapeer.base.system.folder_names import private
+from dapeer.base.system.folder_names import make_private
 from dapeer.base.system.termination import removing
 from dapeer.mcp.rendezvous.announcement import runtime_folder
 
@@ -33,14 +33,14 @@ SECONDS_TO_OPEN: Final = 0.5
 
 
 @contextmanager
-def door(kind: str) -> Generator[socket.socket | None]:
+def try_open_door(kind: str) -> Generator[socket.socket | None]:
     """Listen at a new socket in the runtime folder while the body runs, and yield the socket.
 
     None is yielded if the folder does not allow that. `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there. A failure is logged.
     """
     with ExitStack() as stack:
         try:
-            listener = stack.enter_context(opened(kind))
+            listener = stack.enter_context(open_door(kind))
         except OSError as error:
             path, why = error.filename or runtime_folder(), error.strerror or error
             log.warning("Neovims cannot announce themselves at %s: %s", path, why)
@@ -49,7 +49,7 @@ def door(kind: str) -> Generator[socket.socket | None]:
 
 
 @contextmanager
-def opened(kind: str) -> Generator[socket.socket]:
+def open_door(kind: str) -> Generator[socket.socket]:
     """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
     `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there.
@@ -67,7 +67,7 @@ def opened(kind: str) -> Generator[socket.socket]:
 
 def _open(listener: socket.socket, unnamed: Path, path: Path) -> None:
     """Bind a socket to the path `unnamed`, listen, and rename it to `path`; other users cannot connect."""
-    private(path.parent)
+    make_private(path.parent)
     unnamed.unlink(missing_ok=True)
     listener.bind(str(unnamed))
     unnamed.chmod(0o600)

@@ -20,7 +20,7 @@ except ImportError:  # Windows does not remove the lock of a killed process
 
 
 @contextmanager
-def swept(folder: Path) -> Generator[None]:
+def sweep_leftovers(folder: Path) -> Generator[None]:
     """Remove what killed servers have left in a folder, then run the body while nobody else removes.
 
     So nobody removes a socket that the body binds before it listens, or a token that it writes before it is locked. Where another process
@@ -43,7 +43,7 @@ def swept(folder: Path) -> Generator[None]:
 
 
 @contextmanager
-def in_use(path: Path) -> Generator[None]:
+def hold_lock(path: Path) -> Generator[None]:
     """Hold a shared lock on a file while the body runs, by which others see that its server lives.
 
     Raises:

@@ -23,7 +23,7 @@ except ImportError:  # Windows has no detached servers
 
 
 @contextmanager
-def shown(project: str) -> Generator[None]:
+def hold_sign_of_life(project: str) -> Generator[None]:
     """Lock the file that shows the life of a project's detached server, while the body runs.
 
     Afterwards the file is removed, and the server's log, if that is empty; after an exception both stay.
@@ -46,7 +46,7 @@ def shown(project: str) -> Generator[None]:
         os.close(file)
 
 
-def is_killed(project: str) -> bool:
+def remove_sign_if_killed(project: str) -> bool:
     """Whether a project's detached server was killed.
 
     If so, its sign of life is removed, so that this is true only once.

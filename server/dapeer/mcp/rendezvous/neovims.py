@@ -20,7 +20,7 @@ from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import NeovimBusy, NeovimError, NoNeovim, Stranger
 from dapeer.mcp.rendezvous import knocks
 from dapeer.neovim.discovery.discovery import AUTO, belongs, of_project
-from dapeer.neovim.discovery.sockets import normal
+from dapeer.neovim.discovery.sockets import normalize_address
 from dapeer.peers import Peers
 
 log = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ class Neovims:
     async def _attach_quietly(self, address: str) -> None:
         """Attach a Neovim that the search has found; an error is logged, and does not delay the start."""
         try:
-            await self._peers.welcome(address)
+            await self._peers.attach_found(address)
         except NeovimError as error:
             log.warning("%s", error)
         except Exception:
@@ -113,18 +113,18 @@ class Neovims:
             while True:
                 # The first attempt may be under way still, and is about to give up.
                 with contextlib.suppress(NeovimBusy):
-                    await self._peers.welcome(address, SECONDS_OF_A_DAY)
+                    await self._peers.attach_found(address, SECONDS_OF_A_DAY)
                     return
 
     # -- those that come later
 
-    async def let_in(self) -> None:
+    async def attach_newcomers(self) -> None:
         """Listen for Neovims that start, and attach each that belongs here, until this is cancelled.
 
         It ends at once where the runtime folder allows no socket.
         """
         door = self._door
-        with nullcontext(door) if door else knocks.door(knocks.FOR_NEOVIMS) as listener:
+        with nullcontext(door) if door else knocks.try_open_door(knocks.FOR_NEOVIMS) as listener:
             if listener is None:
                 return
             async with create_task_group() as tasks:
@@ -172,7 +172,7 @@ class Neovims:
                 return None  # another process checks whether this one runs
             knock = json.loads(line)
             address, cwd, pid = (
-                normal(str(knock["address"])),
+                normalize_address(str(knock["address"])),
                 Path(str(knock["cwd"])),
                 int(knock["pid"]),
             )

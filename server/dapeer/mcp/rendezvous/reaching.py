@@ -67,7 +67,7 @@ class Reached:
         self.announcement = announcement
 
 
-def reach(
+def connect_to_server(
     folder: str, target: str = ANY, seconds_to_greet: float = SECONDS_TO_GREET
 ) -> Reached | None:
     """Connect to the server that fits a client; None: there is none.
@@ -80,20 +80,20 @@ def reach(
             Else the address of a Neovim: the server that is attached to it, and no other.
         seconds_to_greet: How long a server may take to greet; one that has just been started is still busy.
     """
-    found = (connected(each, seconds_to_greet) for each in candidates(folder, target))
+    found = (connect_announced(each, seconds_to_greet) for each in candidate_files(folder, target))
     return next(filter(None, found), None)
 
 
-def candidates(folder: str, target: str) -> Iterator[str]:
-    """Yield the paths of announcements, best first, of servers that may fit a client, as in `reach`.
+def candidate_files(folder: str, target: str) -> Iterator[str]:
+    """Yield the paths of announcements, best first, of servers that may fit a client, as in `connect_to_server`.
 
     Nothing is connected to: a server may have ended. `folder` is the client's working directory.
     """
     if target not in (ANY, AUTO, NONE):
-        yield file_of_neovim(target)
+        yield neovim_announcement_file(target)
         return
-    for path in map(file_of, upwards(folder)):
-        if (found := read(path)) and _fits(found, folder, target):
+    for path in map(announcement_file, folders_upwards(folder)):
+        if (found := read_announcement(path)) and _fits(found, folder, target):
             yield path
     if target != NONE:
         yield from _beside(folder)
@@ -102,7 +102,7 @@ def candidates(folder: str, target: str) -> Iterator[str]:
 def _fits(found: Announcement, folder: str, target: str) -> bool:
     """Whether the server of a folder, or of one above it, fits a client in `folder`.
 
-    `target` is as in `reach`.
+    `target` is as in `connect_to_server`.
     """
     if target != ANY and (found.nvim is None) != (target == NONE):
         return False
@@ -116,7 +116,7 @@ def _fits(found: Announcement, folder: str, target: str) -> bool:
     return steps_between(Path(folder), Path(found.project)) is not None
 
 
-def file_of(project: str) -> str:
+def announcement_file(project: str) -> str:
     """Return the path of the file in which the server of a project announces itself."""
     return _file("server", project)
 
@@ -136,14 +136,14 @@ def sign_of_life_of(project: str) -> str:
     return _file("core", project).removesuffix("json") + "alive"
 
 
-def file_of_neovim(address: str) -> str:
+def neovim_announcement_file(address: str) -> str:
     """Return the path of the file in which the server that is attached to a Neovim announces itself.
 
     `address` is Neovim's.
     """
-    from dapeer.neovim.discovery.sockets import normal
+    from dapeer.neovim.discovery.sockets import normalize_address
 
-    return _file("nvim", normal(address))
+    return _file("nvim", normalize_address(address))
 
 
 def _file(kind: str, key: str) -> str:
@@ -152,7 +152,7 @@ def _file(kind: str, key: str) -> str:
     return os.path.join(folder_names.runtime(), f"{kind}-{name}.json")
 
 
-def upwards(folder: str) -> Iterator[str]:
+def folders_upwards(folder: str) -> Iterator[str]:
     """Yield a folder and all folders above it, up to the root."""
     yield folder
     while (above := os.path.dirname(folder)) != folder:
@@ -184,20 +184,20 @@ def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
 
     steps: dict[str, int] = {}
     for path in paths:
-        if (found := read(path)) is not None:
+        if (found := read_announcement(path)) is not None:
             away = steps_between(Path(found.project), Path(folder))
             if away is not None:
                 steps[path] = away
     return sorted(steps, key=steps.__getitem__)
 
 
-def connected(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached | None:
+def connect_announced(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached | None:
     """Connect to the server of an announcement, and wait for its greeting; None: no dapeer server answers.
 
     If nothing listens there, the announcement is removed. If the server does not greet in time, stderr gets a note. `path` is that of the
     announcement; `seconds_to_greet` is the timeout.
     """
-    announcement = read(path)
+    announcement = read_announcement(path)
     if announcement is None:
         return None
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -237,7 +237,7 @@ def _content(path: str) -> bytes:
         return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
 
 
-def read(path: str) -> Announcement | None:
+def read_announcement(path: str) -> Announcement | None:
     """Read an announcement; None: there is none, it is not valid, or it belongs to another user."""
     try:
         # In a folder of another user, that user could replace dapeer's files.

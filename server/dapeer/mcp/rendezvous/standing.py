@@ -43,7 +43,7 @@ class ClientWish:
     """What the client has asked for, and what a new server needs to start.
 
     Args:
-        nvim: The Neovim to attach to, as `reaching.reach` has it.
+        nvim: The Neovim to attach to, as `reaching.connect_to_server` has it.
         arguments: The options of the command line.
         credentials: Those that were in the environment.
         data: Whether it reads the data of results, and cannot say so itself.
@@ -81,7 +81,7 @@ class Standing:
 
     # -- messages in both directions
 
-    def sent(self, line: bytes) -> None:
+    def record_sent(self, line: bytes) -> None:
         """Record a message of the client to the server: an open request, a subscription, a cancellation.
 
         A line that is not JSON is ignored.
@@ -114,7 +114,7 @@ class Standing:
             case _:
                 pass
 
-    def received(self, line: bytes) -> bytes | None:
+    def record_received(self, line: bytes) -> bytes | None:
         """Record a message of the server, and return the line that the client gets; None: it gets none.
 
         Answers to the bridge's own requests are kept from the client. After a change of servers, the next answer to a tool call has a text
@@ -163,7 +163,7 @@ class Standing:
 
     # -- from one server to the next
 
-    def lost(self) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    def take_lost_requests(self) -> tuple[Sequence[bytes], Sequence[bytes]]:
         """Note that the server has ended: return the lines for the client, and those for the next server.
 
         The client gets an error for each open request; `initialize` is sent again; streams of changes stay open.
@@ -181,7 +181,7 @@ class Standing:
         self._own.clear()
         return answers, again
 
-    def opening(self) -> tuple[bytes, Id] | None:
+    def opening_request(self) -> tuple[bytes, Id] | None:
         """Return the request that opens the connection to another server, and its id of the bridge's own.
 
         None: the client's `initialize` was never answered, or its protocol has none.
@@ -190,7 +190,7 @@ class Standing:
             return None
         return self._own_request(self._opening)
 
-    def rest(self) -> Iterator[bytes]:
+    def messages_after_opening(self) -> Iterator[bytes]:
         """Yield the lines that another server gets once the connection is open.
 
         These are the end of the handshake, subscriptions, and unanswered requests.
@@ -203,7 +203,7 @@ class Standing:
         for message in self._pending.values():
             yield _line(message)
 
-    def changed(self, what: str) -> Iterator[bytes]:
+    def announce_change(self, what: str) -> Iterator[bytes]:
         """Yield the notifications for the client that everything may have changed with the new server.
 
         With its next answer to a tool call the model gets a text on it. `what` is a name of the new server, as the beginning of a sentence.

@@ -21,9 +21,15 @@ from typing import Final
 import anyio
 
 from dapeer.base.errors import Stranger
-from dapeer.base.system.folder_names import private
-from dapeer.mcp.rendezvous.knocks import FOR_CORES, door
-from dapeer.mcp.rendezvous.reaching import Reached, candidates, lock_of, reach, read
+from dapeer.base.system.folder_names import make_private
+from dapeer.mcp.rendezvous.knocks import FOR_CORES, try_open_door
+from dapeer.mcp.rendezvous.reaching import (
+    Reached,
+    candidate_files,
+    connect_to_server,
+    lock_of,
+    read_announcement,
+)
 from dapeer.mcp.rendezvous.standing import ClientWish
 from dapeer.neovim.discovery.probe import probe
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
@@ -43,7 +49,7 @@ SECONDS_TO_BE_FOUND: Final = 30
 SECONDS_TO_CONNECT: Final = 0.5
 
 
-def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None:
+def wait_for_successor(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None:
     """Wait for the server that takes the place of a bridge's one, and connect to it; None: none appears.
 
     While its Neovim lives, whose plugin starts a core again, it waits up to `SECONDS_FOR_A_CORE`; otherwise not at all.
@@ -54,9 +60,12 @@ def after(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None
         client: A file descriptor that can be read when the client has left, which ends the wait.
     """
     until = time.monotonic() + SECONDS_FOR_A_CORE
-    with door(FOR_CORES) as listener, _presence(lost.announcement.nvim if lost else None) as neovim:
+    with (
+        try_open_door(FOR_CORES) as listener,
+        _presence(lost.announcement.nvim if lost else None) as neovim,
+    ):
         while True:
-            if reached := reach(str(Path.cwd()), wish.nvim):
+            if reached := connect_to_server(str(Path.cwd()), wish.nvim):
                 return reached
             left = until - time.monotonic()
             if neovim is None or listener is None or left <= 0:
@@ -99,7 +108,7 @@ def _brings_a_core(nvim: str) -> bool:
 
 
 @contextmanager
-def in_turn(project: str) -> Generator[None]:
+def hold_start_lock(project: str) -> Generator[None]:
     """Hold a project's lock while the body runs, so that only one process starts a server for it.
 
     Bridges and commands start servers. It waits for whoever has it. Where there can be no lock file, the body runs without.
@@ -120,7 +129,7 @@ def _locked(path: str) -> int:
     Raises:
         OSError: There is no folder for it.
     """
-    private(Path(path).parent)
+    make_private(Path(path).parent)
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     if fcntl is not None:
         # Whoever holds it does so for as long as a server may take to answer; the system releases it with its process.
@@ -128,13 +137,15 @@ def _locked(path: str) -> int:
     return file
 
 
-def own(wish: ClientWish, project: str) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def start_own_server(
+    wish: ClientWish, project: str
+) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """Start a project's server, wait until it can be found, and return a connection and its process.
 
     The connection is the server's stdio. It serves others that look for a server, too, and ends when all have left.
     """
     ours, its = socket.socketpair()
-    with door(FOR_CORES) as listener:
+    with try_open_door(FOR_CORES) as listener:
         with its:
             process = subprocess.Popen(
                 # -P: a file of the project must not be taken for a module.
@@ -164,11 +175,11 @@ def wait_until_found(
         listener: The socket at which a server knocks that has announced itself; others may knock, too.
         server: The other end of the new server's input, which shows its end.
         project: The server's project.
-        nvim: The Neovim of the server, as `target` of `reaching.reach`.
+        nvim: The Neovim of the server, as `target` of `reaching.connect_to_server`.
         seconds: How long to wait.
     """
     deadline = time.monotonic() + seconds
-    while not any(map(read, candidates(project, nvim))):
+    while not any(map(read_announcement, candidate_files(project, nvim))):
         left = max(0, deadline - time.monotonic())
         ready, _, _ = select.select([listener, server], [], [], left)
         if listener not in ready:

@@ -12,7 +12,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from dapeer.mcp.data_extension import EXTENSION
 from dapeer.mcp.server.commands import Commands, settings_of
-from dapeer.peers import Company
+from dapeer.peers import ConnectedClients
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus
 
@@ -26,21 +26,21 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
     return f"{info.name} {info.version}".strip() if info else ""
 
 
-def welcome(context: ServerRequestContext[Any, Any], company: Company) -> None:
+def count_client(context: ServerRequestContext[Any, Any], company: ConnectedClients) -> None:
     """Count the client of a request among those that people see, until its connection ends.
 
     Up to MCP 2025-11-25 that is its connection; since 2026-07-28, which has no handshake, it stays from its first request until what it is
     served on ends. All commands count as one client. A client that is known already is not counted again.
     """
     if settings_of(context) is not None:
-        commands_of(context).welcome(company)
+        commands_of(context).count_as_client(company)
         return
     modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     name = client_of(context)
     state: dict[str, Any] = context.lifespan_context if modern else connection_of(context).state
     key = f"dapeer.here {name}"
     if key not in state:
-        state[key] = leave = company.come(name)
+        state[key] = leave = company.add_client(name)
         if not modern:
             connection_of(context).exit_stack.callback(leave)
 
@@ -72,7 +72,7 @@ def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Foc
     client's name on what it is served on: stdio, a bridge, or HTTP. All commands are one client, to which nothing counts as read.
     """
     if settings_of(context) is not None:
-        return commands_of(context).begin()
+        return commands_of(context).begin_command()
     state: dict[str, Any]
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
         state = context.lifespan_context
@@ -108,4 +108,4 @@ def _left(state: Mapping[str, Any], debugger: Debugger) -> None:
     """End what the clients in a state have asked the debugger to collect."""
     for each in state.values():
         if isinstance(each, Focus):
-            debugger.left(each.key)
+            debugger.drop_client(each.key)

@@ -30,7 +30,7 @@ class Calls:
         self._scopes: set[anyio.CancelScope] = set()
 
     @contextmanager
-    def one(self) -> Generator[None]:
+    def count_one(self) -> Generator[None]:
         """Count one call more while the body answers it."""
         if not self._count:
             self._none = anyio.Event()
@@ -42,7 +42,7 @@ class Calls:
             if not self._count:
                 self._none.set()
 
-    async def while_served(self, work: Awaitable[T]) -> T | None:
+    async def run_until_given_up(self, work: Awaitable[T]) -> T | None:
         """Await the work of a call, and return its result; None: `give_up` has cancelled it."""
         with anyio.CancelScope() as scope:
             self._scopes.add(scope)
@@ -52,7 +52,7 @@ class Calls:
                 self._scopes.discard(scope)
         return None
 
-    async def none_left(self) -> None:
+    async def wait_for_none(self) -> None:
         """Wait until all calls are answered, for at most `SECONDS_TO_ANSWER`."""
         with anyio.move_on_after(SECONDS_TO_ANSWER):
             await self._none.wait()
@@ -64,7 +64,7 @@ class Calls:
         for scope in list(self._scopes):
             scope.cancel()
         with anyio.move_on_after(SECONDS_TO_GIVE_UP):
-            await self.none_left()
+            await self.wait_for_none()
 
 
 class Presence:
@@ -86,7 +86,7 @@ class Presence:
             callback()
         self._callbacks.clear()
 
-    def when_left(self, callback: Callable[[], None]) -> None:
+    def on_leave(self, callback: Callable[[], None]) -> None:
         """Call `callback` when the client disconnects, or at once if it has."""
         if self._left:
             callback()
@@ -94,7 +94,7 @@ class Presence:
             self._callbacks.append(callback)
 
 
-async def while_there(request: Any, work: Awaitable[T]) -> T | None:  # noqa: ANN401 - what the SDK hands on, if anything
+async def run_while_connected(request: Any, work: Awaitable[T]) -> T | None:  # noqa: ANN401 - what the SDK hands on, if anything
     """Await the work for a client's request, and return its result; cancel it if the client disconnects.
 
     `request` is the HTTP request that the SDK hands on, or None for other transports, whose connection ends the work by itself. None is
@@ -105,6 +105,6 @@ async def while_there(request: Any, work: Awaitable[T]) -> T | None:  # noqa: AN
     if presence is None:
         return await work
     with anyio.CancelScope() as scope:
-        presence.when_left(scope.cancel)
+        presence.on_leave(scope.cancel)
         return await work
     return None

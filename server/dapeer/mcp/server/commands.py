@@ -14,7 +14,7 @@ from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object
 from dapeer.base.system.tasks import BackgroundTask, Timer, later
 from dapeer.mcp.data_extension import COMMAND
-from dapeer.peers import Company
+from dapeer.peers import ConnectedClients
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
@@ -50,12 +50,12 @@ class Commands:
         """Takes them from the clients that people see."""
         debugger.sessions.subscribe(self._note_change)
 
-    def welcome(self, company: Company) -> None:
+    def count_as_client(self, company: ConnectedClients) -> None:
         """Count commands as one client among those that people see, from the first command on."""
         if self._leave is None:
-            self._leave = company.come(NAME)
+            self._leave = company.add_client(NAME)
 
-    def begin(self) -> Focus:
+    def begin_command(self) -> Focus:
         """Return the focus for the next command, to which nothing counts as read.
 
         An earlier `dapeer end --all` is forgotten.
@@ -139,7 +139,7 @@ class Commands:
         minutes = SECONDS_AN_ATTACHED_PROGRAM_WAITS / 60
         try:
             for each in session.program.stopped:
-                thread = each.mirror.stopped().thread_id
+                thread = each.mirror.require_stop().thread_id
                 await each.resume("continue", {"threadId": thread})
         except DapeerError as error:
             self._tell(f"Session {session.id} is left stopped since {minutes:g} minutes: {error}")

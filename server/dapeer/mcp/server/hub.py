@@ -41,7 +41,7 @@ class Hub:
         self._peers: dict[str, Subscriber] = {}
         self._timer: Timer | None = None
 
-    def changed(self, change: SessionChange) -> None:
+    def note_session_change(self, change: SessionChange) -> None:
         """Note a change of the debugger, which clients are told soon. It never blocks."""
         self.note(change)
 
@@ -85,7 +85,7 @@ class Hub:
             connection.exit_stack.callback(self._peers.pop, connection.session_id, None)
         return peer
 
-    def opened(self, http_session: str) -> None:
+    def repeat_missed(self, http_session: str) -> None:
         """Send an HTTP client again what it has missed, now that it has opened its stream.
 
         `http_session` is its session's id in MCP's header; an unknown one is ignored.

@@ -85,7 +85,7 @@ def instructions(offered: Collection[str]) -> str:
     return next((text for text in _TEXTS if set(_NAMED.findall(text)) <= set(offered)), _ANY)
 
 
-def not_offered(text: str, hidden: Collection[str], options: str) -> str | None:
+def hidden_tools_note(text: str, hidden: Collection[str], options: str) -> str | None:
     """Return a sentence if a text names tools that this server hides; None: it names none.
 
     `options` are the command-line options that have hidden them.
@@ -95,7 +95,7 @@ def not_offered(text: str, hidden: Collection[str], options: str) -> str | None:
     return f"This server offers no {which}: it was started with `{options}`." if names else None
 
 
-def instead(name: str, offered: Collection[str]) -> str:
+def advice_for_unknown_tool(name: str, offered: Collection[str]) -> str:
     """Return a sentence on what to call instead of an unknown tool.
 
     It names offered tools with similar names, or the list of tools.

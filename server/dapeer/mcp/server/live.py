@@ -13,7 +13,7 @@ from dapeer.base.secrets.redaction import Redaction, redacted
 from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
-from dapeer.collecting.text.live_rows import drawn
+from dapeer.collecting.text.live_rows import page_of_rows
 from dapeer.sessions.core import views
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
@@ -95,7 +95,7 @@ class Live:
                     "place": views.last_place(each),
                     "awaited": _awaited(each),
                     "points": [
-                        drawn(of, each.project)
+                        page_of_rows(of, each.project)
                         for of in list(each.program.collected.collections.values())[-SHOWN_POINTS:]
                     ],
                 }

@@ -21,7 +21,7 @@ from mcp.shared.subscriptions import (
 
 import dapeer
 from dapeer.mcp.data_extension import END, EXTENSION, KEEP
-from dapeer.mcp.server.callers import connection_of, lifespan, welcome
+from dapeer.mcp.server.callers import connection_of, count_client, lifespan
 from dapeer.mcp.server.commands import Commands, Ended, EndParams
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import instructions
@@ -124,7 +124,7 @@ class DapeerServer(Server[Any]):
 
         What the attached Neovims do for calls is ended, too.
         """
-        await self._toolbox.calls.none_left()
+        await self._toolbox.calls.wait_for_none()
         async with anyio.create_task_group() as group:
             for peer in self._peers.attached.values():
                 group.start_soon(peer.end_calls)
@@ -143,7 +143,7 @@ class DapeerServer(Server[Any]):
 
         It is outdated if adapters support other things now.
         """
-        self.hub.changed(change)
+        self.hub.note_session_change(change)
         if change.kind in ("sessions", "capabilities") and self._toolbox.outdated:
             self._tools_changed()
 
@@ -170,7 +170,7 @@ class DapeerServer(Server[Any]):
     ) -> None:
         """Begin to notify the client at a connection of changes, and count it among those that people see."""
         self.hub.attach(connection_of(context))
-        welcome(context, self._peers.company)
+        count_client(context, self._peers.company)
 
 
 def make_server(

@@ -12,16 +12,16 @@ import mcp.types as t
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, of_system
+from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, system_error
 from dapeer.base.secrets.redaction import redacted
 from dapeer.base.system.environment import started_from
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented
 from dapeer.mcp.server import results
-from dapeer.mcp.server.callers import asks_for_data, client_of, commands_of, focus_of, welcome
-from dapeer.mcp.server.calls import Calls, while_there
+from dapeer.mcp.server.callers import asks_for_data, client_of, commands_of, count_client, focus_of
+from dapeer.mcp.server.calls import Calls, run_while_connected
 from dapeer.mcp.server.commands import environment_of, settings_of
-from dapeer.mcp.server.instructions import instead, not_offered
+from dapeer.mcp.server.instructions import advice_for_unknown_tool, hidden_tools_note
 from dapeer.mcp.server.integration import Integration
 from dapeer.mcp.server.progress import Progress, Send
 from dapeer.mcp.server.scripts import SCRIPT
@@ -107,7 +107,7 @@ class Toolbox:
         self._selection = selection
         self._own = {tool.name: tool for tool in tools}
         self._hidden = {name for name, tool in self._own.items() if not selection.allows(tool)}
-        self.note = partial(not_offered, hidden=self._hidden, options=str(selection))
+        self.note = partial(hidden_tools_note, hidden=self._hidden, options=str(selection))
         own = [tool for tool in self._own.values() if isinstance(tool, Tool)]
         self._needs = frozenset(need for tool in own for need in tool.all_needs)
         self._supported: frozenset[str] = frozenset()
@@ -185,10 +185,10 @@ class Toolbox:
             MCPError: There is no such tool.
         """
         tool = self._find(params.name)
-        with self.calls.one():
+        with self.calls.count_one():
             arguments = params.arguments or {}
             work = self._run(context, tool, arguments)
-            answer = await self.calls.while_served(self._answer(context, tool, work))
+            answer = await self.calls.run_until_given_up(self._answer(context, tool, work))
         if answer and results.shows_programs(tool):
             answer = results.without_echo(answer, arguments)
         answer = results.with_note(answer or results.failure(SERVER_ENDED), self.note)
@@ -204,14 +204,14 @@ class Toolbox:
         An error, or the end of the client, becomes a result that says so.
         """
         try:
-            result = await while_there(context.request, work)
+            result = await run_while_connected(context.request, work)
         except DapeerError as error:
             message = redacted(str(error)) if self._masks(tool) else str(error)
             return results.failure(
                 _of_others(error, message) if results.shows_programs(tool) else message
             )
         except Exception as error:
-            if message := of_system(error):
+            if message := system_error(error):
                 return results.failure(str(message))
             log.exception("%s failed", tool.name)
             return results.failure(
@@ -230,7 +230,7 @@ class Toolbox:
         Raises:
             DapeerError: Any error of the tool.
         """
-        welcome(context, self._peers.company)
+        count_client(context, self._peers.company)
         await self._peers.search.first_look()
         script, masks = SCRIPT.get(), self._masks(tool)
         report = context.session.report_progress
@@ -276,7 +276,7 @@ class Toolbox:
             if name.startswith(PREFIX) and not self._of_neovim:
                 advice = "No attached Neovim offers tools now; nvim_targets lists the Neovims."
             else:
-                advice = self.note(shown) or instead(shown, self._tools)
+                advice = self.note(shown) or advice_for_unknown_tool(shown, self._tools)
             raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {shown}. {advice}")
         return tool
 

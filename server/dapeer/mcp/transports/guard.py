@@ -144,10 +144,10 @@ class Guard:
                 scope["state"][LET_IN]()
             await self._application(scope, receive, send)
         else:
-            await answer(send, refusal)
+            await send_refusal(send, refusal)
 
 
-async def answer(send: AsgiSend, refusal: Refusal) -> None:
+async def send_refusal(send: AsgiSend, refusal: Refusal) -> None:
     """Send the response to a refused request: its status, and its sentence as JSON."""
     body = json.dumps({"error": refusal.message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
@@ -206,8 +206,8 @@ class Arrival:
         if body is None:
             return
         if len(body) > LONGEST_BODY:
-            await answer(send, Refusal(413, f"A body may have at most {LONGEST_BODY} bytes."))
-        elif isinstance(read := jsonl.parse(body), jsonl.Complaint):
+            await send_refusal(send, Refusal(413, f"A body may have at most {LONGEST_BODY} bytes."))
+        elif isinstance(read := jsonl.parse_message(body), jsonl.Complaint):
             await _complain(send, read)
         else:
             await self._application(scope, _replayed(body, receive), send)
@@ -238,7 +238,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 async def _complain(send: AsgiSend, complaint: jsonl.Complaint) -> None:
     """Send a response with status 400 and a JSON-RPC error."""
-    body = jsonl.encoded(complaint.error)
+    body = jsonl.encode_message(complaint.error)
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 400, "headers": headers})
     await send({"type": "http.response.body", "body": body})

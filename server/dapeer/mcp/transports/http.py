@@ -72,7 +72,7 @@ async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> Asy
             guard.close()
             server.close_streams()
             # What has an answer by now gets it before its stream ends.
-            await posts.none_left()
+            await posts.wait_for_none()
 
 
 @asynccontextmanager
@@ -169,7 +169,7 @@ class StreamableEndpoint:
             """Send a message; when it begins the stream for changes, repeat what the client has missed."""
             await send(message)
             if message["type"] == "http.response.start" and message["status"] == 200:
-                self._hub.opened(session)
+                self._hub.repeat_missed(session)
 
         presence = Presence(scope)
 
@@ -181,7 +181,7 @@ class StreamableEndpoint:
             return message
 
         opens = scope["method"] == "GET" and session
-        with self._posts.one() if scope["method"] == "POST" else nullcontext():
+        with self._posts.count_one() if scope["method"] == "POST" else nullcontext():
             await self._sessions.handle_request(scope, attend, watch if opens else send)
 
 

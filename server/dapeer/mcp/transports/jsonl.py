@@ -22,7 +22,7 @@ from pydantic_core import PydanticSerializationError, from_json
 from dapeer.base.json_types import as_object
 from dapeer.mcp.front.conversation import is_modern
 from dapeer.mcp.front.front import Handover
-from dapeer.mcp.transports.replay import Replay, news
+from dapeer.mcp.transports.replay import Replay, list_change_notifications
 
 NOBODY: Final = Handover((), b"", left=False)
 """A client that has sent nothing yet."""
@@ -122,7 +122,7 @@ class Outgoing(Stream):
         """
         if self.is_closed:
             raise anyio.ClosedResourceError
-        if not self._replay.takes(item.message):
+        if not self._replay.take_if_awaited(item.message):
             await _write(self._writer, item.message)
 
 
@@ -136,7 +136,7 @@ async def _messages(
     async for message in _repeated(handover, replay, writer):
         yield message
     async for line in _lines(reader, handover):
-        if isinstance(message := parse(line), Complaint):
+        if isinstance(message := parse_message(line), Complaint):
             await _write(writer, message.error)
         elif message is not None:
             yield SessionMessage(message)
@@ -151,15 +151,15 @@ async def _repeated(
     """
     changed: dict[str, None] = {}
     for line, sent in handover.answered:
-        message = parse(line)
+        message = parse_message(line)
         if isinstance(message, t.JSONRPCRequest):
-            answer = replay.answer_to(message)
+            answer = replay.expect_answer(message)
             yield SessionMessage(message)
-            if encoded(await answer.wait()) + b"\n" != sent and not is_modern(line):
+            if encode_message(await answer.wait()) + b"\n" != sent and not is_modern(line):
                 changed[message.method] = None
         elif isinstance(message, t.JSONRPCNotification):
             yield SessionMessage(message)
-    for message in news(changed):
+    for message in list_change_notifications(changed):
         await _write(writer, message)
 
 
@@ -191,7 +191,7 @@ async def _line(reader: asyncio.StreamReader) -> bytes | None:
 
 async def _write(writer: asyncio.StreamWriter, message: t.JSONRPCMessage) -> None:
     """Write a message as a line, and wait until the client can take more; nothing happens if it has left."""
-    line = encoded(message) + b"\n"
+    line = encode_message(message) + b"\n"
     # The reader notices a disconnected client.
     with suppress(ConnectionError, RuntimeError):
         writer.write(line)
@@ -205,7 +205,7 @@ class Complaint:
     error: t.JSONRPCError
 
 
-def parse(line: bytes) -> t.JSONRPCMessage | Complaint | None:
+def parse_message(line: bytes) -> t.JSONRPCMessage | Complaint | None:
     """Return the JSON-RPC message in a line; None for a blank line, a complaint for an invalid one."""
     if not line.strip():
         return None
@@ -219,7 +219,7 @@ def parse(line: bytes) -> t.JSONRPCMessage | Complaint | None:
     return message
 
 
-def encoded(message: t.JSONRPCMessage) -> bytes:
+def encode_message(message: t.JSONRPCMessage) -> bytes:
     """Return a message as JSON, in ASCII if a text of it cannot be encoded otherwise."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode()

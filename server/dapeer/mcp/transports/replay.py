@@ -29,7 +29,7 @@ class Replay:
         self._number: t.RequestId | None = None
         self._answer: Answer[t.JSONRPCMessage] | None = None
 
-    def answer_to(self, request: t.JSONRPCRequest) -> Answer[t.JSONRPCMessage]:
+    def expect_answer(self, request: t.JSONRPCRequest) -> Answer[t.JSONRPCMessage]:
         """Have the answer to a request kept from the client, and return what that answer will be put into.
 
         To be called before the request is sent to the server again; only one is awaited at a time.
@@ -37,7 +37,7 @@ class Replay:
         self._number, self._answer = request.id, Answer[t.JSONRPCMessage]()
         return self._answer
 
-    def takes(self, message: t.JSONRPCMessage) -> bool:
+    def take_if_awaited(self, message: t.JSONRPCMessage) -> bool:
         """Whether a message is the awaited answer; if so, it is handed to whoever awaits it."""
         is_answer = isinstance(message, t.JSONRPCResponse | t.JSONRPCError)
         if self._answer is None or not is_answer or message.id != self._number:
@@ -47,7 +47,7 @@ class Replay:
         return True
 
 
-def news(changed: Iterable[str]) -> Iterator[t.JSONRPCNotification]:
+def list_change_notifications(changed: Iterable[str]) -> Iterator[t.JSONRPCNotification]:
     """Yield the notifications for a client whose requests of these methods would have other answers now.
 
     Only lists have notifications; for another method a warning is logged.

@@ -18,7 +18,7 @@ from typing import Final
 from dapeer.base.errors import ArgumentError
 from dapeer.base.secrets.credentials import TOKEN
 from dapeer.base.system import folder_names
-from dapeer.mcp.rendezvous.leftovers import in_use, swept
+from dapeer.mcp.rendezvous.leftovers import hold_lock, sweep_leftovers
 
 MAX_TOKEN_CHARS: Final = 4096
 """Characters of a token file."""
@@ -26,7 +26,7 @@ MAX_TOKEN_CHARS: Final = 4096
 _TOKEN = re.compile(r"[!-~]{8,}")
 
 
-def given(credentials: Mapping[str, str]) -> str | None:
+def token_from_environment(credentials: Mapping[str, str]) -> str | None:
     """Return the token among the variables that were in the environment; None: there is none.
 
     Raises:
@@ -36,7 +36,7 @@ def given(credentials: Mapping[str, str]) -> str | None:
     return None if value is None else _checked(value, f"${TOKEN}")
 
 
-def from_file(path: Path) -> str:
+def read_or_create_token(path: Path) -> str:
     """Return the token in a file; create the file, with a new token, if it does not exist.
 
     Raises:
@@ -55,7 +55,7 @@ def from_file(path: Path) -> str:
 
 
 @contextmanager
-def fresh(port: int) -> Generator[tuple[str, Path]]:
+def temporary_token(port: int) -> Generator[tuple[str, Path]]:
     """Make a token for the server on `port`, in a file that lasts as long as the body runs.
 
     Token and path are yielded.
@@ -66,10 +66,10 @@ def fresh(port: int) -> Generator[tuple[str, Path]]:
     path = Path(folder_names.state()) / f"token-{port}"
     lock = ExitStack()
     try:
-        with swept(folder_names.private(path.parent)):
+        with sweep_leftovers(folder_names.make_private(path.parent)):
             path.unlink(missing_ok=True)
             token = _create(path)
-            lock.enter_context(in_use(path))
+            lock.enter_context(hold_lock(path))
     except OSError as error:
         raise ArgumentError(
             f"Cannot keep a token in {path.parent}: {error.strerror}.",

@@ -15,11 +15,11 @@ import anyio
 
 from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
-from dapeer.base.system.folder_names import private
+from dapeer.base.system.folder_names import make_private
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.rendezvous import knocks
-from dapeer.mcp.rendezvous.announcement import announced, runtime_folder
-from dapeer.mcp.rendezvous.leftovers import swept
+from dapeer.mcp.rendezvous.announcement import announce, runtime_folder
+from dapeer.mcp.rendezvous.leftovers import sweep_leftovers
 from dapeer.mcp.rendezvous.reaching import GREETING
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.transports import jsonl
@@ -36,7 +36,7 @@ class Guests:
         self._listeners: list[Callable[[], None]] = []
 
     @contextmanager
-    def one(self) -> Generator[None]:
+    def count_one(self) -> Generator[None]:
         """Count one client more while the body runs, and call the listeners at its beginning and end."""
         self.count += 1
         self._notify()
@@ -55,7 +55,7 @@ class Guests:
         for listener in self._listeners:
             listener()
 
-    async def gone(self) -> None:
+    async def wait_until_gone(self) -> None:
         """Wait until no client is there."""
         while self.count:
             self._left = anyio.Event()
@@ -83,14 +83,14 @@ async def serve(
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
 
         async def serve_client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            with guests.one():
+            with guests.count_one():
                 await _serve_client(server, reader, writer, watching)
 
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             clients.start_soon(serve_client, reader, writer)
 
         try:
-            with swept(private(runtime_folder())):
+            with sweep_leftovers(make_private(runtime_folder())):
                 path = stack.enter_context(_socket_path())
                 listener = await asyncio.start_unix_server(
                     connected, path, limit=jsonl.LONGEST_LINE
@@ -98,7 +98,7 @@ async def serve(
                 path.chmod(0o600)
                 await stack.enter_async_context(listener)
                 first = stack.enter_context(
-                    announced(
+                    announce(
                         server.debugger.project, path, nvim, url=url, token=token, detached=detached
                     )
                 )

@@ -34,7 +34,7 @@ class HandleNumbers:
 
 @dataclass(slots=True)
 class Handles:
-    """The handles of one stop: `of` gives them, and `resolve` takes them back."""
+    """The handles of one stop: `handle_for` gives them, and `resolve` takes them back."""
 
     numbers: HandleNumbers = field(default_factory=HandleNumbers)
     """Of the session's handles."""
@@ -43,7 +43,7 @@ class Handles:
     _handles: dict[Target, int] = field(default_factory=dict[Target, int])
     _targets: dict[int, Target] = field(default_factory=dict[int, Target])
 
-    def of(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
+    def handle_for(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
         """Return the handle of a frame or a container of variables at this stop, a new one at the first call.
 
         `kind` says which of the two `adapters_id` is; `frame_id` is the adapter's id of the frame, given for a scope only.

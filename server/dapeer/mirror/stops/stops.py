@@ -160,7 +160,7 @@ class Stop:
 
     # -- what changes it
 
-    def leave(self, command: str) -> None:
+    def record_resume(self, command: str) -> None:
         """Keep the name of the request that resumes its thread, in `left_with`."""
         self.left_with = command
 
@@ -189,7 +189,7 @@ class Stop:
         self.stack.settle()
         self.reported.handles.forget()
 
-    def compared(self) -> dict[str, tuple[str, tuple[int, str]]]:
+    def comparable_locals(self) -> dict[str, tuple[str, tuple[int, str]]]:
         """Return the locals that history shows, by name: the text of each, and its depth and adapter's value.
 
         They are at most `KEPT_VARIABLES`. The text has the members where the local was expanded; the depth is the number of
@@ -252,7 +252,7 @@ class History:
             return None
         return last
 
-    def before(self, stop: Stop) -> list[Stop]:
+    def stops_before(self, stop: Stop) -> list[Stop]:
         """Return the kept stops before one, the oldest first."""
         stops = list(self._stops)
         while stops and stops[-1].number >= stop.number:

@@ -47,12 +47,12 @@ class Unfolding:
         return bool(self.first or self.reported)
 
     def take(self, reference: int, variables: Sequence[Variable], count: int) -> None:
-        """Keep the first members of a folded value, without those that are not data (`is_aside`).
+        """Keep the first members of a folded value, without those that are not data (`is_no_data`).
 
         `reference` is its variablesReference; `variables` are its children from the first on. At most `count`, and at most
         `FIRST_MEMBERS`, are kept, although an adapter may send more.
         """
-        members = [each for each in variables if not is_aside(each)]
+        members = [each for each in variables if not is_no_data(each)]
         self.first[reference] = members[: min(count, FIRST_MEMBERS)]
         self._outdate()
 
@@ -74,7 +74,7 @@ class Unfolding:
         It is computed once for each container and value.
         """
         if not variable["variablesReference"]:
-            return closed(variable, limit)
+            return adapters_value(variable, limit)
         key = variable["variablesReference"], variable["value"]
         if key not in self._briefs:
             self._briefs[key] = fitted(self.shown(variable), limit)
@@ -121,7 +121,7 @@ class Unfolding:
         members = self._members(reference, around, done) if reference else ()
         return unfolded(variable["value"], members) if members else variable["value"]
 
-    def inside(self, variable: Variable) -> list[Variable]:
+    def members_of(self, variable: Variable) -> list[Variable]:
         """Return the first members that were fetched of a folded variable; empty if none were."""
         return self.first.get(variable["variablesReference"], [])
 
@@ -144,13 +144,13 @@ class Unfolding:
         self._insides.clear()
         self._briefs.clear()
 
-    def opened(self, variable: Variable) -> int:
+    def expanded_count(self, variable: Variable) -> int:
         """Return how many containers were expanded to show a variable; 0 if its value is the adapter's own."""
         reference = variable["variablesReference"]
         return 1 if reference in self.reported else self._inside(reference)[1]
 
 
-def closed(variable: Variable, limit: int) -> str:
+def adapters_value(variable: Variable, limit: int) -> str:
     """Return the adapter's own value of a variable, in at most `limit` characters."""
     return fitted(variable["value"], limit)
 
@@ -171,7 +171,7 @@ def is_element(variable: Variable) -> bool:
     return bool(_ELEMENT.match(variable["name"]))
 
 
-def is_aside(variable: Variable) -> bool:
+def is_no_data(variable: Variable) -> bool:
     """Return whether a member is not data: a length, internal property, getter, method, group of methods.
 
     The forms are those of js-debug, debugpy and rdbg.

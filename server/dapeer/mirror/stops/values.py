@@ -8,7 +8,7 @@ from typing import cast
 
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, Variable
-from dapeer.mirror.stops.unfolding import FIRST_MEMBERS, Unfolding, closed
+from dapeer.mirror.stops.unfolding import FIRST_MEMBERS, Unfolding, adapters_value
 
 KEPT_VARIABLES = 1000
 KEPT_VALUE = 400
@@ -144,7 +144,7 @@ class Values:
         if isinstance(number, int) and number > 0:
             self.elements[described.get("variablesReference", 0)] = number
 
-    def outdate(self, arguments: Body, body: Body) -> None:
+    def apply_write(self, arguments: Body, body: Body) -> None:
         """Mark all known variables as outdated after a write, and keep the new value that the response has.
 
         `arguments` and `body` are those of the request that writes and of its response, empty if there is none. Members of folded
@@ -216,7 +216,9 @@ class Values:
         """
         here = [] if top is None else self.top_locals(top)
         opened = here if self.parts else ()
-        self.folded = {v["name"]: self.depth_and_value(v) for v in opened if self.parts.opened(v)}
+        self.folded = {
+            v["name"]: self.depth_and_value(v) for v in opened if self.parts.expanded_count(v)
+        }
         self.settled = True
         kept = [] if top is None else self.local_scopes(top)
         self.scopes = {top: kept} if top is not None and kept else {}
@@ -234,7 +236,7 @@ class Values:
         """
         if self.settled:
             return self.folded.get(variable["name"], (0, variable["value"]))
-        return self.parts.opened(variable), closed(variable, KEPT_VALUE)
+        return self.parts.expanded_count(variable), adapters_value(variable, KEPT_VALUE)
 
     def kept(self, variables: Sequence[Variable]) -> list[Variable]:
         """Return what history keeps of variables: name and shortened value, of at most `KEPT_VARIABLES`."""

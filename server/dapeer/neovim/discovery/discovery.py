@@ -16,7 +16,12 @@ from dapeer.base.system import foreign_files
 from dapeer.base.system.process_table import working_directory
 from dapeer.neovim.discovery.probe import probe
 from dapeer.neovim.discovery.project import steps_between
-from dapeer.neovim.discovery.sockets import HOST_AND_PORT, announced, listening, normal
+from dapeer.neovim.discovery.sockets import (
+    HOST_AND_PORT,
+    announced_addresses,
+    neovim_addresses,
+    normalize_address,
+)
 
 AUTO: Final = "auto"
 """The target `auto`: every Neovim of the same project."""
@@ -64,7 +69,7 @@ async def find(project: Path) -> list[FoundNeovim]:
             found.append(neovim)
 
     async with anyio.create_task_group() as tasks:
-        for address in listening():
+        for address in neovim_addresses():
             tasks.start_soon(look, address)
     return sorted(_once_each(found), key=_rank)
 
@@ -114,7 +119,7 @@ async def resolve(target: str, project: Path) -> list[FoundNeovim]:
         if found:
             return found
         raise NoNeovim(f"No Neovim with the process id {target} was found.", START_ONE)
-    address = normal(target)
+    address = normalize_address(target)
     try:
         neovim = await _look(address, project)
     except Stranger as error:
@@ -160,7 +165,7 @@ def _busy(address: str, mode: str | None) -> FoundNeovim:
     The id is in the socket's name, or in the announcement of the plugin. `mode` is the one in which it waits for a key, or None.
     """
     match = _PID_IN_NAME.search(address)
-    pid = int(match[1]) if match else announced().get(address)
+    pid = int(match[1]) if match else announced_addresses().get(address)
     return FoundNeovim(address, "busy", pid=pid, cwd=_cwd_of(pid), waits_in=mode or "")
 
 

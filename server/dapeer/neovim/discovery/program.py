@@ -43,7 +43,7 @@ def too_old(version: str | None) -> bool:
     return found is not None and (int(found[1]), int(found[2])) < OLDEST
 
 
-def refusal(path: str) -> str | None:
+def too_old_note(path: str) -> str | None:
     """Return as a sentence that the Neovim at a path is too old; None if it is not, or has no version.
 
     It runs the program to ask it.

@@ -34,18 +34,20 @@ def session_folder() -> Path | None:
     return Path(found) if found else None
 
 
-def listening() -> list[str]:
+def neovim_addresses() -> list[str]:
     """Return the addresses of this user's Neovims, sorted; dead ones are among them.
 
     They are sockets where Neovim makes its own, what the plugin has announced, and the Neovim of this terminal.
     """
-    found = {str(path) for path in _sockets() if _is_own_socket(path)} | announced().keys()
+    found = {
+        str(path) for path in _sockets() if _is_own_socket(path)
+    } | announced_addresses().keys()
     if (terminal := terminal_of()) is not None:
         found.add(terminal)
     return sorted(found)
 
 
-def announced() -> dict[str, int]:
+def announced_addresses() -> dict[str, int]:
     """Return the addresses that Neovims' plugins announce, with their process ids.
 
     They are in files of `core/knock.lua`; a file that is invalid, or announces another user's socket, is ignored.
@@ -57,7 +59,7 @@ def announced() -> dict[str, int]:
     for file in files:
         with contextlib.suppress(OSError, ValueError, TypeError, LookupError):
             facts = json.loads(foreign_files.read_bytes(file).decode())
-            address = normal(str(facts["address"]))
+            address = normalize_address(str(facts["address"]))
             if HOST_AND_PORT.fullmatch(address) or _is_own_socket(Path(address)):
                 found[address] = int(facts["pid"])
     return found
@@ -69,10 +71,10 @@ def terminal_of() -> str | None:
     A person may set `NVIM_LISTEN_ADDRESS` instead.
     """
     address = next(filter(None, map(os.environ.get, NAMED_BY)), None)
-    return normal(address) if address else None
+    return normalize_address(address) if address else None
 
 
-def normal(address: str) -> str:
+def normalize_address(address: str) -> str:
     """Return the one way to write an address: `host:port`, or an absolute path without links."""
     if HOST_AND_PORT.fullmatch(address):
         return address

@@ -14,7 +14,7 @@ import anyio
 from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import Stranger
 from dapeer.base.system import folder_names
-from dapeer.base.system.folders import held, sweep
+from dapeer.base.system.folders import sweep, temporary_folder
 from dapeer.neovim.nvim_dap.feeds import Hello, Tap
 
 SECONDS_FOR_HELLO = 2.0
@@ -45,7 +45,7 @@ class Taps:
             if parent is not None:
                 # Cores that were killed have left theirs.
                 sweep(parent)
-            self.path = str(self._folder.enter_context(held(parent)) / "tap")
+            self.path = str(self._folder.enter_context(temporary_folder(parent)) / "tap")
             self._server = await asyncio.start_unix_server(self._call, self.path)
 
     def expect(self, joined: Joined) -> str:

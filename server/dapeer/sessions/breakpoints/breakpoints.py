@@ -13,7 +13,7 @@ from dapeer.dap.requested_breakpoints import (
     collects_at,
     title_of,
 )
-from dapeer.dap.requests import can
+from dapeer.dap.requests import is_supported
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.doings import Doings
@@ -65,7 +65,7 @@ class Breakpoints:
         return list(dict.fromkeys([*self.by_path, *self.points.by_path]))
 
     @property
-    def news(self) -> int:
+    def change_count(self) -> int:
         """How often breakpoints on lines, and all that collects, have changed; equal numbers mean no change."""
         return self.changes + self.points.news + self.collecting.news
 
@@ -190,7 +190,7 @@ class Breakpoints:
         moved = (
             sent["line"]
             for mirror in mirrors
-            for sent, made in mirror.placed.at(path)
+            for sent, made in mirror.placed.breakpoints_in(path)
             if made.get("line") == line and any(self.on(path, sent["line"], client))
         )
         return line if any(self.on(path, line, client)) else next(moved, line)
@@ -292,7 +292,7 @@ class Breakpoints:
         for notify in self.filter_listeners:
             notify(filters)
 
-    def left(self, client: str) -> list[str]:
+    def drop_client(self, client: str) -> list[str]:
         """Remove all with which a client collects, which has disconnected, on lines and at functions.
 
         Return the files in which it had collected on lines.
@@ -330,7 +330,9 @@ OPTIONS = ("condition", "hitCondition", "logMessage")
 def unsupported(mirror: Mirror, requested: RequestedBreakpoint) -> list[str]:
     """Return those of a breakpoint's options (`condition`, …) that the adapter does not support."""
     return [
-        option for option in OPTIONS if option in requested and not can(mirror.capabilities, option)
+        option
+        for option in OPTIONS
+        if option in requested and not is_supported(mirror.capabilities, option)
     ]
 
 
@@ -339,4 +341,4 @@ def answered(mirror: Mirror, path: str, requested: RequestedBreakpoint) -> Break
 
     None if it was not sent or not answered.
     """
-    return mirror.placed.on(path, requested["line"], collecting="collect" in requested)
+    return mirror.placed.state_on_line(path, requested["line"], collecting="collect" in requested)

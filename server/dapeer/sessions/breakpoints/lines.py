@@ -104,7 +104,7 @@ class LineBreakpoints:
         """
         sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.road == "log points":
-            sent += self.log.of(path, requested)
+            sent += self.log.log_points_of(path, requested)
         arguments: SetBreakpointsArguments = {
             "source": {"path": path, "name": Path(path).name},
             "breakpoints": [
@@ -148,12 +148,12 @@ class LineBreakpoints:
         for path in changed:
             await self.set(path, self.log.requested(path))
 
-    def remove(self, number: int) -> None:
+    def remove_log_points(self, number: int) -> None:
         """Remove, in the background, the log points of the point `number`, which has brought all its rows.
 
         Nothing happens if they are gone, or the adapter's log points cannot be removed while it runs.
         """
-        if self.log.removes(number):
+        if self.log.note_complete(number):
             BackgroundTask(self._remove(number))
 
     async def _remove(self, number: int) -> None:
@@ -166,7 +166,7 @@ class LineBreakpoints:
             await self.log.log_at_functions()
             for path in self.log.files(number):
                 await self.set(path, self.log.requested(path))
-                over = self.log.over(path)
+                over = self.log.completed_breakpoints(path)
                 made = [Breakpoint(verified=True, line=each["line"], message=OVER) for each in over]
                 body: Body = {"source": {"path": path}, "breakpoints": over, "made": made}
                 self._observe(Event(TRACED, body))

@@ -53,10 +53,10 @@ class LogLines:
         """The log points at functions that have no place."""
 
     def requested(self, path: str) -> Sequence[RequestedBreakpoint]:
-        """Return the breakpoints of a file that `of` was given last; empty: none yet."""
+        """Return the breakpoints of a file that `log_points_of` was given last; empty: none yet."""
         return self._requested.get(path, ())
 
-    def of(
+    def log_points_of(
         self, path: str, requested: Sequence[RequestedBreakpoint]
     ) -> Iterator[Mapping[str, Any]]:
         """Yield the log points to send for what is collected in a file, one per line; keep `requested`.
@@ -77,7 +77,7 @@ class LogLines:
             first, *others = by_line[line]
             yield {**first, "others": others} if others else first
 
-    def removes(self, number: int) -> bool:
+    def note_complete(self, number: int) -> bool:
         """Record that a point has all its rows; return whether there are log points of it to remove now.
 
         False also the second time, and if the adapter's log points cannot be removed while it runs.
@@ -95,7 +95,7 @@ class LogLines:
         path = self._collected.points[number].path
         return [*([path] if path in self._requested else ()), *at]
 
-    def over(self, path: str) -> list[RequestedBreakpoint]:
+    def completed_breakpoints(self, path: str) -> list[RequestedBreakpoint]:
         """Return those breakpoints of a file that collect, and whose point has all its rows already."""
         collecting_here = [each for each in self.requested(path) if "collect" in each]
         return [

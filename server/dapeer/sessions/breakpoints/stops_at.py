@@ -51,7 +51,7 @@ class StopsAt:
         self._logging: Sequence[Mapping[str, Any]] = ()
         self._setting = anyio.Lock(fast_acquire=True)
 
-    async def functions(self, names: Sequence[str]) -> None:
+    async def set_functions(self, names: Sequence[str]) -> None:
         """Send function breakpoints for these names, the session's own functions, and those of filters."""
         self._function_names = names
         async with self._setting:
@@ -100,16 +100,16 @@ class StopsAt:
         """Send `setFunctionBreakpoints` with these breakpoints; return the response's body."""
         return await self._request("setFunctionBreakpoints", {"breakpoints": requested})
 
-    async def exceptions(self, texts: Sequence[str]) -> None:
+    async def set_exceptions(self, texts: Sequence[str]) -> None:
         """Send the exception filters `texts`, in place of all others.
 
         Each is a filter, a type, or `filter:type`. Filters that stand for functions are sent as function breakpoints.
         """
-        arguments = await self.arguments_for(texts)
+        arguments = await self.prepare_exceptions(texts)
         if self._supports("setExceptionBreakpoints"):
             await self._request("setExceptionBreakpoints", arguments)
 
-    async def arguments_for(self, texts: Sequence[str]) -> SetExceptionBreakpointsArguments:
+    async def prepare_exceptions(self, texts: Sequence[str]) -> SetExceptionBreakpointsArguments:
         """Send function breakpoints for the filters that stand for functions.
 
         Return the arguments for the others. They are the arguments of `setExceptionBreakpoints`; each of `texts` is a filter, a type, or
@@ -118,7 +118,7 @@ class StopsAt:
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):
             self._of_filters = functions
-            await self.functions(self._function_names)
+            await self.set_functions(self._function_names)
         offered = self._mirror.exception_filters
         if self._conditions and self._supports("exceptionFilterOptions"):
             chosen = [each for each in texts if each in offered]
@@ -129,10 +129,10 @@ class StopsAt:
         """Raise `ArgumentError` if the adapter cannot stop at one of these filters, types, or `filter:type`."""
         self.filters.check(texts, self._mirror.exception_filters, self._adapter)
 
-    def standing(self, texts: Sequence[str] | None) -> Sequence[str] | None:
+    def filters_at_start(self, texts: Sequence[str] | None) -> Sequence[str] | None:
         """Return the exception filters to send at a start: those of `texts` that the adapter has.
 
         If `texts` is None, these are the adapter's default filters. None: the adapter has no exception filters, so no request is to be
         sent.
         """
-        return self.filters.standing(texts, self._mirror.exception_filters)
+        return self.filters.filters_at_start(texts, self._mirror.exception_filters)

@@ -87,7 +87,7 @@ class Watching:
         self.recorded.clear()
         await self._lines.unwatch(*points)
 
-    def news(self, project: Path) -> Iterator[tuple[Watch, str, bool]]:
+    def outcomes(self, project: Path) -> Iterator[tuple[Watch, str, bool]]:
         """Yield each watch, a sentence on its outcome at the stop or end, and whether it has come true.
 
         Watches that have nothing to tell yet are left out. Rows that were not read yet do not count. `project` is the folder to which

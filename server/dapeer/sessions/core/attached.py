@@ -61,14 +61,14 @@ class AttachedProgram:
             os.close(self._file)
             self._file = None
 
-    async def ended(self, seconds: float) -> bool:
+    async def wait_for_end(self, seconds: float) -> bool:
         """Wait at most `seconds` for the process to end; return whether it has ended by then."""
         if self._file is not None:
             with anyio.move_on_after(seconds):
-                await process_end.over(self.pid, self._file)
+                await process_end.wait_for_end(self.pid, self._file)
         return self._has_ended()
 
-    async def has_taken_stop(self, seconds: float) -> None:
+    async def wait_for_stop_signal(self, seconds: float) -> None:
         """Wait at most `seconds` until the process has no pending SIGTRAP, or has ended; nothing is returned.
 
         Some debuggers stop a program by SIGTRAP. Where the signal is still pending when the debugger detaches, it kills the program, so a

@@ -35,7 +35,7 @@ class Detached:
         self._relay = relay
         self._reported: set[int] = set()
 
-    def look(self) -> None:
+    def record_processes(self) -> None:
         """Record which processes have left the POSIX session.
 
         That can be seen only while the program lives.
@@ -43,18 +43,18 @@ class Detached:
         self._processes.detached()
 
     def unreported(self) -> list[str]:
-        """Return at most one note that names the processes found by `left`, and the tool call that ends them.
+        """Return at most one note that names the processes found by `take_unreported`, and the tool call that ends them.
 
         The list is empty while the program runs, and where there is no process that was not reported before. What the note names counts
         as reported.
         """
-        new = self.left()
+        new = self.take_unreported()
         if not new:
             return []
         way = "dap_terminate(detached=true) ends what has left the program's POSIX session"
         return [f"still running: {named(new)}; {way}"]
 
-    def left(self) -> dict[int, str]:
+    def take_unreported(self) -> dict[int, str]:
         """Return the processes that outlived the program as command lines by pid, and record them as reported.
 
         A process is returned only once. Left out are processes that a session still debugs, those of the debugger itself, and those that

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 
-from dapeer.adapters.choice.choice import debugs
+from dapeer.adapters.choice.choice import can_debug
 from dapeer.adapters.definition.quirks import deadly_signal
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.log_points import LogPointReader
@@ -155,7 +155,7 @@ class DirectSession(Session):
                 case "startDebugging":
                     offer = Offer(arguments)
                     self.offers.put(offer)
-                    await offer.taken()
+                    await offer.wait_until_accepted()
                     return {}
                 case "runInTerminal" if arguments.get("args"):
                     screen = self.plan.definition.quirks.screen
@@ -168,7 +168,7 @@ class DirectSession(Session):
                     raise Unsupported(f"dapeer does not support `{request.command}`.", "")
         except DapeerError as error:
             if isinstance(error, Overstepped):
-                self.channel.blame(error.what)
+                self.channel.record_fault(error.what)
             raise RequestFailed(request.command, str(error)) from error
 
     def _enter(self, terminal: Terminal) -> None:
@@ -185,7 +185,7 @@ class DirectSession(Session):
 
         False in any session that looks at a core dump.
         """
-        return self.plan.core is None and debugs(self._definitions, self.plan.definition, path)
+        return self.plan.core is None and can_debug(self._definitions, self.plan.definition, path)
 
     def may_run_elsewhere(self, path: str) -> bool:
         """Return whether `path`, a source file, may run in a process that the adapter does not debug.
@@ -250,7 +250,7 @@ class DirectSession(Session):
                 inside = self.plan.definition.quirks.program_inside
                 self.adapter_lost = not (self._leaving or self.by_us or (inside and killed))
                 if self.attached is not None and not self._leaving:
-                    await self.attached.ended(SECONDS_TO_LOSE)
+                    await self.attached.wait_for_end(SECONDS_TO_LOSE)
                     self._learn_fate()
         finally:
             self.finish()
@@ -292,7 +292,7 @@ class DirectSession(Session):
         await self.program.arriving.idle()
         if signal := deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0):
             self.ending.explain(f"probably killed by {signal}")
-        await self.watch.settled(mirror.exit_code)
+        await self.watch.wait_for_cause(mirror.exit_code)
         if self.process.terminal is not None:
             await self.process.terminal.drained(SECONDS_WITHOUT_OUTPUT)
         if not self.over and not self._leaving:
@@ -325,7 +325,7 @@ class DirectSession(Session):
         if (stop := self.mirror.stop) is not None:
             await self.resume("continue", {"threadId": stop.thread_id})
         if self.attached is not None:
-            await self.attached.has_taken_stop(SECONDS_TO_TAKE_STOP)
+            await self.attached.wait_for_stop_signal(SECONDS_TO_TAKE_STOP)
 
     async def leave(self, seconds: float, *, terminate: bool) -> None:
         """Send `disconnect` and wait at most `seconds` for the response.

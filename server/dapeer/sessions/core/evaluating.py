@@ -59,13 +59,13 @@ async def _cancelled(session: Session, seconds: float) -> bool:
 
     False if no evaluation is pending, or the connection fails. The wait is not interrupted by a cancellation.
     """
-    sent = session.channel.awaited("evaluate")
+    sent = session.channel.newest_unanswered("evaluate")
     if sent is None:
         return False
     with contextlib.suppress(ChannelError), anyio.CancelScope(shield=True):
         await session.channel.send("cancel", {"requestId": sent.seq})
         return await session.wait_for(
-            lambda: session.channel.awaited("evaluate") is not sent, seconds
+            lambda: session.channel.newest_unanswered("evaluate") is not sent, seconds
         )
     return False
 
@@ -97,7 +97,7 @@ async def set_variable(
         return await session.request("setVariable", arguments)
 
 
-async def walk(
+async def walk_to_variable(
     session: Session, segments: Sequence[str], frame: int | None
 ) -> tuple[Variable | None, int]:
     """Find a variable by its path: a name in one of the frame's scopes, then the names of children.
@@ -128,10 +128,12 @@ async def walk(
     return None, 0
 
 
-async def known(session: Session, path: str, frame: int | None) -> tuple[Variable | None, int]:
-    """Find a variable as `walk` does, by a text; `(None, 0)` if the text is no path or names nothing."""
+async def find_variable_by_text(
+    session: Session, path: str, frame: int | None
+) -> tuple[Variable | None, int]:
+    """Find a variable as `walk_to_variable` does, by a text; `(None, 0)` if the text is no path or names nothing."""
     with contextlib.suppress(ArgumentError):
-        return await walk(session, variable_path.parse(path), frame)
+        return await walk_to_variable(session, variable_path.parse(path), frame)
     return None, 0
 
 

@@ -64,7 +64,7 @@ class ForwardedSession(Session):
         self.feed = feed.name
         if definition is not None:
             # The program is unpatched, so what its adapter leaves out is requested or noted.
-            self.where.complete(definition.stopping.folded)
+            self.where.ask_program(definition.stopping.folded)
             children = definition.children
             self.delegates = parent is None and children is not None and children.primary
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from dapeer.adapters.choice.attachable import command_line
 from dapeer.adapters.choice.core_dump import CoreDump
-from dapeer.adapters.choice.interpreter import faster
+from dapeer.adapters.choice.interpreter import why_slow
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.hints import advise
 from dapeer.adapters.definition.placeholders import fill
@@ -177,7 +177,7 @@ class Plan:
         )
         values = {**self.inputs, "exception_filters": self.exception_filters}
         hint = functools.partial(advise, self.definition.hints, values)
-        missing = self.tests.missing if self.tests else None
+        missing = self.tests.why_unknown if self.tests else None
         program = str(self.inputs.get("program") or "") if self.launched else ""
         remarks = [str(self.inputs.get("remark") or "")]
         if not self.launched and "pid" in self.inputs and "pid" in self.definition.attach:
@@ -188,7 +188,7 @@ class Plan:
         if python is None:
             return Advice(hint, None, missing, program, remark)
         cwd = Path(str(self.inputs["cwd"]))
-        slow = functools.partial(faster, str(python), self.definition.interpreter, cwd)
+        slow = functools.partial(why_slow, str(python), self.definition.interpreter, cwd)
         return Advice(hint, str(python), missing, program, remark, slow)
 
     def untested(self, printed: str) -> str | None:

@@ -124,7 +124,7 @@ class ProcessWatch:
         self._task = self._file = None
         self.pid = 0
 
-    async def settled(self, exit_code: int | None) -> None:
+    async def wait_for_cause(self, exit_code: int | None) -> None:
         """Wait until the cause of the process's end is recorded, if its exit code is negative.
 
         The wait takes at most `SECONDS_TO_DIE`. CodeLLDB reports -1 for a program that a signal kills: with much memory, its end takes a
@@ -148,7 +148,7 @@ class ProcessWatch:
         `file` is the pidfd of `pid`. The end of a process that is not surely the debuggee counts only if a signal killed it.
         """
         session = self._session
-        killer = await process_end.over(pid, file, lambda: self._stopped)
+        killer = await process_end.wait_for_end(pid, file, lambda: self._stopped)
         if killer is None and not self._sure:
             return
         self._dead, self._killer = killer is not None, killer
@@ -168,7 +168,7 @@ class ProcessWatch:
 
     def _lose(self) -> None:
         """Record the program's end in the session, with the cause."""
-        self._session.lose(self._why())
+        self._session.record_end(self._why())
 
     def _why(self) -> str:
         """Return the cause of the end: a signal, or that the adapter did not report the end."""

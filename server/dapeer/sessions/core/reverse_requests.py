@@ -25,8 +25,8 @@ class Offer:
     """How its adapter wants that done: `configuration`, and perhaps `request`."""
     _answer: Answer[None] = field(default_factory=Answer[None])
 
-    async def taken(self) -> None:
-        """Wait until the holder of the session calls `take` or `refuse`.
+    async def wait_until_accepted(self) -> None:
+        """Wait until the holder of the session calls `accept` or `refuse`.
 
         Raises:
             DapeerError: The offer was refused with this error: the process is not wanted, or cannot be reached, and runs on
@@ -34,12 +34,12 @@ class Offer:
         """
         await self._answer.wait()
 
-    def take(self) -> None:
-        """Tell the waiting `taken` that a session for the process has begun."""
+    def accept(self) -> None:
+        """Tell the waiting `wait_until_accepted` that a session for the process has begun."""
         self._answer.give(None)
 
     def refuse(self, error: DapeerError) -> None:
-        """Have the waiting `taken` raise `error`: there is no session for the process."""
+        """Have the waiting `wait_until_accepted` raise `error`: there is no session for the process."""
         self._answer.fail(error)
 
 

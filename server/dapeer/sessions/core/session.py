@@ -15,7 +15,7 @@ from dapeer.collecting.rows.collected import Gathered
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
-from dapeer.dap.requests import CONTROL, ENDS, can
+from dapeer.dap.requests import CONTROL, ENDS, is_supported
 from dapeer.dap.sent_requests import ResumingCommand, SendRequest
 from dapeer.dap.transport import Transport
 from dapeer.mirror.frames import Frames
@@ -171,10 +171,10 @@ class Session(SessionControl):
         if not self.over:
             self.over = True
             if not self.mirror.ended:
-                self.lose(self.channel.breach or self.why_over())
+                self.record_end(self.channel.breach or self.why_over())
             self.program.waiters.wake()
 
-    def lose(self, cause: str) -> None:
+    def record_end(self, cause: str) -> None:
         """Record an end of the program that no message reports.
 
         Set the cause, unless one is known, and apply a `terminated` event.
@@ -189,7 +189,7 @@ class Session(SessionControl):
         """
         meaning = self.post_mortem.meaning_of(message) if self.post_mortem else message
         if meaning is not None:
-            self._take_in(self.advice.explained(meaning))
+            self._take_in(self.advice.with_hint(meaning))
 
     def _take_in(self, message: Message) -> None:
         """Apply a message to the mirror and the inspection, call `on_message`, then publish it.
@@ -200,10 +200,10 @@ class Session(SessionControl):
         if isinstance(message, Event) and message.event == "initialized":
             self.initialized.set()
         self.inspect.on_message(message)
-        if number := self.mirror.gathered.full(message):
+        if number := self.mirror.gathered.filled_point(message):
             # Some adapters tell what a child logs in the session of its parent.
             for each in self.program.sessions if self.delegates else [self]:
-                each.lines.remove(number)
+                each.lines.remove_log_points(number)
         self.on_message(message)
         self.program.publish(self, message)
 
@@ -310,7 +310,7 @@ class Session(SessionControl):
         It does if it advertises `name`, or every adapter has it. In a core dump, requests that need a process are not supported.
         """
         allowed = self.post_mortem is None or self.post_mortem.allows(name)
-        return allowed and can(self.mirror.capabilities, name)
+        return allowed and is_supported(self.mirror.capabilities, name)
 
     def has_now(self, name: str) -> bool:
         """Return whether a request, or an option of requests, can be used now: the adapter has it, and runs."""
@@ -341,7 +341,7 @@ class Session(SessionControl):
             RequestFailed: The adapter answered that it cannot.
             Unsupported: The adapter does not advertise the request.
         """
-        self.mirror.stopped()
+        self.mirror.require_stop()
         with contextlib.suppress(ChannelClosed, RequestTimeout):
             await self.send(command, arguments)
 

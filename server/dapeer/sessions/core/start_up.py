@@ -90,7 +90,11 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
         with contextlib.suppress(DapeerError):
             await session.lines.collect_at([*breakpoints.collecting.values()])
     stop = mirror.stop
-    if stop is None or session.plan.inputs.get("stop_on_entry") or mirror.placed.stops(stop.body):
+    if (
+        stop is None
+        or session.plan.inputs.get("stop_on_entry")
+        or mirror.placed.is_breakpoint_stop(stop.body)
+    ):
         return
     with contextlib.suppress(DapeerError):
         await session.resume("continue", {"threadId": stop.thread_id})
@@ -155,7 +159,7 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     ]
     functions = breakpoints.functions or session.stops_at.own
     if functions and session.supports("setFunctionBreakpoints"):
-        sent.append(session.stops_at.functions(breakpoints.functions))
+        sent.append(session.stops_at.set_functions(breakpoints.functions))
     if (
         breakpoints.collecting
         and not session.delegates
@@ -163,14 +167,14 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     ):
         sent.append(session.lines.collect_at([*breakpoints.collecting.values()]))
     if filters is not None:
-        sent.append(session.stops_at.exceptions(filters))
-    await all_of(map(_unless_refused, sent))
+        sent.append(session.stops_at.set_exceptions(filters))
+    await all_of(map(_ignore_rejection, sent))
     if session.supports("configurationDone"):
         seconds = session.plan.definition.timeouts.launch
         await session.request("configurationDone", seconds=seconds)
 
 
-async def _unless_refused(sent: Awaitable[None]) -> None:
+async def _ignore_rejection(sent: Awaitable[None]) -> None:
     """Await a request; an error response (`RequestFailed`) raises nothing."""
     with contextlib.suppress(RequestFailed):
         await sent
@@ -202,7 +206,7 @@ async def _improve(session: DirectSession) -> None:
         answer = str(error)
     if answer:
         log.info("%s stays as it is: %s", session.plan.title(), answer)
-        session.where.complete(definition.stopping.folded)
+        session.where.ask_program(definition.stopping.folded)
 
 
 def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] | None:
@@ -212,7 +216,7 @@ def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] 
     """
     chosen = session.plan.exception_filters
     if chosen is None:
-        return session.stops_at.standing(breakpoints.exceptions)
+        return session.stops_at.filters_at_start(breakpoints.exceptions)
     session.stops_at.check(chosen)
     return chosen
 

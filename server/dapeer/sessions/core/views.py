@@ -51,13 +51,13 @@ def _view(session: Session) -> look.Snapshot:
     """
     stop = session.mirror.stop
     if stop is not None:
-        return look.stopped(session.id, session.mirror, stop, session.project)
+        return look.snapshot_of_stop(session.id, session.mirror, stop, session.project)
     last = session.mirror.history.latest
     since = max(last.reported.output_start if last else 0, session.program.output.shown)
     if session.mirror.ended:
         error = None if session.by_us else session.errors.last()
         failed = "" if session.by_us else session.errors.of_debugger()
-        return look.ended(
+        return look.snapshot_of_end(
             session.id,
             session.mirror,
             since,
@@ -66,10 +66,10 @@ def _view(session: Session) -> look.Snapshot:
             by_us=session.by_us,
             error=error,
         )
-    return look.running(session.id, session.mirror, since, session.project)
+    return look.snapshot_of_running(session.id, session.mirror, since, session.project)
 
 
-async def looked_at(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
+async def inspect_stop(session: Session, seconds: float = SECONDS_TO_LOOK) -> None:
     """Request what a snapshot of the current stop needs, for at most `seconds`; nothing is returned.
 
     The mirror keeps the answers. While the program runs nothing is requested.
@@ -98,10 +98,10 @@ async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.S
     Mark it as reported. What could not be fetched in time is named in the snapshot as missing. Hints of the adapter's definition are
     added.
     """
-    await looked_at(session, min(seconds, SECONDS_TO_LOOK))
+    await inspect_stop(session, min(seconds, SECONDS_TO_LOOK))
     reading, view = Reading(session.mirror), view_of(session)
     reading.mark_reported()
-    return session.advice.noted(view, session.program.output)
+    return session.advice.add_hints(view, session.program.output)
 
 
 async def wait_for_place(session: Session, seconds: float) -> None:
@@ -128,7 +128,10 @@ def summary(session: Session) -> look.Summary:
         **session.advice.facts,
         **view_of(session),
     }
-    facts |= {"problem": session.channel.fault or session.mirror.left_out, "feed": session.feed}
+    facts |= {
+        "problem": session.channel.fault or session.mirror.overflow_note,
+        "feed": session.feed,
+    }
     kept = look.Summary.__annotations__.keys() & {k for k, v in facts.items() if v is not None}
     return cast("look.Summary", {key: facts[key] for key in facts if key in kept})
 
@@ -150,7 +153,7 @@ class looking:  # noqa: N801 - it is used like a function
     def __init__(self, session: Session, thread_id: int | None = None) -> None:
         """Note the stop of the program, or of the thread `thread_id`."""
         self._session = session
-        self._stop = session.mirror.stopped(thread_id)
+        self._stop = session.mirror.require_stop(thread_id)
 
     def __enter__(self) -> Stop:
         return self._stop
@@ -158,7 +161,7 @@ class looking:  # noqa: N801 - it is used like a function
     def __exit__(self, _kind: object, error: BaseException | None, _at: object) -> None:
         if self._session.mirror.stop is self._stop:
             return
-        over = left(self._session, self._stop)
+        over = left_stop_error(self._session, self._stop)
         if over is None or not (error is None or isinstance(error, DapeerError)):
             return
         # With some adapters the inspection itself causes the next stop: then the result is still valid.
@@ -166,7 +169,7 @@ class looking:  # noqa: N801 - it is used like a function
             raise over from error
 
 
-def left(session: Session, stop: Stop) -> NotStopped | None:
+def left_stop_error(session: Session, stop: Stop) -> NotStopped | None:
     """Return the error for a call during which the program has left `stop`; None: it is still there.
 
     The error says who has resumed the program, if that is known, and whether the program has ended, or stopped again.

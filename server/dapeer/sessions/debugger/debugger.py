@@ -20,15 +20,15 @@ from typing import Any, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.adapters.choice.choice import debugs
+from dapeer.adapters.choice.choice import can_debug
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.reaper import Reaper
 from dapeer.base.errors import DapeerError, NoSession, Overdue
 from dapeer.base.system.environment import started_from
-from dapeer.base.system.exchange import unless_cancelled
+from dapeer.base.system.exchange import on_cancellation
 from dapeer.base.system.folders import sweep
-from dapeer.base.system.threads import beside
+from dapeer.base.system.threads import run_in_thread_briefly
 from dapeer.collecting.row_files import RowFolders
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
@@ -70,7 +70,7 @@ class Debugger:
         """Begin to hold sessions."""
         await self._tasks.__aenter__()
         # Remove what killed servers have left; no call waits for that, but the end does.
-        self._tasks.start_soon(beside, sweep)
+        self._tasks.start_soon(run_in_thread_briefly, sweep)
         return self
 
     async def __aexit__(
@@ -136,7 +136,7 @@ class Debugger:
             session = await self._supervisor.start(plan, arguments, parent)
         if session.delegates:
             limit = plan.definition.timeouts.launch
-            async with unless_cancelled(self.terminate, session):
+            async with on_cancellation(self.terminate, session):
                 await session.wait_for(
                     lambda: session.over or session.program.child_runs(session), limit
                 )
@@ -156,7 +156,7 @@ class Debugger:
             yield
         finally:
             session.finish()
-            self.sessions.ended(session, failed=False)
+            self.sessions.mark_ended(session, failed=False)
 
     async def terminate(self, session: Session) -> None:
         """End debuggee and session, children first; kill what has not ended after `SECONDS_TO_END`.
@@ -185,7 +185,7 @@ class Debugger:
         Sessions that have ended are left out. Programs that their adapter would resume are killed first.
         """
         if session.detached is not None:
-            session.detached.look()
+            session.detached.record_processes()
         await self._cut_off(session, "dap_terminate")
         await self._end_children(session, end)
         if self._is_held(session):
@@ -289,7 +289,7 @@ class Debugger:
         fitting = {
             each
             for each in self.breakpoints.take_fresh()
-            if not each[1] or definition is None or debugs(self.definitions, definition, each[0])
+            if not each[1] or definition is None or can_debug(self.definitions, definition, each[0])
         }
         session.program.awaited.expect([*places, *fitting])
 
@@ -337,10 +337,10 @@ class Debugger:
         kept = {path for each in programs for path, line in each.awaited.kept_from if line}
         return self.push(*sorted(kept))
 
-    def left(self, client: str) -> None:
+    def drop_client(self, client: str) -> None:
         """Drop what a client that has disconnected collects and triggers, and start telling the sessions."""
-        self.triggers.left(client)
-        self.push(*self.breakpoints.left(client))
+        self.triggers.drop_client(client)
+        self.push(*self.breakpoints.drop_client(client))
         self.push_collecting()
 
     def push_functions(self) -> Broadcast:
@@ -351,7 +351,7 @@ class Debugger:
 
         async def send(session: Session) -> None:
             """Send the wanted function breakpoints to the session."""
-            await session.stops_at.functions(self.breakpoints.functions)
+            await session.stops_at.set_functions(self.breakpoints.functions)
 
         able = [s for s in self.sessions.values() if s.supports("setFunctionBreakpoints")]
         return self.broadcast("the function breakpoints", able, send)

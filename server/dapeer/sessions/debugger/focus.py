@@ -44,7 +44,7 @@ class Focus:
         """
         return Doer(self._runner.key if self._runner else self.key, client)
 
-    def hear(self) -> list[str]:
+    def take_news(self) -> list[str]:
         """Return at most one line on what others have done since the last call.
 
         A script always gets an empty list.
@@ -130,7 +130,7 @@ class Focus:
         self.follow(session)
         return session
 
-    def whole(self, session_id: int | None = None, *, also_ended: bool = False) -> Session:
+    def program_to_end(self, session_id: int | None = None, *, also_ended: bool = False) -> Session:
         """Return the session to end or to start again: by id, or without one the first of the default program.
 
         Raises:

@@ -149,7 +149,7 @@ class Sessions(Mapping[int, Session]):
             self.focus_on(session)
         self._notify("sessions", session)
 
-    def ended(self, session: Session, *, failed: bool) -> None:
+    def mark_ended(self, session: Session, *, failed: bool) -> None:
         """Move a session from the live ones to the ended ones, which stay readable, and notify the listeners.
 
         `failed`: it never ran, so it is dropped at once. Of programs that have ended the last `KEPT_PROGRAMS` are kept, and the rows of
@@ -164,7 +164,7 @@ class Sessions(Mapping[int, Session]):
         for program in over[:-KEPT_PROGRAMS]:
             self._drop(program.sessions)
         self._over = over[-KEPT_PROGRAMS:]
-        collected.bound([each.collected for each in self._over])
+        collected.drop_oldest_rows([each.collected for each in self._over])
         if self.focused is session and failed:
             self.focused = next(reversed(self._known.values()), None)
         self._notify("sessions", session)

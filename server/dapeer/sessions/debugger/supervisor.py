@@ -124,7 +124,7 @@ class Supervisor:
             log.exception("a child of session %s", parent.id)
             offer.refuse(Unsupported(f"dapeer cannot do it: {error}", ""))
         else:
-            offer.take()
+            offer.accept()
 
     async def _begin_child(self, parent: DirectSession, offered: Body) -> None:
         """Start the session of a child process, and return once it is connected to its adapter.
@@ -141,7 +141,7 @@ class Supervisor:
         try:
             await self._tasks.start(self._run_child, parent, parent.plan.child(offered))
         except DapeerError as error:
-            parent.channel.blame(error.what)
+            parent.channel.record_fault(error.what)
             raise
 
     async def _run_child(
@@ -200,7 +200,7 @@ class Supervisor:
                 session.watch.close()
                 if session.attached is not None and session.parent is None:
                     session.attached.close()
-                self._sessions.ended(session, failed=failure is not None)
+                self._sessions.mark_ended(session, failed=failure is not None)
                 tasks.cancel_scope.cancel()
         return failure
 

@@ -144,7 +144,7 @@ class _Container:
 
     async def members(self) -> Sequence[Variable]:
         """Return all children that are no elements; they are requested from the adapter."""
-        return _members(self._fetching, await self._fetching.named(self._reference))
+        return _members(self._fetching, await self._fetching.named_children(self._reference))
 
 
 class _Listed(_Container):

@@ -26,7 +26,7 @@ from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.other_client import OtherClient
 from dapeer.sessions.traits import FRAMES_AT_ONCE, Traits
-from dapeer.view.stacks import begins
+from dapeer.view.stacks import has_enough_frames
 
 MAX_FRAMES = 1000
 """Frames of a stack that are fetched to reach the outermost."""
@@ -77,9 +77,9 @@ class Fetching:
 
     async def threads(self) -> Mapping[int, str]:
         """Return the names of all threads by id; `threads` is sent only if the mirror does not know them."""
-        await self.other_client.looked()
-        if not self._mirror.threads_known:
-            await self._once("threads", {}, lambda: self._mirror.threads_known)
+        await self.other_client.wait_for_inspection()
+        if not self._mirror.has_all_threads:
+            await self._once("threads", {}, lambda: self._mirror.has_all_threads)
         return self._mirror.threads
 
     async def stack_trace(
@@ -93,8 +93,8 @@ class Fetching:
             NotStopped: The thread runs.
             DapeerError: The request failed.
         """
-        await self.other_client.looked()
-        stop = self._mirror.stopped(thread_id)
+        await self.other_client.wait_for_inspection()
+        stop = self._mirror.require_stop(thread_id)
         first = len(stop.stack.frames.get(thread_id, ()))
         last = min(start + levels, stop.stack.total_frames.get(thread_id, start + levels))
         if first < last:
@@ -135,7 +135,7 @@ class Fetching:
             stop.stack.total_frames.get(thread, 0),
             len(stop.stack.frames.get(thread, ())),
         )
-        if total > max(MAX_SEARCHED_FRAMES, known) and begins(stop, self._mirror.frames):
+        if total > max(MAX_SEARCHED_FRAMES, known) and has_enough_frames(stop, self._mirror.frames):
             # One more than there are: some adapters tell a number to say that there are more.
             asks: StackTraceArguments = {
                 "threadId": thread,
@@ -165,8 +165,8 @@ class Fetching:
             NotStopped: The program runs.
             DapeerError: The request failed.
         """
-        await self.other_client.looked()
-        stop = self._mirror.stopped()
+        await self.other_client.wait_for_inspection()
+        stop = self._mirror.require_stop()
         if frame_id not in stop.values.scopes:
             await self._once(
                 "scopes", {"frameId": frame_id}, lambda: frame_id in stop.values.scopes
@@ -182,8 +182,8 @@ class Fetching:
             NotStopped: The program runs.
             DapeerError: The request failed.
         """
-        await self.other_client.looked()
-        stop = self._mirror.stopped()
+        await self.other_client.wait_for_inspection()
+        stop = self._mirror.require_stop()
 
         def known() -> bool:
             """Return whether the mirror has the children, as they are now."""
@@ -200,8 +200,8 @@ class Fetching:
         """
         return await self._chosen(reference, filter=kind, start=start, count=count)
 
-    async def named(self, reference: int) -> Sequence[Variable]:
-        """Send `variables` for all `named` children of a variable, and return the answer as it is."""
+    async def named_children(self, reference: int) -> Sequence[Variable]:
+        """Send `variables` for all `named_children` children of a variable, and return the answer as it is."""
         return await self._chosen(reference, filter="named")
 
     async def _chosen(self, reference: int, **which: Unpack[_Part]) -> Sequence[Variable]:
@@ -209,7 +209,7 @@ class Fetching:
 
         Return the children.
         """
-        await self.other_client.looked()
+        await self.other_client.wait_for_inspection()
         arguments: VariablesArguments = {"variablesReference": reference, **which}
         return (await self._request("variables", arguments)).get("variables") or []
 
@@ -239,7 +239,7 @@ class Fetching:
                 if is_list(variable["value"])
                 else ("named", MAX_MEMBERS)
             )
-            await quietly(self.page(variable["variablesReference"], kind, 0, most))
+            await ignore_failure(self.page(variable["variablesReference"], kind, 0, most))
 
     async def exception_info(self, thread_id: int) -> Body:
         """Return the body of `exceptionInfo` for a stopped thread; empty: the adapter gives none.
@@ -250,8 +250,8 @@ class Fetching:
             NotStopped: The thread runs.
             DapeerError: The request failed.
         """
-        await self.other_client.looked()
-        stop = self._mirror.stopped(thread_id)
+        await self.other_client.wait_for_inspection()
+        stop = self._mirror.require_stop(thread_id)
         if stop.exception is None:
             asks: ExceptionInfoArguments = {"threadId": thread_id}
             await self._once("exceptionInfo", asks, lambda: stop.exception is not None)
@@ -301,7 +301,7 @@ class Fetching:
                 return
         fetch = self._fetching[key] = Answer()
         try:
-            await self.other_client.answered(command, arguments)
+            await self.other_client.wait_for_answer(command, arguments)
             if not known():
                 await cast("_SendAny", self._request)(command, arguments)
             fetch.give("here")
@@ -313,17 +313,17 @@ class Fetching:
             fetch.give("given up")
 
 
-async def together(*fetches: Coroutine[Any, Any, object]) -> None:
+async def run_together(*fetches: Coroutine[Any, Any, object]) -> None:
     """Run all coroutines side by side, and wait for all of them; errors of requests are dropped."""
     if not fetches:
         return
     async with anyio.create_task_group() as tasks:
         for each in fetches[1:]:
-            tasks.start_soon(quietly, each)
-        await quietly(fetches[0])
+            tasks.start_soon(ignore_failure, each)
+        await ignore_failure(fetches[0])
 
 
-async def quietly(fetch: Coroutine[Any, Any, object]) -> None:
+async def ignore_failure(fetch: Coroutine[Any, Any, object]) -> None:
     """Await a request for a part of what is shown; a `DapeerError`, `KeyError` or `ValueError` is dropped."""
     try:
         await fetch

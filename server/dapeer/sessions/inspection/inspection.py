@@ -30,8 +30,8 @@ from dapeer.sessions.inspection.explaining import evaluate_members, explain, is_
 from dapeer.sessions.inspection.fetching import (
     FIRST_ELEMENTS,
     Fetching,
-    quietly,
-    together,
+    ignore_failure,
+    run_together,
 )
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.source_versions import SourceVersions, lines_around
@@ -171,7 +171,7 @@ class Inspection(Fetching):
         if stop.top and path:
             line = stop.top["line"]
             around = self.source(path, line, snapshot.SOURCE_AROUND, stop.top["name"])
-            source = around and excerpt.within(*around, line, stop.top["name"])
+            source = around and excerpt.lines_of_function(*around, line, stop.top["name"])
             warning = self.editions.warning(path, line, stop.top["name"])
             found = replace(stop.found, source=source, outdated_source=warning)
             self._mirror.learn(stop, found)
@@ -198,7 +198,7 @@ class Inspection(Fetching):
         if self._looked is not None:
             await self._looked.wait()
         if stop.values.outdated or (stop.top is None and not stop.stack.frames):
-            await quietly(self._locals(stop))
+            await ignore_failure(self._locals(stop))
 
     async def _look(self, stop: Stop, looked: anyio.Event) -> None:
         """Fetch all that is shown of a stop, and wait for its output; set `looked` at the end in any case.
@@ -211,7 +211,7 @@ class Inspection(Fetching):
             confirmed = self._arriving.is_confirmed
             output = [self._arriving.complete(self._mirror, stop)] if confirmed else []
             # What comes last is waited for here, where the answer wakes who waits without another task between.
-            await together(*output, self._look_around(stop))
+            await run_together(*output, self._look_around(stop))
             # A step without output by now has most likely printed nothing, so it does not wait; later output
             # is shown with the next stop.
             since = stop.reported.output_start
@@ -243,13 +243,13 @@ class Inspection(Fetching):
     async def _look_around(self, stop: Stop) -> None:
         """Fetch threads, exception and locals of a stop side by side; errors raise nothing."""
         if stop.thread_id == UNKNOWN:
-            await quietly(self.threads())
+            await ignore_failure(self.threads())
         beside: list[Coroutine[Any, Any, object]] = []
-        if not self._mirror.threads_known:
+        if not self._mirror.has_all_threads:
             beside.append(self.threads())
         if stop.reason == "exception":
             beside.append(self.exception_info(stop.thread_id))
-        await together(self._locals(stop), *beside)
+        await run_together(self._locals(stop), *beside)
 
     async def _locals(self, stop: Stop) -> None:
         """Fetch stack, source, scopes and locals of a stop, and find out why the program has stopped."""
@@ -257,14 +257,14 @@ class Inspection(Fetching):
         if frame is None:
             return
         if path := frame_path(frame):
-            await quietly(self.look_for_reload(path))
+            await ignore_failure(self.look_for_reload(path))
             self._sourced = None if self.editions.old(path) else self._sourced
         self._keep_source(stop)
-        await quietly(explain(self._mirror, stop, self._expressions, self._evaluated))
-        await together(
+        await ignore_failure(explain(self._mirror, stop, self._expressions, self._evaluated))
+        await run_together(
             self._scopes_of(stop, frame),
             self._stack_of(stop),
-            quietly(self._source_of(stop, frame)),
+            ignore_failure(self._source_of(stop, frame)),
         )
 
     async def _source_of(self, stop: Stop, frame: StackFrame) -> None:
@@ -279,7 +279,7 @@ class Inspection(Fetching):
         line = frame["line"]
         around = lines_around(lines, line, snapshot.SOURCE_AROUND)
         if kind and around:
-            source = excerpt.within(*around, line, frame["name"])
+            source = excerpt.lines_of_function(*around, line, frame["name"])
             self._mirror.learn(stop, replace(stop.found, source=source))
 
     async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:
@@ -307,7 +307,7 @@ class Inspection(Fetching):
         except RequestFailed as error:
             self._mirror.learn(stop, replace(stop.found, withheld=error.message))
         scopes = stop.values.local_scopes(frame["id"])
-        await together(*(self.variables(scope["variablesReference"]) for scope in scopes))
+        await run_together(*(self.variables(scope["variablesReference"]) for scope in scopes))
         await self._open(stop)
 
     async def _stack_of(self, stop: Stop) -> None:
@@ -332,20 +332,20 @@ class Inspection(Fetching):
         closed += [each for each in others[:room] if self.is_closed(each, whole=False)]
         if self.folded is not None:
             bare = [each for each in needed if is_bare(each, self._expressions)][:MAX_LOCALS]
-            await quietly(
+            await ignore_failure(
                 evaluate_members(
                     self._mirror, stop, [*bare, *closed], self._expressions, self._evaluated
                 )
             )
             closed = [each for each in closed if each["variablesReference"] not in parts.reported]
-        await together(*map(self.unfold, closed))
+        await run_together(*map(self.unfold, closed))
         if not parts.first:
             return
         level = needed[:FIRST_ELEMENTS]
         with anyio.move_on_after(SECONDS_TO_OPEN):
             for _ in range(MAX_LEVELS):
-                level = [inner for each in level for inner in parts.inside(each)][:most]
-                await together(*map(self.unfold, filter(self.is_closed, level)))
+                level = [inner for each in level for inner in parts.members_of(each)][:most]
+                await run_together(*map(self.unfold, filter(self.is_closed, level)))
 
     async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
         """Send `evaluate` with a frame id and DAP context; return the result's text."""
@@ -362,7 +362,7 @@ class Inspection(Fetching):
             DapeerError: The evaluation failed.
             ValueError: Its result is no JSON.
         """
-        change, old = self.editions.known(path), self.editions.old(path)
+        change, old = self.editions.known_change(path), self.editions.old(path)
         if not self._expressions.texts or (change is None and old is None):
             return
         then = change.then if change else old and old.text

@@ -111,7 +111,7 @@ class OtherClient:
         """Whether the client waits for an answer to a request about the stop."""
         return bool(self._requests)
 
-    async def answered(self, command: str, arguments: Body) -> None:
+    async def wait_for_answer(self, command: str, arguments: Body) -> None:
         """Wait for the answer to the client's own request of the same kind, if it has sent it or is about to.
 
         The mirror then has the answer, so dapeer need not ask. The wait has a limit.
@@ -132,7 +132,7 @@ class OtherClient:
         if waits():
             await self._wait_for(lambda: not waits(), SECONDS_TO_ANSWER)
 
-    async def looked(self) -> None:
+    async def wait_for_inspection(self) -> None:
         """Wait until the person's client has asked all that it wants of the stop, if it looks first.
 
         Return at once if dapeer looks first.

@@ -172,7 +172,7 @@ class SourceVersions:
             return None
         return SourceChange(self._kept[path], now)
 
-    def known(self, path: str) -> SourceChange | None:
+    def known_change(self, path: str) -> SourceChange | None:
         """Return what `change` does for a file whose text is kept already; None for any other."""
         return self.change(path) if path in self._kept else None
 

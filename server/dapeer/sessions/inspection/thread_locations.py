@@ -25,10 +25,10 @@ from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.dap.sent_requests import EvaluateArguments, SendRequest
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.places import SPEC, Seen, Sight, ThreadLocation, by_thread, parsed
+from dapeer.mirror.places import SPEC, Seen, Sight, ThreadLocation, by_thread, parse_places
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.inspection import Inspection
-from dapeer.view.stacks import frame_line, left_out, missing
+from dapeer.view.stacks import frame_line, frames_left_out, left_out
 
 SECONDS_TO_LOOK_AROUND = 1.5
 """Timeout of the inspection; later results are left out."""
@@ -267,7 +267,7 @@ class Whereabouts:
         except ValueError:
             return {}
 
-    def complete(self, folded: re.Pattern[str] | None) -> None:
+    def ask_program(self, folded: re.Pattern[str] | None) -> None:
         """Have the program asked at later stops for what its unpatched adapter leaves out.
 
         `folded` is the pattern by which values show that elements were left out; None: they do not.
@@ -289,7 +289,7 @@ class Whereabouts:
             if answer is None:
                 return
             seen = by_thread(names, answer.get("threads", ())).get(stop.thread_id)
-            others = missing(seen.frames if seen else (), [top, *callers])
+            others = frames_left_out(seen.frames if seen else (), [top, *callers])
             self._left_out[chain] = left_out(others, self._mirror.frames, self.sight.hides)
         self._mirror.learn(stop, replace(stop.found, left_out=self._left_out[chain]))
 
@@ -326,7 +326,7 @@ class Whereabouts:
             body = await self._request("evaluate", arguments)
         except RequestFailed:
             return {}
-        return parsed(str(body.get("result") or ""))
+        return parse_places(str(body.get("result") or ""))
 
     async def _stacks(
         self, threads: Sequence[int], seconds: float

@@ -13,7 +13,7 @@ from dapeer.base.errors import DapeerError, SourceChanged
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.inspection.fetching import quietly
+from dapeer.sessions.inspection.fetching import ignore_failure
 from dapeer.sessions.inspection.source_versions import RESTART
 from dapeer.sessions.outcomes.outcomes import as_loaded
 from dapeer.sessions.outcomes.verdicts import REASON_CHARS
@@ -38,7 +38,7 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
         DapeerError: The adapter rejects the request, or does not answer.
     """
     if session.inspect.editions.change(path) is not None:
-        await quietly(session.inspect.look_for_reload(path))
+        await ignore_failure(session.inspect.look_for_reload(path))
     change = session.inspect.editions.change(path)
     if change is None or change.then is None:
         await session.ensure_breakpoints(path, requested)
@@ -106,7 +106,7 @@ class Broadcast:
             self._news.set()
             self._news = anyio.Event()
 
-    async def untaken(self) -> list[str]:
+    async def wait_for_failures(self) -> list[str]:
         """Wait for the sessions; return a line for each that has not applied the change, with the reason.
 
         Once one has applied it, the others are waited for during `SECONDS_FOR_OTHERS` only; they go on applying it. Sessions whose

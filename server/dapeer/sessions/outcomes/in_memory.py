@@ -66,7 +66,7 @@ class MemoryRow:
         return {self.kind: self.place, **{key: each for key, each in facts.items() if each}}
 
 
-async def added(
+async def add_data_breakpoint(
     session: Session,
     path: str,
     frame: int | None,
@@ -100,7 +100,7 @@ async def added(
     return row
 
 
-async def take_away(session: Session, row: MemoryRow) -> None:
+async def remove_data_breakpoint(session: Session, row: MemoryRow) -> None:
     """Send the session's data breakpoints without the one of `row`."""
     placed = [each for each, _ in session.mirror.placed.data]
     await send_data(session, [each for each in placed if each != row.requested])
@@ -113,7 +113,7 @@ async def _data_info(
 
     Return the response's body. If the adapter rejects it, the body has only its reason as `description`.
     """
-    found, container = await evaluating.known(session, path, frame)
+    found, container = await evaluating.find_variable_by_text(session, path, frame)
     if found is not None:
         shown: DataBreakpointInfoArguments = {
             "name": found["name"],

@@ -11,7 +11,7 @@ from dapeer.base.sources import relative
 from dapeer.base.text.fitting import quoted
 from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
-from dapeer.dap.requests import can
+from dapeer.dap.requests import is_supported
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.awaited import Awaited
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
@@ -171,12 +171,15 @@ def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints
             each.mirror.placed.news,
             each.mirror.loaded.news,
             each.mirror.process.get("name"),
-            [can(each.mirror.capabilities, one) for one in (*OPTIONS, "setFunctionBreakpoints")],
+            [
+                is_supported(each.mirror.capabilities, one)
+                for one in (*OPTIONS, "setFunctionBreakpoints")
+            ],
             each.lines.road,
         )
         for each in sessions
     ]
-    return breakpoints.news, len(awaited.places), len(awaited.kept_from), mirrors
+    return breakpoints.change_count, len(awaited.places), len(awaited.kept_from), mirrors
 
 
 def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
@@ -184,7 +187,7 @@ def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> Re
 
     In any other case `requested` itself is returned.
     """
-    change = session.inspect.editions.known(path)
+    change = session.inspect.editions.known_change(path)
     if change is None:
         return requested
     then = change.line_then(requested["line"])
@@ -216,7 +219,7 @@ def _at_lines(situation: _Situation) -> Iterator[BreakpointOutcome]:
 def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) -> BreakpointFacts:
     """Return what the sessions' mirrors know of one breakpoint, as facts for `verdicts_of`."""
     first, sessions = situation.first, situation.sessions
-    changed = [each for each in sessions if each.inspect.editions.known(path) is not None]
+    changed = [each for each in sessions if each.inspect.editions.known_change(path) is not None]
     loaded = (as_loaded(session, path, requested) for session in changed)
     sent = next((one for one in loaded if one is not requested), requested)
     line, mirrors = sent["line"], [each.mirror for each in sessions]

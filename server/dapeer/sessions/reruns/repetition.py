@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias
 import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
-from dapeer.base.system.exchange import unless_cancelled
+from dapeer.base.system.exchange import on_cancellation
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import looked_at
+from dapeer.sessions.core.views import inspect_stop
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.view.tally import Tally, Verdict
 
@@ -49,7 +49,7 @@ class Repetition:
         while True:
             started_at = clock()
             session = await self._started(tally)
-            async with unless_cancelled(self.debugger.terminate, session.program.first):
+            async with on_cancellation(self.debugger.terminate, session.program.first):
                 if await self._verdict(session, tally, end) is not Verdict.PASSED:
                     return session, tally
                 await self.debugger.terminate(session.program.first)
@@ -82,7 +82,7 @@ class Repetition:
         if tally.kept is not None:
             self.debugger.sessions.forget(tally.kept)
         detached = session.program.first.detached
-        left = detached.left() if detached else {}
+        left = detached.take_unreported() if detached else {}
         tally.keep(session.program.first.id, seconds, left, mute=_code(session) is None)
 
     async def _verdict(self, session: Session, tally: Tally, end: float) -> Verdict:
@@ -101,7 +101,7 @@ class Repetition:
                 untested = _untested(stopped_session) or ""
                 return tally.end(Verdict.UNTESTED if untested else _end(stopped_session), untested)
             # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
-            await looked_at(stopped_session)
+            await inspect_stop(stopped_session)
             if _is_failure(stop):
                 return tally.end(Verdict.FAILED)
             if self.until == "stop":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import anyio
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.exchange import unless_cancelled
+from dapeer.base.system.exchange import on_cancellation
 from dapeer.collecting.rows.collection import OF_LIVES, Point
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import ARGUMENTS, FUNCTION, RESULT
@@ -74,7 +74,7 @@ def plan_again(session: Session, point: Point, recorded: CollectedRow) -> Plan:
     )
 
 
-async def life(
+async def record_life(
     debugger: Debugger, plan: Plan, recorded: CollectedRow, seconds: float
 ) -> RecordedLife:
     """Run a program again for at most `seconds`, end it, and return what one of its calls has done.
@@ -93,7 +93,7 @@ async def life(
     focused = debugger.sessions.focused
     session = await debugger.start(plan)
     debugger.sessions.focus_on(focused)
-    async with unless_cancelled(debugger.terminate, session.program.first):
+    async with on_cancellation(debugger.terminate, session.program.first):
         in_time = await _over(session, recorded, seconds)
     await debugger.terminate(session.program.first)
     await session.program.read_rows()

@@ -166,7 +166,7 @@ async def _lines(
 
 def unshared(session: Session, path: str, known: Until) -> set[int]:
     """Return the lines of a file with a breakpoint whose condition cannot be combined with another one."""
-    placed = session.mirror.placed.at(path)
+    placed = session.mirror.placed.breakpoints_in(path)
     return {
         int(each.get("line", sent["line"]))
         for sent, each in placed

@@ -27,7 +27,7 @@ from dapeer.sessions.run_until.condition_places import (
     text_of,
     unshared,
 )
-from dapeer.sessions.run_until.stepping import SECONDS_TO_EVALUATE, Driving, holds, place_of
+from dapeer.sessions.run_until.stepping import SECONDS_TO_EVALUATE, Driving, is_true, place_of
 from dapeer.view.enclosing import is_inside, is_outside
 from dapeer.view.stacks import frame_path
 
@@ -84,7 +84,7 @@ class ByConditions(Driving):
         await super().begin(frame_id)
         if self.watch.already:
             return
-        known, stop = self._known, self.session.mirror.stopped()
+        known, stop = self._known, self.session.mirror.require_stop()
         top = await self.top(stop)
         self._places = await places(self.session, self._debugger, self.scope, known, top)
         self._lines = {(path, line) for path, line, _ in self._places}
@@ -108,7 +108,7 @@ class ByConditions(Driving):
             await self._place_all()
         await self.session.resume("continue", {"threadId": stop.thread_id})
 
-    def stays(self, stop: Stop) -> bool:
+    def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether something else than a condition has stopped the program, so that it stays there."""
         shown = f"{stop.body.get('description')} {stop.body.get('text')}"
         failed = self._known.failed and re.search(self._known.failed, shown)
@@ -167,9 +167,9 @@ class ByConditions(Driving):
         frame = await self.top(stop)
         own = self._shared.get(self._at(frame))
         self._theirs = own is not None and (
-            not own[1] or holds(await self._evaluated(own[1], frame)) or False
+            not own[1] or is_true(await self._evaluated(own[1], frame)) or False
         )
-        ours = not self.stays(stop)
+        ours = not self.is_stopped_by_other(stop)
         await self._remember(frame, ours=ours or own is not None)
         done = await super()._look(stop)
         if ours and frame is not None and not done:
@@ -208,7 +208,7 @@ class ByConditions(Driving):
         if self.watch.on == "change":
             text = known.changes
         else:
-            text = known.fails if known.fails and holds(self._value) else known.holds
+            text = known.fails if known.fails and is_true(self._value) else known.holds
         return self._filled(text, number)
 
     def _filled(self, text: str, place: int = -1) -> str:
@@ -228,7 +228,7 @@ class ByConditions(Driving):
     def _find_shared(self) -> None:
         """Set `_shared`: the places of the scope that have a breakpoint of somebody's, with its own condition."""
         for path in dict.fromkeys(path for path, _, _ in self._places):
-            for sent, made in self.session.mirror.placed.at(path):
+            for sent, made in self.session.mirror.placed.breakpoints_in(path):
                 line = int(made.get("line", sent["line"]))
                 here = [n for n, each in enumerate(self._places) if each[:2] == (path, line)]
                 if here:

@@ -11,7 +11,7 @@ from typing import Final
 
 from dapeer.adapters.definition.until import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
-from dapeer.base.system.exchange import unless_cancelled
+from dapeer.base.system.exchange import on_cancellation
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.rows.watch import Watch, watch
 from dapeer.dap.types import StackFrame
@@ -84,12 +84,12 @@ class UpToStop(AtWatchpoint):
         """Have the run end at the `times`-th stop of the wanted kind."""
         self._left = times
 
-    def stays(self, stop: Stop) -> bool:
+    def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether this is the wanted stop for the nth time, as `expect` says.
 
         The program goes on at others. A stop that is like the wanted one is counted, and `reached` is set at the last.
         """
-        if not super().stays(stop):
+        if not super().is_stopped_by_other(stop):
             return False
         top = next(iter(stop.stack.frames.get(stop.thread_id, ())), None)
         if SameStop.of(stop, top) != self._wanted:
@@ -106,7 +106,7 @@ class UpToStop(AtWatchpoint):
         return found
 
 
-def check(session: Session, known: Watchpoints) -> DirectSession:
+def require_rerunnable(session: Session, known: Watchpoints) -> DirectSession:
     """Return the first session of a program, once it is sure that it can be run again up to its stop.
 
     `known` is how the adapter's definition sets watchpoints.
@@ -221,8 +221,8 @@ async def last_write(
     """
     definition = debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()
-    first = check(session, known)
-    stop = session.mirror.stopped()
+    first = require_rerunnable(session, known)
+    stop = session.mirror.require_stop()
     wanted = SameStop.of(stop, stop.top)
     if not _REPEATABLE.search(stop.reason):
         raise ArgumentError(
@@ -234,7 +234,7 @@ async def last_write(
     focused = debugger.sessions.focused
     second = await debugger.start(plan)
     debugger.sessions.focus_on(focused)
-    async with unless_cancelled(debugger.terminate, second.program.first):
+    async with on_cancellation(debugger.terminate, second.program.first):
         try:
             run = await _recorded(
                 second, place, client, seconds, known, wanted, times_before(session, wanted)

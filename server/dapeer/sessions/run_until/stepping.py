@@ -74,12 +74,12 @@ class Driving:
             ArgumentError: It cannot be watched; nothing has happened.
         """
         del frame_id
-        stop = self.session.mirror.stopped()
+        stop = self.session.mirror.require_stop()
         self._value = await self.value(stop)
         top = await self.top(stop)
         self._place = place_of(top)
         watch = self.watch
-        watch.begin(self.road, self.session.mirror.epoch, holds=holds(self._value))
+        watch.begin(self.road, self.session.mirror.epoch, holds=is_true(self._value))
         if watch.already:
             self._record(stop, self._place, None, self._value or "")
         if self._value is not None:
@@ -103,7 +103,7 @@ class Driving:
         del stop
         return self._place
 
-    def stays(self, stop: Stop) -> bool:
+    def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether something else than this run has stopped the program, so that it stays stopped."""
         return stop.reason != "step"
 
@@ -139,7 +139,7 @@ class Driving:
                 return
             self._count += 1
             done = await self._look(stop)
-            if self.stays(stop) or (done and not self.watch.every):
+            if self.is_stopped_by_other(stop) or (done and not self.watch.every):
                 return
 
     async def _look(self, stop: Stop) -> bool:
@@ -156,7 +156,7 @@ class Driving:
         self._valued(place_of(top), now)
         self._value = now
         if self.watch.on == "true":
-            done = holds(now) and not holds(before)
+            done = is_true(now) and not is_true(before)
         else:
             done = before is not None and now != before
         line = await self.line(stop) if done else None
@@ -271,7 +271,7 @@ class Stepping(Driving):
         return False
 
 
-def holds(value: str | None) -> bool:
+def is_true(value: str | None) -> bool:
     """Return whether a value, as an adapter shows it, counts as true; an error and None do not.
 
     >>> holds("false"), holds("0"), holds("3"), holds(None)

@@ -54,7 +54,9 @@ class AtWatchpoint(Driving):
         if self.watch.on == "change":
             await self._check_plain(frame_id)
         if session.supports("setDataBreakpoints"):
-            self._set = await in_memory.added(session, expression, frame_id, "write", self._known)
+            self._set = await in_memory.add_data_breakpoint(
+                session, expression, frame_id, "write", self._known
+            )
         else:
             command = self._known.set.replace("${expression}", expression)
             answer = await self._command(command, frame_id)
@@ -65,7 +67,7 @@ class AtWatchpoint(Driving):
                 )
             self._number = found[0]
             self.road = "watchpoint" if "ardware" in answer else "software watchpoint"
-        stop = session.mirror.stopped()
+        stop = session.mirror.require_stop()
         self._thread = stop.thread_id
         frames = await session.inspect.whole_stack(stop.thread_id)
         chosen = next((n for n, each in enumerate(frames) if each["id"] == frame_id), 0)
@@ -89,7 +91,7 @@ class AtWatchpoint(Driving):
             frame = frames[len(frames) - self._depth]
             if frame["name"] == self._function:
                 return await self.evaluated(frame)
-        if self.stays(stop):
+        if self.is_stopped_by_other(stop):
             return None
         if not frames or frames[-1]["name"] != self._outermost:
             return f"{FAILED}the stack of {self._function} cannot be read now"
@@ -120,7 +122,7 @@ class AtWatchpoint(Driving):
             line = self._known.line_in(await self._command(command, frame["id"])) or line
         return function, file, line
 
-    def stays(self, stop: Stop) -> bool:
+    def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether something else than a watchpoint has stopped the program."""
         reason = f"{stop.body.get('reason')} {stop.body.get('description')}"
         return "data breakpoint" not in reason and "watchpoint" not in reason
@@ -128,7 +130,7 @@ class AtWatchpoint(Driving):
     async def end(self) -> None:
         """Remove the watchpoint."""
         if self._set is not None:
-            await in_memory.take_away(self.session, self._set)
+            await in_memory.remove_data_breakpoint(self.session, self._set)
         elif self._number:
             await self._command(self._known.remove.replace("${number}", self._number), None)
 

@@ -25,7 +25,7 @@ class CannotRun(DapeerError):
     """A command cannot be started, and why, as a clause."""
 
 
-async def run(
+async def run_command(
     own: OwnProcesses,
     command: Sequence[str],
     cwd: str,

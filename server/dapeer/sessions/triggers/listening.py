@@ -47,7 +47,7 @@ class Processes:
         """
         if not self.is_known:
             return frozenset()
-        return ownership.ports_beside(self.programs, self.debuggers)
+        return ownership.unconnected_ports(self.programs, self.debuggers)
 
     def address(self, host: str, port: int) -> str | None:
         """Return the numeric address at which one of the programs listens at `port`.
@@ -86,7 +86,7 @@ def processes_of(sessions: Iterable[Session]) -> Processes:
     above = {pid for each in first for pid in process_table.ancestors(each)}
     below = {child for pid in adapters for child in process_table.descendants(pid)}
     debuggers = (adapters | below | above) - programs
-    known = bool(programs) and ownership.tells()
+    known = bool(programs) and ownership.reports_port_owners()
     return Processes(frozenset(programs), frozenset(debuggers), known)
 
 

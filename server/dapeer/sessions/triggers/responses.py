@@ -63,7 +63,7 @@ class Response:
     """What else there is to say of how it was sent."""
 
 
-def told(title: str, response: Response, seconds: float, stood: float) -> str:
+def outcome_line(title: str, response: Response, seconds: float, stood: float) -> str:
     """Return the line on a trigger that has ended: title, outcome, time, and the body shortened.
 
     The program has run for `seconds` meanwhile, and was stopped for `stood`.

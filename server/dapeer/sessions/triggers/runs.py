@@ -25,7 +25,7 @@ from dapeer.sessions.triggers import commands
 from dapeer.sessions.triggers.commands import OwnProcesses
 from dapeer.sessions.triggers.listening import require_address
 from dapeer.sessions.triggers.readiness import SECONDS_BETWEEN_LOOKS, AllSessions, Readiness
-from dapeer.sessions.triggers.responses import MAX_BODY_BYTES, Body, Response, told
+from dapeer.sessions.triggers.responses import MAX_BODY_BYTES, Body, Response, outcome_line
 from dapeer.sessions.triggers.sending import Sender, TriggerFailed
 from dapeer.sessions.triggers.trigger import (
     CommandRun,
@@ -161,7 +161,7 @@ class TriggerRun:
 
     # -- what is told
 
-    def news(self) -> Iterator[str]:
+    def take_lines(self) -> Iterator[str]:
         """Yield a line for each trigger whose state has changed since the last call, and mark them as told.
 
         Triggers that wait for their turn share one line.
@@ -246,7 +246,7 @@ class TriggerRun:
             failed = "failed" if each.state == "sent" else "was not sent"
             self._done(each, f"{title} {failed}: {str(error).rstrip('.')}")
             return False
-        self._done(each, told(title, response, time.ran, time.stood))
+        self._done(each, outcome_line(title, response, time.ran, time.stood))
         if response.body is not None and response.body.text:
             self.program.responses.append("stdout", f"{title}\n{response.body.text}\n")
         return not response.failed
@@ -340,7 +340,7 @@ class TriggerRun:
             printed.extend(piece[: max(0, MAX_BODY_BYTES - len(printed))])
 
         cwd = self.cwd if trigger.cwd is None else str(anyio.Path(self.cwd) / trigger.cwd)
-        code = await commands.run(self.own, trigger.command, cwd, trigger.env, keep)
+        code = await commands.run_command(self.own, trigger.command, cwd, trigger.env, keep)
         body = Body(bytes(printed), "", cut=len(printed) >= MAX_BODY_BYTES)
         return Response(f"exit code {code}", body, failed=code != 0)
 
@@ -399,17 +399,19 @@ class Triggers:
         ]
         return mine[-1] if mine and not mine[-1].is_told else None
 
-    def news(self, client: str) -> list[str]:
+    def take_lines(self, client: str) -> list[str]:
         """Return the lines that a client was not told yet, and record that it was told.
 
         Finished triggers are dropped.
         """
         lines = self._said.pop(client, [])
-        lines += [line for each in self._runs if each.client == client for line in each.news()]
+        lines += [
+            line for each in self._runs if each.client == client for line in each.take_lines()
+        ]
         self._runs = [each for each in self._runs if not each.is_told]
         return lines
 
-    def left(self, client: str) -> None:
+    def drop_client(self, client: str) -> None:
         """Drop what was to be told to a client that has disconnected; what has begun goes on."""
         self._runs = [each for each in self._runs if each.client != client]
         self._said.pop(client, None)

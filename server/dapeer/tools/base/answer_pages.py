@@ -38,7 +38,7 @@ class Page:
         return self.start > 0 or self.count is not None
 
 
-def taken_from(arguments: Json, properties: Json) -> tuple[dict[str, Any], Page]:
+def split_page_arguments(arguments: Json, properties: Json) -> tuple[dict[str, Any], Page]:
     """Split a call's arguments into the tool's own ones, and the page that `start` and `count` name.
 
     `properties` are the properties of the tool's input schema, by name: a `start` or `count` among them is an argument of the tool's own,
@@ -59,7 +59,7 @@ def taken_from(arguments: Json, properties: Json) -> tuple[dict[str, Any], Page]
     return rest, Page(asked.get("start", 0), asked.get("count") or None)
 
 
-def limited(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Reply:
+def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Reply:
     """Return a reply with at most `MAX_ANSWER_CHARS` of text, or the page of it that the caller asks for.
 
     A reply that is short enough, and of which no page is asked for, is returned unchanged. Otherwise long lines are cut; the notes (lines

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import left
+from dapeer.sessions.core.views import left_stop_error
 from dapeer.tools.base.schema import RARE, Unlisted
 from dapeer.tools.base.syntax import operands
 
@@ -66,7 +66,7 @@ class BreakpointArgument(BaseModel):
     at: RareText = None
 
     @property
-    def records(self) -> bool:
+    def is_collecting(self) -> bool:
         """Whether the breakpoint collects values (by `collect` or `calls`) and does not stop the program."""
         return bool(self.collect or self.calls)
 
@@ -79,16 +79,16 @@ class BreakpointArgument(BaseModel):
         Raises:
             ArgumentError: The place is missing or there are several, or the options exclude each other.
         """
-        place = one_place(self.filename, self.line, self.function, self.calls)
+        place = place_of_breakpoint(self.filename, self.line, self.function, self.calls)
         if self.expect and place is None:
             raise AT_LINES
         plain = source_breakpoint(
             self.line or 0, self.condition, self.hit_condition, self.log_message
         )
-        on_line(plain, self.column, self.at)
+        add_place_on_line(plain, self.column, self.at)
         if place is not None:
-            return place[0], collecting(plain, self.collect, self.max_hits, self.expect)
-        return at_functions(self.function, self.calls, plain, self.collect, self.max_hits)
+            return place[0], add_collecting(plain, self.collect, self.max_hits, self.expect)
+        return requested_functions(self.function, self.calls, plain, self.collect, self.max_hits)
 
 
 AT_LINES = ArgumentError(
@@ -96,7 +96,7 @@ AT_LINES = ArgumentError(
 )
 
 
-def one_place(
+def place_of_breakpoint(
     filename: str | None, line: int | None, function: str | None, calls: Sequence[str]
 ) -> tuple[str, int] | None:
     """Return the file and line of a breakpoint; None if it is set by `function` or `calls` instead.
@@ -113,7 +113,7 @@ def one_place(
     return (filename, line) if filename and line else None
 
 
-def at_functions(
+def requested_functions(
     function: str | None,
     calls: Sequence[str],
     plain: RequestedBreakpoint,
@@ -145,7 +145,7 @@ def at_functions(
                 "To stop there: `function` alone, or dap_set_function_breakpoints.",
             )
         return RequestedFunction(name=name, calls=False, collect=[])
-    plain = collecting(plain, expressions, max_hits, calls=bool(calls))
+    plain = add_collecting(plain, expressions, max_hits, calls=bool(calls))
     requested = RequestedFunction(
         name=", ".join(dict.fromkeys(names)) or (function or "").strip(),
         calls=bool(calls),
@@ -158,7 +158,7 @@ def at_functions(
     return requested
 
 
-def collecting(
+def add_collecting(
     requested: RequestedBreakpoint,
     expressions: Sequence[str],
     max_hits: int | None,
@@ -218,7 +218,7 @@ def source_breakpoint(
     return requested
 
 
-def on_line(requested: RequestedBreakpoint, column: int | None, at: str | None) -> None:
+def add_place_on_line(requested: RequestedBreakpoint, column: int | None, at: str | None) -> None:
     """Add the 1-based `column`, or the text `at` the place, to a breakpoint in place.
 
     With neither it stays as it is.
@@ -246,7 +246,7 @@ def thread_of(session: Session, thread_id: int | None) -> int:
         NotStopped: `thread_id` is None, and the session is not stopped.
     """
     if thread_id is None:
-        return session.mirror.stopped().thread_id
+        return session.mirror.require_stop().thread_id
     known = session.mirror.threads
     if known and thread_id not in known:
         listed = ", ".join(map(str, known))
@@ -265,10 +265,10 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
         ArgumentError: There is no such handle.
         NotStopped: The session is not stopped, or the program has left the stop meanwhile.
     """
-    stop = session.mirror.stopped()
+    stop = session.mirror.require_stop()
     if frame_id is not None:
         return stop.reported.handles.resolve("frame_id", frame_id)
     frame = await session.inspect.top(stop)
-    if frame is None and (over := left(session, stop)) is not None:
+    if frame is None and (over := left_stop_error(session, stop)) is not None:
         raise over
     return frame["id"] if frame else None

@@ -85,7 +85,7 @@ class Call:
         """Return the object of type `kind` that an integration provides to its tools; None: there is none."""
         return next((each for each in self.of_integrations if isinstance(each, kind)), None)
 
-    def need(self, kind: ActionKind, what: str, instead: str) -> None:
+    def require_consent(self, kind: ActionKind, what: str, instead: str) -> None:
         """Raise `ConsentNeeded` unless this call may do something of `kind`, which the tool is about to do.
 
         A tool that is declared read-only calls this before an action that changes something; the call is made again after the person's
@@ -195,7 +195,7 @@ class AnyTool(Protocol):
 class People(Protocol):
     """The people who consent before an action, and see it afterwards."""
 
-    async def consent(self, action: Action) -> None:
+    async def wait_for_consent(self, action: Action) -> None:
         """Ask the people for consent to an action, and return when they have given it.
 
         Raises `Refused` if they do not give it.
@@ -210,7 +210,7 @@ class People(Protocol):
         ...
 
 
-async def witnessed(
+async def run_with_consent(
     people: People, action: Action | None, work: Callable[[], Awaitable[Reply]]
 ) -> Reply:
     """Ask people for consent, do the `work`, and show them its outcome; return the work's reply.
@@ -225,7 +225,7 @@ async def witnessed(
     if action is None:
         return await work()
     try:
-        await people.consent(action)
+        await people.wait_for_consent(action)
         reply = await work()
     except anyio.get_cancelled_exc_class():
         people.show_outcome(action, "The assistant did not wait for the outcome.", ok=False)
@@ -240,7 +240,7 @@ async def witnessed(
     return reply
 
 
-def noted(reply: Reply, notes: Sequence[str]) -> Reply:
+def with_notes(reply: Reply, notes: Sequence[str]) -> Reply:
     """Return a copy of a reply with notes, in its text and its data.
 
     Each is a line in parentheses below the text, and an element of `notes` in the data. Without notes the reply itself is returned. Notes
@@ -257,7 +257,7 @@ def noted(reply: Reply, notes: Sequence[str]) -> Reply:
     )
 
 
-def located(call: Call, session: Session) -> list[str]:
+def neovim_note(call: Call, session: Session) -> list[str]:
     """Return a note that names the Neovim in which a session runs, as a list; empty if none has it."""
-    peer = call.peers.of(session)
+    peer = call.peers.peer_of_session(session)
     return [f"it runs in Neovim {peer.id} (pid {peer.pid}, in {peer.place})"] if peer else []

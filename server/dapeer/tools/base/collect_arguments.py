@@ -33,7 +33,7 @@ def is_of_another(call: Call, requested: RequestedBreakpoint) -> bool:
     return requested.get("collectedBy", call.focus.key) != call.focus.key
 
 
-def of_caller(
+def split_breakpoints(
     call: Call, breakpoints: Sequence[BreakpointArgument], program: str
 ) -> tuple[list[tuple[str, RequestedBreakpoint]], list[RequestedFunction]]:
     """Return a caller's breakpoints as two lists: those on lines, and those at functions.
@@ -46,11 +46,13 @@ def of_caller(
     """
     every = [each.requested() for each in breakpoints]
     functions = [each for each in every if not isinstance(each, tuple)]
-    check_at(call, functions, program)
+    check_and_claim_functions(call, functions, program)
     return [each for each in every if isinstance(each, tuple)], functions
 
 
-def check_at(call: Call, requested: Sequence[RequestedFunction], program: str = "") -> None:
+def check_and_claim_functions(
+    call: Call, requested: Sequence[RequestedFunction], program: str = ""
+) -> None:
     """Check what is collected at functions, and mark each in place as the calling client's.
 
     The mark is the key `collectedBy`. Expressions are parsed as Python where the program, or all living sessions, are Python's.

@@ -22,7 +22,7 @@ SECONDS_TO_INSPECT = 0.5
 T = TypeVar("T")
 
 
-class Left:
+class RemainingTime:
     """The remaining time of a caller."""
 
     def __init__(self, timeout_ms: float) -> None:
@@ -31,22 +31,22 @@ class Left:
         self._end = self._began + timeout_ms / 1000
 
     @property
-    def spent(self) -> float:
+    def elapsed_s(self) -> float:
         """Seconds since this object was made, at the beginning of the call."""
         return self._clock() - self._began
 
     @property
-    def ms(self) -> float:
+    def remaining_ms(self) -> float:
         """Milliseconds until the caller's timeout; 0 after it."""
         return max(self._end - self._clock(), 0) * 1000
 
     @property
-    def to_ask(self) -> float:
+    def seconds_to_wait(self) -> float:
         """Seconds for which to wait for the adapter, so that time is left to inspect the stop; at least 0."""
-        return max(self.to_inspect - SECONDS_TO_INSPECT / 2, 0)
+        return max(self.seconds_to_inspect - SECONDS_TO_INSPECT / 2, 0)
 
     @property
-    def to_inspect(self) -> float:
+    def seconds_to_inspect(self) -> float:
         """Seconds until the inspection of a stop has to end; at least 0.
 
         That is a little after the caller's timeout.
@@ -68,7 +68,7 @@ def seconds_for(arguments: Mapping[str, object]) -> float:
     return SECONDS_WITHOUT_TIMEOUT
 
 
-async def bounded(name: str, seconds: float, work: Coroutine[Any, Any, T]) -> T:
+async def run_with_deadline(name: str, seconds: float, work: Coroutine[Any, Any, T]) -> T:
     """Await the `work` of a tool, and return its result; cancel it after `seconds`.
 
     `name` is the tool's, for the error. Nothing is killed: late answers of the adapter still reach the session's mirror.

@@ -13,15 +13,15 @@ import anyio
 from dapeer.base.errors import ChannelClosed, DapeerError, RequestTimeout
 from dapeer.base.text.fitting import fitted, shortened
 from dapeer.base.text.structure import is_nested
-from dapeer.base.text.type_names import unseen
+from dapeer.base.text.type_names import type_if_not_obvious
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import last_place, wait_for_place
 from dapeer.tools.base.call import Call
-from dapeer.tools.base.deadline import Left
-from dapeer.tools.base.missing import hints
+from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.missing import name_suggestions
 from dapeer.view.snapshot import EXCEPTION_CHARS
 from dapeer.view.stacks import frame_line
 from dapeer.view.variables import VALUE_CHARS
@@ -75,7 +75,7 @@ class Evaluated:
         The type is given if the value does not show it, the reference if the value has more than is shown. An error is not in it.
         """
         shown = fitted(self.value, limit)
-        named = unseen(self.type, shown)
+        named = type_if_not_obvious(self.type, shown)
         more = [f"type {named}"] * bool(named)
         more += [f"variables_reference {self.reference}"] * bool(self.reference and has_more(shown))
         value = shown + (f" [{', '.join(more)}]" if more else "") or "(no value)"
@@ -117,8 +117,8 @@ def has_more(value: str) -> bool:
     return not is_nested(value) or _LEFT_OUT.search(value) is not None
 
 
-async def evaluated(
-    session: Session, expression: str, frame: int | None, context: str, left: Left
+async def evaluate_expression(
+    session: Session, expression: str, frame: int | None, context: str, left: RemainingTime
 ) -> Evaluated:
     """Send the adapter an `evaluate` request, and return the expression's result.
 
@@ -130,21 +130,23 @@ async def evaluated(
         DapeerError: The expression cannot be evaluated, or the adapter does not answer in time.
     """
     before = session.mirror.stop
-    body = await evaluate(session, expression, frame, context, max(round(left.ms / 1000, 2), 0.01))
+    body = await evaluate(
+        session, expression, frame, context, max(round(left.remaining_ms / 1000, 2), 0.01)
+    )
     stop = session.mirror.stop
     value, reference = str(body.get("result") or ""), int(body.get("variablesReference") or 0)
     if stop is None or stop is not before:
         return Evaluated(expression, value, str(body.get("type") or ""))
     if reference:
         result = Variable(name=expression, value=value, variablesReference=reference)
-        with anyio.move_on_after(left.to_inspect):
+        with anyio.move_on_after(left.seconds_to_inspect):
             await _open(session, stop, result)
         value = stop.values.shown(result)
-        reference = stop.reported.handles.of("variables_reference", reference)
+        reference = stop.reported.handles.handle_for("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
 
 
-async def consequence_of(session: Session, before: Stop | None, left: Left) -> str:
+async def consequence_of(session: Session, before: Stop | None, left: RemainingTime) -> str:
     """Return in a few words what an evaluation has made of the stop at which it was begun.
 
     The program may have ended, been resumed, or stopped anew. If the program has stopped again, wait until its place is known.
@@ -165,12 +167,14 @@ async def consequence_of(session: Session, before: Stop | None, left: Left) -> s
         return f"the program has ended{f', exit code {code}' if code is not None else ''}"
     if stop is None:
         return "the program runs now"
-    await wait_for_place(session, left.to_inspect)
+    await wait_for_place(session, left.seconds_to_inspect)
     return f"the program has stopped ({stop.reason}) in {last_place(session)}"
 
 
 @asynccontextmanager
-async def consequence_noted(call: Call, session: Session, left: Left) -> AsyncGenerator[None]:
+async def consequence_noted(
+    call: Call, session: Session, left: RemainingTime
+) -> AsyncGenerator[None]:
     """Run the block of a `with`, and add a note to the call's answer if the stop is another then.
 
     The note is added, too, when the block raises a `DapeerError`, except for `ChannelClosed`, which itself says how the program ended.
@@ -187,7 +191,7 @@ async def consequence_noted(call: Call, session: Session, left: Left) -> AsyncGe
     await _note(call, session, before, left)
 
 
-async def _note(call: Call, session: Session, before: Stop | None, left: Left) -> None:
+async def _note(call: Call, session: Session, before: Stop | None, left: RemainingTime) -> None:
     """Append to the notes of a call what has become of the stop `before`, if that stop does not last."""
     if consequence := await consequence_of(session, before, left):
         call.notes.append(consequence)
@@ -202,18 +206,22 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
     folded, opened = [variable], 0
     while folded and opened < MAX_OPENED_VALUES:
         one = folded.pop(0)
-        if stop.values.parts.inside(one):
+        if stop.values.parts.members_of(one):
             continue  # a value that contains itself, or appears twice
         await session.inspect.unfold(one)
-        inside = stop.values.parts.inside(one)
+        inside = stop.values.parts.members_of(one)
         folded += [
             one for one in inside if one["variablesReference"] and session.inspect.is_folded(one)
         ]
         opened += 1
 
 
-async def each(
-    session: Session, expressions: Sequence[str], frame: int | None, context: str, left: Left
+async def evaluate_all(
+    session: Session,
+    expressions: Sequence[str],
+    frame: int | None,
+    context: str,
+    left: RemainingTime,
 ) -> list[Evaluated]:
     """Evaluate expressions one after the other; return one result per expression, in their order.
 
@@ -228,7 +236,7 @@ async def each(
             found.append(Evaluated(expression, error="not evaluated"))
             continue
         try:
-            one = await evaluated(session, expression, frame, context, left)
+            one = await evaluate_expression(session, expression, frame, context, left)
         except DapeerError as error:
             over = isinstance(error, (RequestTimeout, ChannelClosed))
             consequence = "" if over else await consequence_of(session, before, left)
@@ -243,10 +251,10 @@ async def each(
 
 
 async def _explained(
-    session: Session, frame: int | None, expression: str, error: DapeerError, left: Left
+    session: Session, frame: int | None, expression: str, error: DapeerError, left: RemainingTime
 ) -> str:
     """Return the text of an evaluation's error, with names that are similar to one that does not exist."""
-    near = await hints(session, frame, expression, error.what, left.to_inspect)
+    near = await name_suggestions(session, frame, expression, error.what, left.seconds_to_inspect)
     return f"{_gist(str(error))} ({'; '.join(near)})" if near else str(error)
 
 

@@ -12,8 +12,8 @@ import anyio
 from dapeer.base.errors import ArgumentError, DapeerError, NotStopped
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.groups import Group
-from dapeer.tools.base.call import Call, Reply, noted
-from dapeer.view.folded import folded, ranges
+from dapeer.tools.base.call import Call, Reply, with_notes
+from dapeer.view.folded import fold_answers, ranges
 
 SECONDS_AFTER_FIRST = 0.5
 """Seconds in which the others stop, too, once one has."""
@@ -35,7 +35,7 @@ class GroupCall:
     It resumes programs that may wait for each other.
     """
 
-    async def done(self, one: Callable[[Session], Awaitable[Reply]]) -> Reply:
+    async def run_for_members(self, one: Callable[[Session], Awaitable[Reply]]) -> Reply:
         """Run a tool for each member of the group that can answer, side by side, and return one reply for all.
 
         `one` runs the tool for one session. The reply's text has the members' answers, equal ones folded; its data has `group` and
@@ -65,10 +65,10 @@ class GroupCall:
             "group": self.group.name,
             "answers": {k: v.data or v.text for k, v in replies.items()},
         }
-        reply = Reply(folded(texts), data)
+        reply = Reply(fold_answers(texts), data)
         order = [*sessions]
         states = ", ".join(filter(None, [_states(left, order), _states(waiting, order)]))
-        return noted(
+        return with_notes(
             reply, [f"not asked: {states}"] if left and not waiting else [states] * bool(states)
         )
 
@@ -145,7 +145,7 @@ def group_line(group: Group) -> str:
     return f"group {group.name}: {_states(sessions, [*sessions])} ({numbers})"
 
 
-def check_one(group: object, session_id: object) -> None:
+def check_group_or_session(group: object, session_id: object) -> None:
     """Raise an error if a call names both a group and a session.
 
     Raises:

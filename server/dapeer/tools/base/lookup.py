@@ -8,7 +8,12 @@ import re
 from dapeer.base.errors import ArgumentError, RequestFailed
 from dapeer.dap.types import Variable
 from dapeer.peers.consent_kinds import is_name
-from dapeer.sessions.core.evaluating import ADDRESS, evaluate, known, walk
+from dapeer.sessions.core.evaluating import (
+    ADDRESS,
+    evaluate,
+    find_variable_by_text,
+    walk_to_variable,
+)
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Call
 from dapeer.view import variable_path
@@ -19,7 +24,7 @@ SECONDS_TO_EVALUATE = 10.0
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
-async def find(call: Call, session: Session, path: str, frame: int | None) -> Variable:
+async def find_variable(call: Call, session: Session, path: str, frame: int | None) -> Variable:
     """Return the variable that a path such as `order.items[3].price` names in a frame.
 
     The path is followed through the adapter's scopes and variables. What is not among these (an element far down a long list, a property)
@@ -31,13 +36,13 @@ async def find(call: Call, session: Session, path: str, frame: int | None) -> Va
         ConsentNeeded: Only an evaluation can resolve the path, and nobody has consented.
     """
     segments = variable_path.parse(path)
-    found, _ = await walk(session, segments, frame)
+    found, _ = await walk_to_variable(session, segments, frame)
     if found is not None:
         return found
     hint = "dap_variables without arguments lists the locals; dap_evaluate takes any expression."
     if not variable_path.is_plain(segments):
         raise ArgumentError(f"`path`: there is no variable {path} in this frame.", hint)
-    call.need(
+    call.require_consent(
         "evaluate",
         f"{path} is not among the variables that the adapter shows, and evaluating it may run code of the program.",
         "dap_variables by variables_reference lists what there is.",
@@ -57,7 +62,7 @@ async def find(call: Call, session: Session, path: str, frame: int | None) -> Va
     )
 
 
-async def place_of(
+async def memory_reference(
     session: Session, text: str, frame: int | None, *, call: Call | None = None
 ) -> str:
     """Return the adapter's reference to a place in memory that a caller names.
@@ -79,10 +84,10 @@ async def place_of(
             "Give 0x…, a pointer, &variable, or evaluate the expression with dap_evaluate first.",
         )
     if call is not None and not is_name(text):
-        variable, _ = await known(session, text, frame)
+        variable, _ = await find_variable_by_text(session, text, frame)
         if variable is not None and "memoryReference" in variable:
             return variable["memoryReference"]
-        call.need(
+        call.require_consent(
             "evaluate",
             f"Evaluating {text} may run code of the program.",
             "Give 0x…, a name or &name; dap_variables shows addresses of pointers.",
@@ -93,7 +98,7 @@ async def place_of(
         shown = str(body.get("result") or "")
         if found := body.get("memoryReference") or _address_in(shown):
             return str(found)
-    variable, _ = await known(session, name, frame)
+    variable, _ = await find_variable_by_text(session, name, frame)
     if variable is None or "memoryReference" not in variable or text[0] in "*$":
         raise ArgumentError(
             f"`address`: {text} has no address{f'; it is {shown}' if shown else ''}.",

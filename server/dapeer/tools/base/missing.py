@@ -11,9 +11,9 @@ import anyio
 from dapeer.base.errors import DapeerError
 from dapeer.base.text.fitting import fitted
 from dapeer.dap.sent_requests import CompletionsArguments
-from dapeer.sessions.core.evaluating import known
+from dapeer.sessions.core.evaluating import find_variable_by_text
 from dapeer.sessions.core.session import Session
-from dapeer.view.returns import returned
+from dapeer.view.returns import stop_in_returned_function
 from dapeer.view.variables import VALUE_CHARS
 
 MAX_SUGGESTED_NAMES = 3
@@ -36,7 +36,7 @@ _MEMBER = re.compile(r"([\w.\[\]'\"]+)(?:\.|->|\?\.|::)$")
 """The expression before the name of a member."""
 
 
-async def hints(
+async def name_suggestions(
     session: Session,
     frame: int | None,
     expression: str,
@@ -49,7 +49,7 @@ async def hints(
     ignored. Each suggestion is a short text: similar names, or the value that the name had in a function that has just returned. Empty: the
     error is not about a missing name, there is no frame, or nothing similar is found.
     """
-    name = missing(expression, error)
+    name = missing_name(expression, error)
     if name is None or frame is None:
         return []
     container = _container(expression, name)
@@ -67,7 +67,7 @@ async def hints(
     return lines if container else [*lines, *_in_returned(session, name)]
 
 
-def missing(expression: str, error: str) -> str | None:
+def missing_name(expression: str, error: str) -> str | None:
     """Return the name in an expression that an adapter's error calls undefined.
 
     None: the error is about something else.
@@ -101,11 +101,11 @@ async def _variables(session: Session, frame: int, container: str) -> list[str]:
     """
     if not container:
         await session.inspect.scopes(frame)
-        stop = session.mirror.stopped()
+        stop = session.mirror.require_stop()
         for scope in stop.values.local_scopes(frame):
             await session.inspect.variables(scope["variablesReference"])
         return [each["name"] for each in stop.locals(frame)]
-    found, _ = await known(session, container, frame)
+    found, _ = await find_variable_by_text(session, container, frame)
     if found is None or not found["variablesReference"]:
         return []
     return [each["name"] for each in await session.inspect.variables(found["variablesReference"])]
@@ -133,7 +133,7 @@ def _in_returned(session: Session, name: str) -> list[str]:
     It is a list of one text. Empty: no function has just returned, or it had no variable of that name.
     """
     stop = session.mirror.stop
-    last = returned(session.mirror.history, stop) if stop else None
+    last = stop_in_returned_function(session.mirror.history, stop) if stop else None
     if last is None or last.top is None:
         return []
     value = next((each["value"] for each in last.locals() if each["name"] == name), None)

@@ -28,7 +28,7 @@ SECONDS_TO_ANSWER: Final = 3.0
 """Seconds that a file system has to say whether a file exists."""
 
 
-def check(arguments: Mapping[str, Any]) -> None:
+def check_names(arguments: Mapping[str, Any]) -> None:
     """Check that files, programs and functions among a call's arguments can have such names.
 
     Breakpoints among the arguments are checked, too. Nothing is looked up on the disk.
@@ -40,7 +40,7 @@ def check(arguments: Mapping[str, Any]) -> None:
         _check(argument, name, is_path=_is_path(argument))
 
 
-async def look(arguments: Mapping[str, Any], project: Path) -> None:
+async def check_file_systems(arguments: Mapping[str, Any], project: Path) -> None:
     """Ask the file system, in another thread, whether the files exist that a call's arguments name.
 
     The answers are not used: a call that names a file on a stalled mount shall fail here, and not block the event loop later. `project` is
@@ -109,15 +109,17 @@ def _check(argument: str, name: str, *, is_path: bool) -> None:
     if not name:
         raise ArgumentError(f"`{argument}` is empty.", "Give it a value, or leave it out.")
     if "\0" in name:
-        raise ArgumentError(f"`{argument}`: {shown(name)} contains a NUL character.", "Remove it.")
+        raise ArgumentError(
+            f"`{argument}`: {quoted_name(name)} contains a NUL character.", "Remove it."
+        )
     if not _can_be_encoded(name):
         raise ArgumentError(
-            f"`{argument}`: {shown(name)} contains half of a surrogate pair, which no name can have.",
+            f"`{argument}`: {quoted_name(name)} contains half of a surrogate pair, which no name can have.",
             "Give the whole character.",
         )
     if size > MAX_PATH_BYTES or longest > LONGEST_PART:
         raise ArgumentError(
-            f"`{argument}`: {shown(name)} is too long for a name: {size} bytes.",
+            f"`{argument}`: {quoted_name(name)} is too long for a name: {size} bytes.",
             f"A path has at most {MAX_PATH_BYTES} bytes, and each part of it {LONGEST_PART}.",
         )
 
@@ -131,6 +133,6 @@ def _can_be_encoded(name: str) -> bool:
     return True
 
 
-def shown(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Return a name as an error message repeats it: quoted, shortened, and on one line."""
     return continued(escaped(quoted(name)))

@@ -53,7 +53,7 @@ class Narrows:
     """
 
 
-def marked(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark]]:
+def marked_arguments(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark]]:
     """Yield (argument, mark) for each argument of a tool's function that has a mark of this type.
 
     Marks are in the arguments' annotations.
@@ -65,7 +65,7 @@ def marked(function: ToolFunction, kind: type[Mark]) -> Iterator[tuple[str, Mark
 
 
 @cache
-def model(function: ToolFunction) -> type[BaseModel]:
+def arguments_model(function: ToolFunction) -> type[BaseModel]:
     """Return the pydantic model that checks a tool's arguments, and rejects unknown ones.
 
     It is made once for each function.
@@ -103,45 +103,45 @@ def _arguments(source: ToolFunction | type) -> Mapping[str, tuple[Any, Any]]:
     return found
 
 
-def grouped(source: ToolFunction | type, values: Json) -> Json:
+def keyword_arguments(source: ToolFunction | type, values: Json) -> Json:
     """Return the keyword arguments with which to call a tool's function, given its arguments' values.
 
     Values that belong to a parameter that is a dataclass are put into an object of that. `values` must have every argument.
     """
     return {
-        name: hint(**grouped(hint, values)) if _is_group(hint) else values[name]
+        name: hint(**keyword_arguments(hint, values)) if _is_group(hint) else values[name]
         for name, (hint, _) in _parameters(source).items()
     }
 
 
 @cache
-def of_arguments(function: ToolFunction) -> Json:
+def arguments_schema(function: ToolFunction) -> Json:
     """Return the JSON Schema of a tool's arguments.
 
     It is read from the file of known tools, or made for a tool that is not there.
     """
     known = _known(function)
-    return known["arguments"] if known else made_of_arguments(function)
+    return known["arguments"] if known else make_arguments_schema(function)
 
 
 @cache
-def of_data(function: ToolFunction, output: type | None) -> Json | None:
+def data_schema(function: ToolFunction, output: type | None) -> Json | None:
     """Return the JSON Schema of the data of a tool's replies; None: the tool does not specify it.
 
     It is that of the file of known tools, or made of the type `output` for a tool that is not there.
     """
     known = _known(function)
-    return known["data"] if known else made_of_data(output)
+    return known["data"] if known else make_data_schema(output)
 
 
-def made_of_arguments(function: ToolFunction) -> Json:
-    """Make the JSON Schema of a tool's arguments from the types of its function, shortened as by `short`."""
-    return short(model(function).model_json_schema())
+def make_arguments_schema(function: ToolFunction) -> Json:
+    """Make the JSON Schema of a tool's arguments from the types of its function, shortened as by `shorten_schema`."""
+    return shorten_schema(arguments_model(function).model_json_schema())
 
 
-def made_of_data(output: type | None) -> Json | None:
-    """Make the JSON Schema of a type of data, shortened as by `short`; None if there is no type."""
-    return short(TypeAdapter(output).json_schema()) if output else None
+def make_data_schema(output: type | None) -> Json | None:
+    """Make the JSON Schema of a type of data, shortened as by `shorten_schema`; None if there is no type."""
+    return shorten_schema(TypeAdapter(output).json_schema()) if output else None
 
 
 def _known(function: ToolFunction) -> KnownTool | None:
@@ -155,7 +155,7 @@ def _known(function: ToolFunction) -> KnownTool | None:
     return known_tools(known_file(module)).get(function.__name__)
 
 
-def sentence(error: ValidationError, schema: Json) -> str:
+def describe_validation_error(error: ValidationError, schema: Json) -> str:
     """Return one sentence on the first invalid argument of a call, for the assistant that made the call.
 
     It names the argument, and what is allowed there. `schema` is the tool's input schema as the client knows it, whose properties are named
@@ -191,7 +191,7 @@ _IN_JSON_TERMS = {
 """Messages in JSON's terms by pydantic's types of error; the first two are for Sequence only."""
 
 
-def short(schema: Any) -> Any:
+def shorten_schema(schema: Any) -> Any:
     """Return a JSON Schema without what says nothing to a model: titles, nulls, usual defaults.
 
     A model reads every byte of a tool list, so `Optional[int]` is an integer that may be left out. References are replaced by what they
@@ -218,7 +218,7 @@ _FOR_DAPEER: tuple[tuple[str, Any], ...] = (("default", 0), ("minimum", 1))
 """What a schema keeps because it says which arguments a client only fills in; no list of tools has it."""
 
 
-def listed(node: Any) -> Any:
+def schema_for_list(node: Any) -> Any:
     """Return a shortened schema, or a part of it, as a list of tools has it.
 
     It lacks properties marked as `RARE`, and the defaults and minimums that only dapeer itself reads. `node` is the schema or the part; it
@@ -226,10 +226,10 @@ def listed(node: Any) -> Any:
     """
     match node:
         case _ if is_array(node):
-            return [listed(item) for item in node]
+            return [schema_for_list(item) for item in node]
         case _ if is_object(node):
             return {
-                key: listed(value)
+                key: schema_for_list(value)
                 for key, value in node.items()
                 if (key, value) not in _FOR_DAPEER and not (is_object(value) and value.get(RARE))
             }

@@ -14,15 +14,15 @@ from pydantic import BaseModel, ValidationError
 
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.json_types import Json
-from dapeer.base.schemas import notes, unpacked, without_filled
+from dapeer.base.schemas import convert_arguments, notes, without_filled
 from dapeer.peers import Action
 from dapeer.peers.consent_kinds import CallKinds, kinds_of
 from dapeer.tools.base import names, schema
-from dapeer.tools.base.answer_pages import PAGE_ARGUMENTS, Page, limited, taken_from
-from dapeer.tools.base.call import Call, ConsentNeeded, Reply, noted, witnessed
-from dapeer.tools.base.deadline import bounded, seconds_for
-from dapeer.tools.base.groups import Asked, GroupCall, check_one
-from dapeer.tools.base.schema import Narrows, Needs, ToolFunction, Unlisted, marked
+from dapeer.tools.base.answer_pages import PAGE_ARGUMENTS, Page, limit_reply, split_page_arguments
+from dapeer.tools.base.call import Call, ConsentNeeded, Reply, run_with_consent, with_notes
+from dapeer.tools.base.deadline import run_with_deadline, seconds_for
+from dapeer.tools.base.groups import Asked, GroupCall, check_group_or_session
+from dapeer.tools.base.schema import Narrows, Needs, ToolFunction, Unlisted, marked_arguments
 
 Explain = Callable[[Call, Json], Awaitable[Json]]
 
@@ -82,12 +82,12 @@ class Tool:
     @property
     def input_schema(self) -> Json:
         """The JSON Schema of its arguments, as a model reads it."""
-        return schema.of_arguments(self.function)
+        return schema.arguments_schema(self.function)
 
     @property
     def output_schema(self) -> Json | None:
         """The JSON Schema of its data; None: unspecified."""
-        return schema.of_data(self.function, self.output)
+        return schema.data_schema(self.function, self.output)
 
     @property
     def all_needs(self) -> frozenset[str]:
@@ -113,7 +113,7 @@ class Tool:
         kept = {name: each for name, each in properties.items() if name not in useless}
         listed = {
             **self.input_schema,
-            "properties": schema.listed(kept),
+            "properties": schema.schema_for_list(kept),
             "additionalProperties": None,
         }
         return {key: each for key, each in listed.items() if each is not None}
@@ -136,25 +136,30 @@ class Tool:
         """
         page = Page()
         if self._is_paged:
-            arguments, page = taken_from(arguments, self.input_schema["properties"])
+            arguments, page = split_page_arguments(arguments, self.input_schema["properties"])
         unfilled = without_filled(arguments, self.input_schema)
         if widening := unfilled.empty & self.narrowing:
             raise self._refusal(min(widening))
-        understood = unpacked(unfilled.arguments, self.input_schema)
-        checked = self._checked(call, understood)
-        await names.look(understood, call.debugger.project)
+        understood = convert_arguments(unfilled.arguments, self.input_schema)
+        checked = self._check_arguments(call, understood)
+        await names.check_file_systems(understood, call.debugger.project)
         try:
             with call.debugger.doings.by(call.focus.doer(call.client)):
-                reply = await self._reply(call, checked)
+                reply = await self._run_with_consent(call, checked)
         except DapeerError as error:
-            error.add_notes([*call.notes, *self._news(call)])
+            error.add_notes([*call.notes, *self._unread_notes(call)])
             raise
         if "dap" in self.groups:
-            reply = limited(reply, page, repeats=self._is_paged, folds=self._is_paged)
-        said = [*notes(arguments, understood), *unfilled.notes(), *call.notes, *self._news(call)]
-        return noted(reply, said)
+            reply = limit_reply(reply, page, repeats=self._is_paged, folds=self._is_paged)
+        said = [
+            *notes(arguments, understood),
+            *unfilled.notes(),
+            *call.notes,
+            *self._unread_notes(call),
+        ]
+        return with_notes(reply, said)
 
-    def _news(self, call: Call) -> list[str]:
+    def _unread_notes(self, call: Call) -> list[str]:
         """Return notes that the client has not had yet, each once.
 
         They say what other clients have done, and what became of the client's triggers. Reading them marks them as reported. Empty for a
@@ -162,7 +167,7 @@ class Tool:
         """
         if "dap" not in self.groups:
             return []
-        return [*call.focus.hear(), *call.debugger.triggers.news(call.focus.key)]
+        return [*call.focus.take_news(), *call.debugger.triggers.take_lines(call.focus.key)]
 
     @property
     def _is_paged(self) -> bool:
@@ -180,7 +185,7 @@ class Tool:
             "Give it a value; to do more, leave it out, or give null.",
         )
 
-    async def _reply(self, call: Call, checked: BaseModel) -> Reply:
+    async def _run_with_consent(self, call: Call, checked: BaseModel) -> Reply:
         """Run the tool with checked arguments, asking people for consent before, and return its reply.
 
         If a read-only tool finds that it needs consent for more, the person is asked for that kind, and the tool is run again.
@@ -196,7 +201,9 @@ class Tool:
             action = replace(action, arguments={**action.arguments, **more})
         # The time that a person needs to consent is the person's.
         try:
-            return await witnessed(call.peers, action, lambda: self._done(call, values))
+            return await run_with_consent(
+                call.peers, action, lambda: self._run_for_members(call, values)
+            )
         except ConsentNeeded as need:
             if call.read_only and need.kind != "read":
                 raise need.refusal from need
@@ -205,7 +212,9 @@ class Tool:
             given = checked.model_dump(exclude_unset=True)
             action = Action(self.name, (need.kind,), given, call.client)
             granted = replace(call, allowed=need.kind)
-        return await witnessed(call.peers, action, lambda: self._done(granted, values))
+        return await run_with_consent(
+            call.peers, action, lambda: self._run_for_members(granted, values)
+        )
 
     def _action(self, checked: BaseModel, client: str) -> Action | None:
         """Return the action that people see or consent to; None: the call needs no consent.
@@ -217,7 +226,7 @@ class Tool:
             return None
         return Action(self.name, kinds, checked.model_dump(exclude_unset=True), client)
 
-    async def _done(self, call: Call, values: Json) -> Reply:
+    async def _run_for_members(self, call: Call, values: Json) -> Reply:
         """Run the tool for the session that the arguments name, or for each member of their `group`.
 
         `values` are the checked arguments by name, defaults included.
@@ -227,14 +236,14 @@ class Tool:
             DapeerError: Any error of the tool.
         """
         if self.asks and (name := values.get("group")) is not None:
-            check_one(name, values.get("session_id"))
+            check_group_or_session(name, values.get("session_id"))
             group = call.debugger.groups.named(str(name))
-            return await GroupCall(call, group, self.asks, self.resumes).done(
-                lambda session: self._one(call, {**values, "session_id": session.id})
+            return await GroupCall(call, group, self.asks, self.resumes).run_for_members(
+                lambda session: self._run_for_session(call, {**values, "session_id": session.id})
             )
-        return await self._one(call, values)
+        return await self._run_for_session(call, values)
 
-    async def _one(self, call: Call, values: Json) -> Reply:
+    async def _run_for_session(self, call: Call, values: Json) -> Reply:
         """Call the tool's function for one session; a debugging tool that starts no program has a deadline.
 
         `values` are the checked arguments by name, defaults included.
@@ -245,19 +254,23 @@ class Tool:
             DapeerError: Any error of the tool.
         """
         try:
-            work = self.function(call, **schema.grouped(self.function, values))
+            work = self.function(call, **schema.keyword_arguments(self.function, values))
             if self.starts or "dap" not in self.groups:
                 return await work
-            return await bounded(self.name, seconds_for(values), work)
+            return await run_with_deadline(self.name, seconds_for(values), work)
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG:
                 raise
-            which = names.shown(os.fsdecode(error.filename)) if error.filename else "A file's name"
+            which = (
+                names.quoted_name(os.fsdecode(error.filename))
+                if error.filename
+                else "A file's name"
+            )
             raise ArgumentError(
                 f"{which} is longer than this system allows.", "Give a shorter name."
             ) from error
 
-    def _checked(self, call: Call, given: Json) -> BaseModel:
+    def _check_arguments(self, call: Call, given: Json) -> BaseModel:
         """Return the arguments as an object of the tool's pydantic model, with defaults.
 
         `given` are the arguments by name, already converted where their meaning is clear.
@@ -267,12 +280,12 @@ class Tool:
                 names arguments that the client's list of tools has.
         """
         try:
-            names.check(given)
-            return schema.model(self.function).model_validate(given)
+            names.check_names(given)
+            return schema.arguments_model(self.function).model_validate(given)
         except ValidationError as error:
             # An error names no argument that the caller's list of tools does not have.
             listed = self.schema_for(call.debugger.sessions.supported(self.all_needs))
-            raise ArgumentError(schema.sentence(error, listed)) from error
+            raise ArgumentError(schema.describe_validation_error(error, listed)) from error
 
 
 def tool(
@@ -316,9 +329,11 @@ def tool(
             is_lean=is_lean,
             output=output,
             needs=needs,
-            argument_needs={name: each.supported for name, each in marked(function, Needs)},
-            unlisted=frozenset(name for name, _ in marked(function, Unlisted)),
-            narrowing=frozenset(name for name, _ in marked(function, Narrows)),
+            argument_needs={
+                name: each.supported for name, each in marked_arguments(function, Needs)
+            },
+            unlisted=frozenset(name for name, _ in marked_arguments(function, Unlisted)),
+            narrowing=frozenset(name for name, _ in marked_arguments(function, Narrows)),
             starts=starts,
             asks=asks,
             explain=explain,

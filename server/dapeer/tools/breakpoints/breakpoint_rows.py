@@ -145,7 +145,7 @@ def rows_of(
             yield from (replace(row, session=number) for number, row in rows.items())
 
 
-def text_of(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
+def rows_text(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
     """Return rows as text, a line each; of many only the odd ones, the others counted by state.
 
     All rows must be of one file. Empty without rows.
@@ -161,7 +161,7 @@ def text_of(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
     return lines_of([*lines, *([f"and {more:,} more: dap_breakpoints"] if more > 0 else [])])
 
 
-def listed(rows: Sequence[BreakpointRow]) -> dict[str, Any]:
+def rows_data(rows: Sequence[BreakpointRow]) -> dict[str, Any]:
     """Return rows as data: `set` is their number, `breakpoints` has the data of each.
 
     If there are more than `MAX_LISTED_BREAKPOINTS`, only the first odd ones are among `breakpoints`.
@@ -184,5 +184,5 @@ def _edition(session: Session, path: str) -> Sequence[str] | None:
 
     None: they are those on disk, or not known to be others.
     """
-    change = session.inspect.editions.known(path)
+    change = session.inspect.editions.known_change(path)
     return change.then if change else None

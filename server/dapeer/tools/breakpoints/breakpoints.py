@@ -31,19 +31,19 @@ from dapeer.tools.base.arguments import (
     Lines,
     MaxHits,
     SessionId,
-    at_functions,
-    collecting,
-    on_line,
-    one_place,
+    add_collecting,
+    add_place_on_line,
+    place_of_breakpoint,
+    requested_functions,
     source_breakpoint,
 )
-from dapeer.tools.base.call import Call, Reply, noted
+from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.collect_arguments import claim_breakpoints
-from dapeer.tools.base.line_places import with_column
+from dapeer.tools.base.line_places import resolve_column
 from dapeer.tools.base.schema import Narrows, Unlisted
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.breakpoints import data_breakpoints, functions
-from dapeer.tools.breakpoints.breakpoint_rows import listed, rows_of, text_of
+from dapeer.tools.breakpoints.breakpoint_rows import rows_data, rows_of, rows_text
 
 
 @tool(
@@ -80,32 +80,34 @@ async def dap_set_breakpoint(
 ) -> Reply:
     """Set a breakpoint, in running and later sessions; log_message prints {expressions}."""
     debugger = call.debugger
-    place = one_place(filename, line, function, calls)
+    place = place_of_breakpoint(filename, line, function, calls)
     plain = source_breakpoint(line or 0, condition, hit_condition, log_message)
     if place is None:
         if expect:
             raise AT_LINES
         if more_lines:
             raise ArgumentError("`more_lines` needs `line`.", "Name one of them as `line`.")
-        return await functions.added(call, at_functions(function, calls, plain, collect, max_hits))
+        return await functions.add_point(
+            call, requested_functions(function, calls, plain, collect, max_hits)
+        )
     path = source_file(place[0], debugger.project)
     lines = [*dict.fromkeys([place[1], *more_lines])]
     for each in lines:
         check_line(path, each)
     if (column or at) and more_lines:
         raise ArgumentError("`more_lines` have no `column` or `at`.", "Set them one by one.")
-    on_line(plain, column, at)
-    placed = [with_column(path, {**plain, "line": each}) for each in lines]
-    at_lines = [collecting(each, collect, max_hits, expect) for each in placed]
+    add_place_on_line(plain, column, at)
+    placed = [resolve_column(path, {**plain, "line": each}) for each in lines]
+    at_lines = [add_collecting(each, collect, max_hits, expect) for each in placed]
     claim_breakpoints(call, [(path, each) for each in at_lines])
     await _want(call, path, at_lines)
-    untaken = await debugger.push(path).untaken()
+    untaken = await debugger.push(path).wait_for_failures()
     rows = [*rows_of(call, path, at_lines)]
     if not rows:
         where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:MAX_LISTED_BREAKPOINTS]))}"
         return Reply(continued(f"Set, and changed by another client since: {where}."))
-    data = listed(rows) if more_lines else rows[0].data()
-    return noted(Reply(text_of(rows, debugger), data), untaken)
+    data = rows_data(rows) if more_lines else rows[0].data()
+    return with_notes(Reply(rows_text(rows, debugger), data), untaken)
 
 
 async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
@@ -118,7 +120,7 @@ async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint])
     """
     breakpoints, client = call.debugger.breakpoints, call.focus.key
     replaced = [(each["line"], breakpoints.add(path, each, client)) for each in requested]
-    await call.peers.shown()
+    await call.peers.wait_for_signs()
     try:
         for line, _ in replaced:
             call.peers.check_saved(path, line)
@@ -139,18 +141,18 @@ async def dap_remove_breakpoint(
 ) -> Reply:
     """Remove the breakpoint on a line, or of functions, if there is one."""
     debugger = call.debugger
-    place = one_place(filename, line, function, ())
+    place = place_of_breakpoint(filename, line, function, ())
     if place is None:
-        return await functions.removed(call, str(function))
+        return await functions.remove_point(call, str(function))
     path, line = source_file(place[0], debugger.project), place[1]
     place = continued(f"{relative(path, debugger.project)}:{line}")
     mirrors = [session.mirror for session in debugger.sessions.values()]
     removed = debugger.breakpoints.remove(path, line, mirrors, call.focus.key)
     if removed is None:
         return Reply(f"No breakpoint at {place}; nothing changed.", {"removed": False})
-    await call.peers.shown()
-    untaken = await debugger.push(path).untaken()
-    return noted(Reply(f"Removed the breakpoint at {place}.", {"removed": True}), untaken)
+    await call.peers.wait_for_signs()
+    untaken = await debugger.push(path).wait_for_failures()
+    return with_notes(Reply(f"Removed the breakpoint at {place}.", {"removed": True}), untaken)
 
 
 @tool("Clear breakpoints", section=Section.STOP, kinds=WRITES, destructive=True, idempotent=True)
@@ -166,7 +168,7 @@ async def dap_clear_breakpoints(
     cleared = debugger.breakpoints.clear(path, call.focus.key)
     left = _count(debugger, path)
     count = before - left
-    await call.peers.shown()
+    await call.peers.wait_for_signs()
     pushes = [debugger.push(*cleared)]
     if stops:
         pushes.append(debugger.push_functions())
@@ -174,22 +176,24 @@ async def dap_clear_breakpoints(
         pushes.append(debugger.push_collecting())
     if path is None:
         count += stops + collecting + len(data_breakpoints.rows_of(debugger))
-        count += len(data_breakpoints.recorded(debugger))
+        count += len(data_breakpoints.recording_lines(debugger))
         pushes.append(data_breakpoints.clear(debugger))
-    lines = await all_of(each.untaken() for each in pushes)
+    lines = await all_of(each.wait_for_failures() for each in pushes)
     removed = Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
     others = [f"{left} of other assistants stay: they collect"] if left else []
-    return noted(removed, [*others, *(line for each in lines for line in each)])
+    return with_notes(removed, [*others, *(line for each in lines for line in each)])
 
 
 @tool("List breakpoints", section=Section.STOP, read_only=True)
 async def dap_breakpoints(call: Call) -> Reply:
     """List all breakpoints with their conditions, and their state in each adapter."""
     debugger = call.debugger
-    await debugger.push_kept_back({each.program for each in debugger.sessions.values()}).untaken()
+    await debugger.push_kept_back(
+        {each.program for each in debugger.sessions.values()}
+    ).wait_for_failures()
     rows = [row for path in debugger.breakpoints.paths for row in rows_of(call, path)]
     stops = debugger.breakpoints.functions
-    named = [name for _, name in functions.repeated(stops)]
+    named = [name for _, name in functions.quoted_names(stops)]
     filters = [*map(quoted, debugger.breakpoints.exceptions or ())]
     in_memory = data_breakpoints.rows_of(debugger)
     data: dict[str, Any] = {
@@ -200,13 +204,13 @@ async def dap_breakpoints(call: Call) -> Reply:
     if in_memory:
         data["in_memory"] = [row.data() for row in in_memory]
     if collecting := debugger.breakpoints.collecting.values():
-        data["collecting"] = [functions.data(each) for each in collecting]
+        data["collecting"] = [functions.data_of_point(each) for each in collecting]
     lines = [row.text(debugger) for row in rows]
-    lines += [*(row.text() for row in in_memory), *data_breakpoints.recorded(debugger)]
+    lines += [*(row.text() for row in in_memory), *data_breakpoints.recording_lines(debugger)]
     lines += [f"function {name}" for name in named]
     left = len(stops) - len(named)
     lines += [f"and {left:,} more functions"] * bool(left)
-    lines += functions.lines(call)
+    lines += functions.lines_of_points(call)
     lines += [f"exceptions: {', '.join(filters)}"] if filters else []
     return Reply(lines_of(lines) or "No breakpoints.", data)
 
@@ -229,13 +233,15 @@ async def dap_set_exception_breakpoints(
     async def send(session: Session) -> None:
         """Send one session those of the filters that its adapter has."""
         stops_at = session.stops_at
-        await stops_at.exceptions(stops_at.standing(filters) or ())
+        await stops_at.set_exceptions(stops_at.filters_at_start(filters) or ())
 
     push = debugger.broadcast("the filters", chosen, send)
     if session_id is None:
         debugger.breakpoints.choose(filters)
     stopping = f"Stopping at exceptions: {', '.join(filters) or 'none'}."
-    return noted(Reply(stopping, {"filters": filters}), [*unable, *await push.untaken()])
+    return with_notes(
+        Reply(stopping, {"filters": filters}), [*unable, *await push.wait_for_failures()]
+    )
 
 
 def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.sessions.outcomes.in_memory import (
     Access,
     MemoryRow,
-    added,
+    add_data_breakpoint,
     data_rows,
     instruction_rows,
     send_data,
@@ -34,7 +34,7 @@ from dapeer.sessions.outcomes.in_memory import (
 )
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.lookup import place_of
+from dapeer.tools.base.lookup import memory_reference
 from dapeer.tools.base.syntax import check_condition, check_hits
 from dapeer.tools.base.tool import Section, tool
 
@@ -78,7 +78,7 @@ async def dap_set_data_breakpoint(
     conditions = _conditions(call, session, condition, hit_condition)
     definition = call.debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()
-    row = await added(session, path, frame, access, known, conditions)
+    row = await add_data_breakpoint(session, path, frame, access, known, conditions)
     return Reply(row.text(), row.data())
 
 
@@ -101,7 +101,7 @@ async def dap_set_instruction_breakpoint(
     """Stop at a machine instruction. It lasts as long as the session."""
     session = call.session(session_id)
     session.require("setInstructionBreakpoints")
-    place = tidy(await place_of(session, address, await frame_of(session, frame_id)))
+    place = tidy(await memory_reference(session, address, await frame_of(session, frame_id)))
     placed = [each for each, _ in session.mirror.placed.instructions]
     others = [each for each in placed if each["instructionReference"] != place]
     if remove:
@@ -145,7 +145,7 @@ def rows_of(debugger: Debugger) -> list[MemoryRow]:
     return [row for each in alive for row in (*data_rows(each), *instruction_rows(each))]
 
 
-def recorded(debugger: Debugger) -> list[str]:
+def recording_lines(debugger: Debugger) -> list[str]:
     """Return a line for each watch by which `dap_run_until` has living programs record values each time."""
     alive = [session for session in debugger.sessions.values() if not session.mirror.ended]
     return [

@@ -18,8 +18,8 @@ from dapeer.dap.types import Breakpoint
 from dapeer.peers.consent_kinds import EVALUATE, EXPRESSION, WRITE, CallKinds, If
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.at_functions import NO_FUNCTIONS
-from dapeer.tools.base.call import Call, Reply, noted
-from dapeer.tools.base.collect_arguments import check_at
+from dapeer.tools.base.call import Call, Reply, with_notes
+from dapeer.tools.base.collect_arguments import check_and_claim_functions
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view import render
 from dapeer.view.render import MAX_LISTED_VALUES
@@ -53,17 +53,17 @@ async def _stop_at(call: Call, names: list[str]) -> Reply:
     debugger.breakpoints.stop_at(names)
     for name in names:
         debugger.expect_now(name, 0)
-    untaken = await debugger.push_functions().untaken()
+    untaken = await debugger.push_functions().wait_for_failures()
     live = [s for s in debugger.sessions.values() if not s.mirror.ended]
     made = {name: made for s in live for name, made in s.mirror.placed.functions}
     lines = [
         f"{name}: {_state(made.get(function_breakpoint(each)['name']))}"
-        for each, name in repeated(names)
+        for each, name in quoted_names(names)
     ]
     lines += [f"and {len(names) - MAX_LISTED_VALUES:,} more"] * (len(names) > MAX_LISTED_VALUES)
     text = lines_of(lines) or "No function breakpoints."
-    reply = Reply(text, {"functions": [name for _, name in repeated(names)]})
-    return noted(reply, [*untaken, *_limits(call, live, names)])
+    reply = Reply(text, {"functions": [name for _, name in quoted_names(names)]})
+    return with_notes(reply, [*untaken, *_limits(call, live, names)])
 
 
 def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterator[str]:
@@ -84,12 +84,12 @@ def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterat
             yield f"{adapter} ignores conditions here, so these functions stop each time: a breakpoint on a line may have one"
 
 
-def repeated(names: Sequence[str]) -> list[tuple[str, str]]:
+def quoted_names(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the first `MAX_LISTED_VALUES` names of functions, each as (name, name quoted for an answer)."""
     return [(name, quoted(name)) for name in names[:MAX_LISTED_VALUES]]
 
 
-async def added(call: Call, requested: RequestedFunction) -> Reply:
+async def add_point(call: Call, requested: RequestedFunction) -> Reply:
     """Collect or stop at functions in all programs, running and later ones; return the states as a reply.
 
     A point that collects belongs to the calling client, and replaces one of the same title; one that stops is added to those that there
@@ -103,15 +103,17 @@ async def added(call: Call, requested: RequestedFunction) -> Reply:
         return await _stop_at(
             call, [*dict.fromkeys([*debugger.breakpoints.functions, requested["name"]])]
         )
-    check_at(call, [requested])
+    check_and_claim_functions(call, [requested])
     title = title_of(requested)
     debugger.breakpoints.collecting[call.focus.key, title] = requested
     debugger.expect_now(title, 0)
-    untaken = await debugger.push_collecting().untaken()
-    return noted(Reply(lines_of(_states(call, title, requested)), data(requested)), untaken)
+    untaken = await debugger.push_collecting().wait_for_failures()
+    return with_notes(
+        Reply(lines_of(_states(call, title, requested)), data_of_point(requested)), untaken
+    )
 
 
-async def removed(call: Call, name: str) -> Reply:
+async def remove_point(call: Call, name: str) -> Reply:
     """End collecting and stopping at functions in all programs; return whether there was any, as a reply.
 
     `name` is the function, or the title of the point that collects; only points of the calling client are removed.
@@ -124,19 +126,21 @@ async def removed(call: Call, name: str) -> Reply:
     ]
     if name in stops:
         call.debugger.breakpoints.stop_at([each for each in stops if each != name])
-        unstopped = await call.debugger.push_functions().untaken()
+        unstopped = await call.debugger.push_functions().wait_for_failures()
         if not gone:
-            return noted(Reply(f"Nothing stops at {name} any more.", {"removed": True}), unstopped)
+            return with_notes(
+                Reply(f"Nothing stops at {name} any more.", {"removed": True}), unstopped
+            )
     elif not gone:
         return Reply(f"No breakpoint at {name}; nothing changed.", {"removed": False})
     for each in gone:
         del at_functions[each]
-    untaken = await call.debugger.push_collecting().untaken()
+    untaken = await call.debugger.push_collecting().wait_for_failures()
     answer = Reply(f"Nothing is collected at {name} any more.", {"removed": True})
-    return noted(answer, untaken)
+    return with_notes(answer, untaken)
 
 
-def lines(call: Call) -> list[str]:
+def lines_of_points(call: Call) -> list[str]:
     """Return the lines of all points that collect at functions: for each one per different state.
 
     The states are those in living sessions.
@@ -180,7 +184,7 @@ def _state(made: Breakpoint | None) -> str:
     return f"{render.breakpoint_state(made)}{f': {message}' if message else ''}"
 
 
-def data(requested: RequestedFunction) -> dict[str, Any]:
+def data_of_point(requested: RequestedFunction) -> dict[str, Any]:
     """Return a point at functions as data, with the options that it has.
 
     The keys are `function` or `calls`, `collect`, `condition` and `max_hits`.

@@ -19,8 +19,8 @@ from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.sessions.reruns.repetition import RepeatUntil, Repetition
-from dapeer.tools.base.call import Call, Reply, located, noted
-from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
+from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.triggers import TriggerArguments
 from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
@@ -75,10 +75,12 @@ class StartedProgram:
         if not (can_stop or self.breakpoints or self.triggers.then):
             limit = min(limit, MILLISECONDS_WITHOUT_STOP)
         if times > 1:
-            left = Left(limit if options.wait_until_paused else 0)
+            left = RemainingTime(limit if options.wait_until_paused else 0)
             repetition = Repetition(self.call.debugger, self.begin, until, self.call.progress)
-            session, tally = await repetition.run(times, left.ms / 1000)
-            reply = await next_stop(self.call, session, 0, left.ms, options=options, waited=limit)
+            session, tally = await repetition.run(times, left.remaining_ms / 1000)
+            reply = await next_stop(
+                self.call, session, 0, left.remaining_ms, options=options, waited=limit
+            )
             reply = _headed(reply, tally)
         else:
             session = await self.begin()
@@ -93,7 +95,7 @@ class StartedProgram:
         pushes = [each for each in sent if each is not None]
         lines = await self.inherited.report(session, pushes)
         notes = [*self.start.notes(session), *self._tasks_told, *lines]
-        return noted(reply, [*located(self.call, session), *notes])
+        return with_notes(reply, [*neovim_note(self.call, session), *notes])
 
     async def _attach_to_descendants(self, session: Session) -> ProcessTree | None:
         """Attach to the descendants of the process `tree`, too, as sessions of the same program.
@@ -112,7 +114,7 @@ class StartedProgram:
         return [(each["name"], 0) for each in self.functions if not collects_at(each)]
 
     @property
-    def told(self) -> list[str]:
+    def task_notes(self) -> list[str]:
         """Lines on what became of the tasks that ran before the program."""
         return self._tasks_told
 
@@ -187,4 +189,4 @@ def _headed(reply: Reply, tally: Tally) -> Reply:
     data = {**(reply.data or {}), "runs": tally.data()}
     reply_with_runs = replace(reply, text=f"{continued(tally.text())}\n{reply.text}", facts=data)
     left = f"still running, of runs that passed: {named(tally.detached)}; `kill NUMBER` ends one"
-    return noted(reply_with_runs, [left] if tally.detached else [])
+    return with_notes(reply_with_runs, [left] if tally.detached else [])

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from dapeer.adapters.choice.choice import typed
+from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import INPUTS
@@ -19,14 +19,19 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files
-from dapeer.base.system.environment import surroundings
+from dapeer.base.system.environment import environment_for
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import indented, lines_of
 from dapeer.launch.configurations import Configuration, KnownConfigurations
-from dapeer.launch.inheritance import end_earlier_programs, inherited
+from dapeer.launch.inheritance import end_earlier_programs, inheritance_of
 from dapeer.launch.launch_json import Compound
-from dapeer.launch.request import LaunchRequest, RequestName, given, with_paths
+from dapeer.launch.request import (
+    LaunchRequest,
+    RequestName,
+    given_arguments,
+    resolve_breakpoint_files,
+)
 from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
 from dapeer.launch.tasks_json import TaskPlan
 from dapeer.peers.consent_kinds import (
@@ -44,14 +49,14 @@ from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.reruns.repetition import RepeatUntil
 from dapeer.tools.base.arguments import BreakpointArgument
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.collect_arguments import claim_breakpoints, of_caller
-from dapeer.tools.base.line_places import with_column
+from dapeer.tools.base.collect_arguments import claim_breakpoints, split_breakpoints
+from dapeer.tools.base.line_places import resolve_column
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.triggers import TriggerArguments
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.starts.running import StartedProgram
-from dapeer.tools.starts.together import StartedGroup, numbered
+from dapeer.tools.starts.together import StartedGroup, replace_number
 
 MAX_PROCESSES = 64
 """Processes that one call starts side by side."""
@@ -119,7 +124,7 @@ async def dap_configurations(call: Call) -> Reply:
         problem = f"Neovim does not answer: it {state}." if state else ""
         if not state:
             of_neovims, types = await peer.configurations(), await peer.types()
-    found = await launcher.found(of_neovims)
+    found = await launcher.all_configurations(of_neovims)
     ready = await in_thread(_ready_types, call.debugger, found)
     rows = [
         {**_row(each, types, ready, call.debugger), **_tasks_of(found, each)}
@@ -144,8 +149,10 @@ def _ready_types(debugger: Debugger, found: KnownConfigurations) -> set[str]:
 
     This blocks while programs are asked for their versions, so it runs in a thread.
     """
-    python = find_python(None, debugger.project, surroundings(debugger.project))
-    by_type = {each.type: typed(debugger.definitions, each.type) for each in found.configurations}
+    python = find_python(None, debugger.project, environment_for(debugger.project))
+    by_type = {
+        each.type: find_definition(debugger.definitions, each.type) for each in found.configurations
+    }
     by_id = {each.id: each for each in by_type.values() if each is not None}
     return {name for name, each in by_id.items() if detect(each, python=python).ready}
 
@@ -158,7 +165,7 @@ def _row(
     `asks` has the inputs that are missing. `where` has `nvim` if its type is among the `types` of nvim-dap, and `direct` if its adapter is
     among the `ready` definitions.
     """
-    definition = typed(debugger.definitions, each.type)
+    definition = find_definition(debugger.definitions, each.type)
     names = names_of(each.type, definition)
     where = ["nvim"] * any(name in types for name in names)
     where += ["direct"] * (definition is not None and definition.id in ready)
@@ -239,7 +246,7 @@ class StartArguments:
         `terminal`: the program is to run in a terminal, even if the arguments do not say so.
         """
         named = (name for name in INPUTS if name != "url")
-        inputs = given({name: getattr(self, name) for name in named})
+        inputs = given_arguments({name: getattr(self, name) for name in named})
         inputs |= {"terminal": True} if terminal else {}
         kind, name, config = self.type, self.name or "", self.config or {}
         return LaunchRequest(kind, self.request, name, inputs, config, self.exception_filters)
@@ -283,7 +290,7 @@ class StartArguments:
                 "nvim-dap attaches to one process.", "Leave `where` out, or `tree`."
             )
 
-    def place(self, *, collects: bool) -> Where:
+    def where_to_start(self, *, collects: bool) -> Where:
         """Return where to start the program: what `where` says, but `direct` for `auto` in some cases.
 
         These are several runs, a run that `collects`, and a process with its descendants: nvim-dap is of no use for them.
@@ -324,10 +331,10 @@ async def dap_run(
     starting = _Starting(call, arguments, triggers)
     compound = await starting.launcher.compound(arguments.configuration, arguments.config or {})
     if compound is not None:
-        return await starting.compound(*compound, options)
+        return await starting.start_compound(*compound, options)
     if arguments.processes > 1:
-        return await starting.several(options)
-    started = await starting.prepared(arguments)
+        return await starting.start_several(options)
+    started = await starting.prepare(arguments)
     return await started.run(
         arguments.repeat, arguments.until or "stop", options, stops=arguments.is_stopped
     )
@@ -346,7 +353,7 @@ class _Starting:
         """A new launcher, which decides where programs start, with the caller's answers for inputs."""
         return Launcher(self.call.debugger, self.call.peers, self.arguments.inputs or {})
 
-    async def prepared(self, arguments: StartArguments) -> StartedProgram:
+    async def prepare(self, arguments: StartArguments) -> StartedProgram:
         """Return the program that arguments describe, ready to be started, its breakpoints checked.
 
         Their files and columns are resolved. With `fresh`, programs that the client has started before are ended first, and its breakpoints
@@ -356,32 +363,34 @@ class _Starting:
             DapeerError: It cannot be started as described; nothing was started.
         """
         call, debugger, filters = self.call, self.call.debugger, arguments.exception_filters
-        placed, functions = of_caller(call, arguments.breakpoints, arguments.program or "")
+        placed, functions = split_breakpoints(call, arguments.breakpoints, arguments.program or "")
         collects = debugger.breakpoints.collects or any(
-            each.records for each in arguments.breakpoints
+            each.is_collecting for each in arguments.breakpoints
         )
-        request = arguments.as_request(terminal=self.triggers.types)
+        request = arguments.as_request(terminal=self.triggers.has_typed_input)
         start = await self.launcher.start(
-            request, arguments.configuration, arguments.place(collects=collects)
+            request, arguments.configuration, arguments.where_to_start(collects=collects)
         )
         if arguments.is_repeated and not start.launched:
             raise ArgumentError(
                 "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
             )
         around = _folders_named(request, start.folder, debugger.project)
-        named = with_paths(placed, start.folder, debugger.project, around)
-        breakpoints = [(path, with_column(path, each)) for path, each in named]
+        named = resolve_breakpoint_files(placed, start.folder, debugger.project, around)
+        breakpoints = [(path, resolve_column(path, each)) for path, each in named]
         claim_breakpoints(call, breakpoints, start.adapter)
         if arguments.fresh:
             before = await end_earlier_programs(
                 debugger, call.focus, breakpoints, functions, filters
             )
         else:
-            before = inherited(debugger, call.focus, breakpoints, functions, filters)
+            before = inheritance_of(debugger, call.focus, breakpoints, functions, filters)
         tree = arguments.pid if arguments.tree else None
         return StartedProgram(call, start, breakpoints, functions, before, self.triggers, tree)
 
-    async def compound(self, compound: Compound, tasks: TaskPlan, options: StopOptions) -> Reply:
+    async def start_compound(
+        self, compound: Compound, tasks: TaskPlan, options: StopOptions
+    ) -> Reply:
         """Start the configurations that a compound names, as a group; return the first stop.
 
         The group has the compound's name. `tasks` are those that run before the compound; `options` say what to evaluate and show, and how
@@ -404,7 +413,7 @@ class _Starting:
             )
         # `fresh` ends what was there before the first of them.
         members = {
-            name: await self.prepared(
+            name: await self.prepare(
                 replace(self.arguments, configuration=name, fresh=self.arguments.fresh and not n)
             )
             for n, name in enumerate(compound.members)
@@ -412,7 +421,7 @@ class _Starting:
         together = StartedGroup(self.call, compound.name, members, tasks, compound.stop_all)
         return await together.run(options, self.triggers)
 
-    async def several(self, options: StopOptions) -> Reply:
+    async def start_several(self, options: StopOptions) -> Reply:
         """Start the program `processes` times side by side, as a group; return the first stop.
 
         The group has the program's name. In arguments and environment `{i}` is the number of the process. `options` say what to evaluate
@@ -428,11 +437,11 @@ class _Starting:
                 "`processes` runs side by side, `repeat` one after the other.", "Give one of them."
             )
         members = {
-            str(n): await self.prepared(
+            str(n): await self.prepare(
                 replace(
                     arguments,
                     fresh=arguments.fresh and not n,
-                    **numbered(arguments.env, arguments.args, n),
+                    **replace_number(arguments.env, arguments.args, n),
                 )
             )
             for n in range(arguments.processes)

@@ -15,8 +15,8 @@ from dapeer.launch.tasks_json import TaskPlan
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.groups import Group
 from dapeer.sessions.triggers.runs import SECONDS_TO_STOP, TriggerRun
-from dapeer.tools.base.call import Call, Reply, noted
-from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.call import Call, Reply, with_notes
+from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.groups import SECONDS_AFTER_FIRST, group_line
 from dapeer.tools.base.stop.options import StopOptions
 from dapeer.tools.base.stop.triggers import TriggerArguments
@@ -72,14 +72,14 @@ class StartedGroup:
         `told` are notes on the tasks; `run` is the sending of triggers, or None. If nothing stops in time, a member that still runs is
         shown. `options` say what to evaluate and show, and how long to wait.
         """
-        left = Left(options.timeout_ms if options.wait_until_paused else 0)
+        left = RemainingTime(options.timeout_ms if options.wait_until_paused else 0)
         sessions = [*group.members.values()]
-        stopped = await first_stop(sessions, left.ms / 1000, run)
+        stopped = await first_stop(sessions, left.remaining_ms / 1000, run)
         shown = stopped or next((each for each in sessions if not each.over), sessions[0])
         self.call.focus.use(shown)
         reply = await next_stop(self.call, shown, 0, 0, options=options)
-        notes = [note for each in self.members.values() for note in each.told]
-        return noted(
+        notes = [note for each in self.members.values() for note in each.task_notes]
+        return with_notes(
             reply,
             [f"{group_line(group)}; group={group.name!r} asks all", *told, *dict.fromkeys(notes)],
         )
@@ -136,7 +136,7 @@ async def _until(sessions: Sequence[Session], happened: Callable[[], bool], seco
     await first_of(*waits)
 
 
-def numbered(
+def replace_number(
     env: Mapping[str, str] | None, args: Sequence[str] | None, number: int
 ) -> dict[str, Any]:
     """Return those of `env` and `args` that are not None, with `{i}` in their values replaced by `number`.

@@ -155,12 +155,12 @@ def names_of(file: str) -> dict[tuple[str, int], str]:
     It is empty where it cannot be compiled.
     """
     try:
-        return dict(named(sources.compiled(file), ""))
+        return dict(qualified_names(sources.compiled(file), ""))
     except Exception:
         return {}
 
 
-def named(code: CodeType, around: str) -> Iterator[tuple[tuple[str, int], str]]:
+def qualified_names(code: CodeType, around: str) -> Iterator[tuple[tuple[str, int], str]]:
     """Yield (name, first line) and qualified name of each function and class in a code object.
 
     Those at any depth are yielded. `around` is put before the names, such as `Order.`; it is empty for a module's code.
@@ -170,10 +170,10 @@ def named(code: CodeType, around: str) -> Iterator[tuple[tuple[str, int], str]]:
             name = f"{around}{each.co_name}"
             yield (each.co_name, each.co_firstlineno), name
             of_class = not each.co_flags & OF_CLASS
-            yield from named(each, f"{name}." if of_class else f"{name}.<locals>.")
+            yield from qualified_names(each, f"{name}." if of_class else f"{name}.<locals>.")
 
 
-def loaded(name: str) -> tuple[str, int, str]:
+def find_loaded(name: str) -> tuple[str, int, str]:
     """Return file and line of a loaded function that has `name`, and an empty text.
 
     If none is loaded, these are "" and 0, and the text is the whole name of a library's function that `name` would match with its module,

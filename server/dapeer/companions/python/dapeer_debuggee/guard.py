@@ -19,13 +19,13 @@ losing: list[Callable[[], None]] = []
 """What counts a row that is lost."""
 
 
-def of_program(error: BaseException) -> bool:
+def is_of_program(error: BaseException) -> bool:
     """Return whether an exception is the program's: Ctrl+C, or raised by its signal handler.
 
     For any other one the functions in `losing` are called, so that a lost row is counted. It raises nothing.
     """
     try:
-        if is_brought(error):
+        if is_from_signal(error):
             return True
         for lose in losing:
             lose()
@@ -34,7 +34,7 @@ def of_program(error: BaseException) -> bool:
     return False
 
 
-def is_brought(error: BaseException) -> bool:
+def is_from_signal(error: BaseException) -> bool:
     """Return whether a signal has caused an exception: Ctrl+C, or the program's handler raised it.
 
     A handler of the program is in its traceback then.
@@ -77,7 +77,7 @@ def hook(function: Any) -> Any:
                 raise
             return None
         except BaseException as error:
-            if of_program(error):
+            if is_of_program(error):
                 raise
             return None
 

@@ -290,7 +290,7 @@ class Row:
                 except Meant as meant:
                     raise meant.error from None
                 except Exception as error:
-                    if probing.guard.is_brought(error):
+                    if probing.guard.is_from_signal(error):
                         raise
                     self.fail(error)
             return instead(*given, **named)

@@ -208,7 +208,7 @@ def guarded(row: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
         except Meant as meant:
             raise meant.error from None
         except Exception as error:
-            if (call.raised is error and not again) or guard.is_brought(error):
+            if (call.raised is error and not again) or guard.is_from_signal(error):
                 raise
             # Where this raises, too, that is not the row's fault.
             result = call.instead(given, named, again=again)

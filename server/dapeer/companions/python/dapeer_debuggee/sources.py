@@ -35,15 +35,15 @@ def lines_of(file: str, _changed: int) -> list[int]:
     Raises:
         OSError, SyntaxError, ValueError: The file cannot be read, or is no Python.
     """
-    return sorted({line for each in within(compiled(file)) for line in lines(each)})
+    return sorted({line for each in nested_codes(compiled(file)) for line in lines(each)})
 
 
-def within(code: CodeType) -> Iterator[CodeType]:
+def nested_codes(code: CodeType) -> Iterator[CodeType]:
     """Yield a code object and all that are constants in it, at any depth, the outer ones first."""
     yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            yield from within(each)
+            yield from nested_codes(each)
 
 
 def lines(code: CodeType) -> set[int]:
@@ -69,7 +69,7 @@ def text_of(code: CodeType) -> str:
         return known
     # What `exec` makes of a text has this name, too.
     module_code = compile(str(options.target), code.co_filename, "exec", dont_inherit=True)
-    return str(options.target) if any(each == code for each in within(module_code)) else ""
+    return str(options.target) if any(each == code for each in nested_codes(module_code)) else ""
 
 
 def mapped(file: str) -> str:

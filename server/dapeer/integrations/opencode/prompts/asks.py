@@ -15,7 +15,7 @@ LONGEST_DETAILS: Final = 2_000
 Decision = Literal["once", "always", "reject"]
 
 
-def facts(ask: Json, session: str) -> Json:
+def ask_data(ask: Json, session: str) -> Json:
     """Return a permission or question as data, with `request_id` and `kind`.
 
     A question has `questions`; a permission has `permission`, `patterns`, and `always` and `details` where they say more.
@@ -40,7 +40,7 @@ def facts(ask: Json, session: str) -> Json:
     return known
 
 
-def lines(facts: Json) -> Iterable[str]:
+def ask_lines(facts: Json) -> Iterable[str]:
     """Yield the lines in which a person or model reads a permission or question.
 
     `facts` is what the function `facts` returns.
@@ -58,7 +58,7 @@ def lines(facts: Json) -> Iterable[str]:
         yield f"    {number}. {one['question']} {_choices(one)}"
 
 
-def chosen(asks: Sequence[Json], request: str | None) -> Json:
+def ask_to_answer(asks: Sequence[Json], request: str | None) -> Json:
     """Return the permission or question that a call answers, from those that wait.
 
     It has the id `request`, or is the only one if that is None. `asks` are those that wait, as OpenCode sends them.
@@ -79,7 +79,7 @@ def chosen(asks: Sequence[Json], request: str | None) -> Json:
     raise ArgumentError(f"The session {what}.", f"Give `request_id`: {waiting}.")
 
 
-def reply(
+def reply_request(
     ask: Json,
     decision: Decision | None,
     answers: Sequence[Sequence[str]] | None,

@@ -24,7 +24,7 @@ class Narration:
         """By the id of the part: the text so far of its last line."""
         self._last = ""
 
-    def words(self, event: Json) -> str:
+    def new_text(self, event: Json) -> str:
         """Return what a waiting client reads at an event: a line of text, or a call's state.
 
         Empty: there is nothing new. The event's text is kept. What was returned last is not returned again.

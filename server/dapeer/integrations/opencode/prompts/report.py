@@ -27,7 +27,7 @@ LONGEST_TEXT: Final = 60_000
 MOST_CALLS: Final = 30
 
 
-def facts(session: str, outcome: PromptOutcome) -> Json:
+def outcome_data(session: str, outcome: PromptOutcome) -> Json:
     """Return the outcome of a prompt as data: `session_id`, `state`, `answer` and `tool_calls`.
 
     Both have a limit. `answer_cut` and `earlier_calls` count what is left out; `error` and `asks` are there if there are some. `session` is
@@ -47,11 +47,11 @@ def facts(session: str, outcome: PromptOutcome) -> Json:
     if outcome.error:
         known["error"] = outcome.error
     if outcome.asks:
-        known["asks"] = [asks.facts(ask, session) for ask in outcome.asks]
+        known["asks"] = [asks.ask_data(ask, session) for ask in outcome.asks]
     return known
 
 
-def text(facts: Json) -> str:
+def outcome_text(facts: Json) -> str:
     """Return the outcome of a prompt, as `facts` makes it, as text for a model."""
     lines = [*_beginning(facts)]
     if facts["answer"]:
@@ -80,7 +80,7 @@ def _beginning(facts: Json) -> Sequence[str]:
         case "idle":
             return ("Idle.",)
         case "needs_input":
-            questions = (line for ask in facts["asks"] for line in asks.lines(ask))
+            questions = (line for ask in facts["asks"] for line in asks.ask_lines(ask))
             whom = f"session_id {facts['session_id']}"
             return (f"Needs input; answer with opencode_reply, {whom}:", *questions)
         case _:
@@ -94,7 +94,7 @@ def call_line(call: Json) -> str:
     return f"{line}: {shortened(outcome, LONGEST_LINE)}" if outcome else line
 
 
-def spoken(message: Json, length: int) -> Json:
+def message_data(message: Json, length: int) -> Json:
     """Return a message as data: `message_id`, `role`, `text`, `tool_calls`, and `error` if it has failed.
 
     `message` is as OpenCode sends it; each text is cut to `length` characters.
@@ -109,10 +109,10 @@ def spoken(message: Json, length: int) -> Json:
     return known | {"error": error_of(info["error"])} if info.get("error") else known
 
 
-def conversation(messages: Sequence[Json]) -> tuple[str, int]:
+def conversation_text(messages: Sequence[Json]) -> tuple[str, int]:
     """Return the newest messages that fit as text, oldest first, and how many these are.
 
-    `messages` are data as `spoken` makes it. At least one message is in the text.
+    `messages` are data as `message_data` makes it. At least one message is in the text.
     """
     blocks: list[str] = []
     room = LONGEST_TEXT

@@ -217,7 +217,7 @@ class PromptRun:
                     continue
                 if self._is_news(event) and (outcome := await self._try_to_look(event)):
                     return outcome
-                if words := narration.words(event):
+                if words := narration.new_text(event):
                     await report(words)
         raise OpenCodeFailed("OpenCode's events have ended.", "opencode_status shows the state.")
 

@@ -9,7 +9,7 @@ from typing import Final
 from dapeer.base.json_types import Json
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.errors import OpenCodeMissing
-from dapeer.integrations.opencode.prompts.asks import reply
+from dapeer.integrations.opencode.prompts.asks import reply_request
 from dapeer.integrations.opencode.prompts.messages import Turn, last_prompt, turn_of
 
 PAGE_MESSAGES: Final = 50
@@ -55,7 +55,7 @@ class OpenCodeSession:
         await self.stop()
         # OpenCode itself would keep a question of a session that no longer waits.
         for ask in await self.asks(answered):
-            path, body = reply(ask, "reject", None, None)
+            path, body = reply_request(ask, "reject", None, None)
             with contextlib.suppress(OpenCodeMissing):
                 await self._opencode.post(path, body, self.directory)
 

@@ -46,14 +46,14 @@ class Claim:
             os.close(self._lock)
 
 
-def take(url: str, directory: str) -> Claim:
+def claim_name(url: str, directory: str) -> Claim:
     """Claim the first name at a server, in a directory, that no other core has.
 
     Names are locked files in the user's folder. If all are taken, or there can be no file, the claim shares its name with others. `url` is
     the server's, `directory` is as that server calls it.
     """
     with contextlib.suppress(OSError):
-        folder = folder_names.private(_folder())
+        folder = folder_names.make_private(_folder())
         for number in range(1, MAX_CORES):
             path = folder / f"{_hash(url)}-{_hash(directory)}-{number}"
             lock = _locked(path, os.O_RDWR | os.O_CREAT)
@@ -65,7 +65,7 @@ def take(url: str, directory: str) -> Claim:
     return Claim(_called(1), directory)
 
 
-def abandoned(url: str) -> Iterator[Claim]:
+def claim_abandoned_names(url: str) -> Iterator[Claim]:
     """Yield a claim for each name at a server that a killed core has left behind, in any directory.
 
     The caller has to release each. Nothing is yielded where files cannot be locked. `url` is the server's.

@@ -117,23 +117,23 @@ class Registration:
         self._replaced: Configured | None = None
         """What the person has configured; None: nobody has looked."""
 
-    def want(self, opencode: Callable[[], OpenCode], report: Report) -> None:
-        """Have the core registered from now on, and check whether it is; the task of `live` does that.
+    def request_registration(self, opencode: Callable[[], OpenCode], report: Report) -> None:
+        """Have the core registered from now on, and check whether it is; the task of `keep_up` does that.
 
         `opencode` makes a connection to the server, `report` takes what becomes of it.
         """
         self._opencode = opencode
         self._report = report
         self._is_requested = True
-        self.look()
+        self.recheck()
 
-    def leave(self) -> None:
-        """Have the core removed; the task of `live` does that, and ends then."""
+    def request_removal(self) -> None:
+        """Have the core removed; the task of `keep_up` does that, and ends then."""
         self._is_requested = False
         self._news.set()
 
-    def look(self) -> None:
-        """Have the task of `live` check whether the core is still registered: OpenCode may have forgotten it."""
+    def recheck(self) -> None:
+        """Have the task of `keep_up` check whether the core is still registered: OpenCode may have forgotten it."""
         self._is_due = True
         self._news.set()
 
@@ -141,15 +141,15 @@ class Registration:
         """Note that Neovim has disconnected, so that the next one gets the state anew."""
         self._is_reported = False
 
-    def forgotten(self) -> None:
+    def note_lost(self) -> None:
         """Note that OpenCode has lost its registrations, and have the core registered again.
 
         OpenCode has then what its configuration says.
         """
         self._is_there = False
-        self.look()
+        self.recheck()
 
-    async def live(self) -> None:
+    async def keep_up(self) -> None:
         """Register and remove the core as `want` and `leave` say, until it was removed; then release its name.
 
         If cancelled, the core is removed first, in a moment.
@@ -243,16 +243,16 @@ class Registrations:
         keys = {(use.url, directory) for directory in directories}
         for key, one in self._all.items():
             if key not in keys:
-                one.leave()
+                one.request_removal()
         for url, directory in sorted(keys):
             if known := self._all.get((url, directory)):
-                known.want(opencode, report)
+                known.request_registration(opencode, report)
             else:
-                claim = claims.take(url, directory)
+                claim = claims.claim_name(url, directory)
                 one = Registration(opencode, url, self._core, claim, report)
                 self._begin((url, directory), one)
         if keys:
-            for claim in claims.abandoned(use.url):
+            for claim in claims.claim_abandoned_names(use.url):
                 left = Registration(opencode, use.url, self._core, claim, report, was_left=True)
                 self._begin((use.url, f"{claim.directory}\n{claim.name}"), left)
 
@@ -269,21 +269,21 @@ class Registrations:
                 where = os.path.realpath(directory)
                 for one in self._all.values():
                     if os.path.realpath(one.directory) == where:
-                        one.forgotten()
+                        one.note_lost()
             case {"type": "global.disposed" | "server.instance.disposed"}:
                 for one in self._all.values():
-                    one.forgotten()
+                    one.note_lost()
             case {"type": str(kind)} if kind == CONNECTED:
                 # What happened before has not been heard of.
                 for one in self._all.values():
-                    one.look()
+                    one.recheck()
             case _:
                 pass
 
     async def leave(self) -> None:
         """Remove the core everywhere, and wait until that is done."""
         for one in self._all.values():
-            one.leave()
+            one.request_removal()
         for one in list(self._all.values()):
             await one.over.wait()
 
@@ -295,7 +295,7 @@ class Registrations:
     async def _live(self, key: tuple[str, str], one: Registration) -> None:
         """Look after a registration until it was removed; an error is logged, and ends only this."""
         try:
-            await one.live()
+            await one.keep_up()
         except Exception:
             # Whatever a server of somebody else tells us, debugging goes on.
             log.exception("dapeer gives up its registration at OpenCode in %s", one.directory)

@@ -16,7 +16,7 @@ MARK: Final = "// dapeer's relay."
 """With this the file begins, in every version."""
 
 
-def place() -> Path:
+def plugin_path() -> Path:
     """Return the path at which the plugin is, or would be."""
     return Path(folder_names.settings()) / "opencode" / "plugin" / "dapeer-relay.js"
 
@@ -27,7 +27,7 @@ def install() -> str:
     Raises:
         ArgumentError: There is a file that is not dapeer's, or the plugin cannot be written.
     """
-    path, ours = place(), SOURCE.read_text(encoding="utf-8")
+    path, ours = plugin_path(), SOURCE.read_text(encoding="utf-8")
     there = _read(path)
     if there == ours:
         return f"The relay plugin is in {path} already; an OpenCode that was started before it must be restarted."
@@ -46,7 +46,7 @@ def remove() -> str:
     Raises:
         ArgumentError: There is a file that is not dapeer's, or the plugin cannot be deleted.
     """
-    path = place()
+    path = plugin_path()
     if _read(path) is None:
         return f"The relay plugin is not installed: there is no {path}."
     try:

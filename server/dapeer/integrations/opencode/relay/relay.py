@@ -14,7 +14,7 @@ import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
-from dapeer.base.schemas import unpacked
+from dapeer.base.schemas import convert_arguments
 from dapeer.base.schemas.judge import Judge
 from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
 from dapeer.integrations.opencode.client import OpenCode
@@ -59,29 +59,29 @@ class Relay:
         self._judge = judge
         self._agent = agent
 
-    async def missing(self) -> str:
+    async def why_unavailable(self) -> str:
         """Return why OpenCode cannot run tools for dapeer, and what to do about it; empty: it can."""
-        found = await self._catalogue.relays(self._directory)
+        found = await self._catalogue.relay_models(self._directory)
         if NAME in found:
             return ""
         if found:
             return f"The relay plugin in OpenCode is of another version of dapeer. {INSTALL}"
         return f"OpenCode has not loaded dapeer's relay plugin, which runs its tools. {INSTALL}"
 
-    async def offered(self) -> list[Json]:
+    async def offered_tools(self) -> list[Json]:
         """Return the tools that the rules allow, each with `name`, `description` and `parameters`.
 
         Those of MCP servers are among them. The list is from the cache unless MCP servers or events say otherwise.
         """
         # OpenCode has no event for MCP servers that start or end.
         servers = json.dumps(await servers_of(self._catalogue, self._directory))
-        return await self._catalogue.kept((*self._key, servers), self._list)
+        return await self._catalogue.cached((*self._key, servers), self._list)
 
     @property
     def _key(self) -> tuple[object, ...]:
         return ("relay", self._directory, self._agent.get("agent"))
 
-    async def checked(self, tool: str, arguments: Json) -> Json:
+    async def check_arguments(self, tool: str, arguments: Json) -> Json:
         """Return a tool's arguments, converted to its schema, after checking that they fit.
 
         Raises:
@@ -89,7 +89,7 @@ class Relay:
         """
         try:
             # Of a tool that has gone since, the relay says so; so a call does not ask for the MCP servers.
-            known = await self._catalogue.kept(self._key, self.offered)
+            known = await self._catalogue.cached(self._key, self.offered_tools)
             return await self._fitting(tool, arguments, known)
         except ArgumentError:
             # The cached list may be older than the one that the caller has seen.
@@ -110,7 +110,9 @@ class Relay:
         run = ToolRun(self._opencode, session, new_id())
         order = {"tool": tool, "arguments": arguments}
         going_on = run.wait(lambda: self._prompt(session, order, run.prompt), report, seconds)
-        return session, await ended(self._opencode, session, going_on, self._catalogue.afterwards)
+        return session, await await_call(
+            self._opencode, session, going_on, self._catalogue.run_in_background
+        )
 
     async def _fitting(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
         """Return arguments converted to the schema of a tool among those that are `offered`.
@@ -121,7 +123,7 @@ class Relay:
         schemas: dict[str, Json] = {one["name"]: one.get("parameters") or {} for one in offered}
         if tool not in schemas:
             raise await self._unknown(tool, schemas)
-        given = unpacked(arguments, schemas[tool])
+        given = convert_arguments(arguments, schemas[tool])
         if problem := await self._judge.problem_of(given, schemas[tool]):
             raise ArgumentError(problem, "opencode_tools shows its arguments.")
         return given
@@ -154,7 +156,7 @@ class Relay:
         try:
             answer = await self._prompt(session, {"list": True}, new_id())
         finally:
-            await end(self._opencode, session, asks=False)
+            await end_call(self._opencode, session, asks=False)
         try:
             return json.loads(text_of(answer))
         except ValueError as error:
@@ -190,7 +192,7 @@ def is_call(session: Json) -> bool:
     return MARK in (session.get("metadata") or {}).items()
 
 
-async def ended(
+async def await_call(
     opencode: OpenCode,
     session: Json,
     going_on: Awaitable[PromptOutcome],
@@ -213,12 +215,12 @@ async def ended(
         return outcome
     finally:
         if afterwards and state in ("done", "failed"):
-            afterwards(end(opencode, session, asks=False))
+            afterwards(end_call(opencode, session, asks=False))
         elif state != "needs_input":
-            await end(opencode, session, asks=state == "running")
+            await end_call(opencode, session, asks=state == "running")
 
 
-async def end(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
+async def end_call(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
     """Stop the call of a tool, and delete its session; never fail, and take at most `SECONDS_TO_END`.
 
     `asks`: the session may wait for an answer, which is then rejected.
@@ -231,7 +233,7 @@ async def end(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
         await opencode.delete(f"/session/{session['id']}", Path(session["directory"]))
 
 
-def result(outcome: PromptOutcome) -> Result:
+def tool_result(outcome: PromptOutcome) -> Result:
     """Return the result of a tool from the outcome of its call: text, files, and whether it has failed.
 
     Without a call of a tool in it, the outcome's error is the text.

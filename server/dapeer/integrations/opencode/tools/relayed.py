@@ -59,9 +59,9 @@ async def opencode_tools(
 ) -> Reply:
     """List OpenCode's own tools, MCP servers' included, with their arguments."""
     catalogue, where = _known(call, directory)
-    using = Relay(catalogue, where, call.peers.judge, await catalogue.agent(where, agent))
-    missing = await using.missing()
-    found = await _all(catalogue, where) if missing else await using.offered()
+    using = Relay(catalogue, where, call.peers.judge, await catalogue.agent_field(where, agent))
+    missing = await using.why_unavailable()
+    found = await _all(catalogue, where) if missing else await using.offered_tools()
     rows = [_row(one, whole=name is not None) for one in _named(found, name)]
     data: Json = {"tools": rows, "mcp_servers": await relay.servers_of(catalogue, where)}
     lines = [_line(row) for row in rows] or ["OpenCode has no such tool here."]
@@ -88,15 +88,15 @@ async def opencode_tool_call(
 ) -> Reply:
     """Call an OpenCode tool that opencode_tools lists; OpenCode's permission rules apply."""
     catalogue, where = _known(call, directory)
-    using = Relay(catalogue, where, call.peers.judge, await catalogue.agent(where, agent))
-    if missing := await using.missing():
+    using = Relay(catalogue, where, call.peers.judge, await catalogue.agent_field(where, agent))
+    if missing := await using.why_unavailable():
         raise OpenCodeFailed(missing)
-    given = await using.checked(name, arguments or {})
+    given = await using.check_arguments(name, arguments or {})
     session, outcome = await using.call(name, given, call.progress, timeout_ms / 1000)
-    return answered(session, outcome)
+    return reply_to_call(session, outcome)
 
 
-def answered(session: Json, outcome: PromptOutcome) -> Reply:
+def reply_to_call(session: Json, outcome: PromptOutcome) -> Reply:
     """Return the reply to a call of an OpenCode tool: its result with files, or the question that it asks.
 
     `session` is the call's.
@@ -109,9 +109,9 @@ def answered(session: Json, outcome: PromptOutcome) -> Reply:
             "The tool timed out and was stopped.", "Give it a longer `timeout_ms`."
         )
     if outcome.state == "needs_input":
-        described = report.facts(session["id"], outcome)
-        return Reply(report.text(described), described)
-    result = relay.result(outcome)
+        described = report.outcome_data(session["id"], outcome)
+        return Reply(report.outcome_text(described), described)
+    result = relay.tool_result(outcome)
     if not result.files:
         state = "failed" if result.failed else "done"
         return Reply(result.text, {"state": state, "output": result.text}, failed=result.failed)

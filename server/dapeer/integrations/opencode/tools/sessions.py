@@ -19,7 +19,11 @@ from dapeer.integrations.opencode.prompts.messages import (
     last_prompt,
     new_id,
 )
-from dapeer.integrations.opencode.prompts.report import LONGEST_TEXT, conversation, spoken
+from dapeer.integrations.opencode.prompts.report import (
+    LONGEST_TEXT,
+    conversation_text,
+    message_data,
+)
 from dapeer.integrations.opencode.prompts.runs import Begin, PromptRun
 from dapeer.integrations.opencode.prompts.session import OpenCodeSession
 from dapeer.integrations.opencode.relay import relay
@@ -27,9 +31,9 @@ from dapeer.integrations.opencode.tools.relayed import (
     ASKS_BY_ITSELF,
     SECTION,
     Directory,
-    answered,
     catalogue_of,
     directory_of,
+    reply_to_call,
 )
 from dapeer.peers.consent_kinds import RUNS
 from dapeer.tools.base.call import Call, Reply
@@ -63,7 +67,7 @@ async def opencode_session_create(
 ) -> Reply:
     """Create an OpenCode session for opencode_prompt."""
     opencode, where = _opencode(call), directory_of(call, directory)
-    body = await catalogue_of(call).agent(where, agent)
+    body = await catalogue_of(call).agent_field(where, agent)
     # Without a title, OpenCode asks a model for one.
     made = await opencode.post("/session", {**body, "title": title or "dapeer"}, where)
     return Reply(f"Session {made['id']} in {made['directory']}.", _session(made, {}))
@@ -87,8 +91,8 @@ async def opencode_prompt(
     body: Json = {
         "messageID": run.prompt,
         "parts": [{"type": "text", "text": prompt}],
-        **await known.agent(where, agent),
-        **await known.model(where, model),
+        **await known.agent_field(where, agent),
+        **await known.model_field(where, model),
     }
     path = f"/session/{session_id}/prompt_async"
     return await _begin(
@@ -112,7 +116,7 @@ async def opencode_command(
     run = PromptRun(opencode, session, new_id())
     body = {
         "messageID": run.prompt,
-        "command": await catalogue_of(call).command(where, command),
+        "command": await catalogue_of(call).check_command(where, command),
         "arguments": arguments,
     }
     path = f"/session/{session_id}/command"
@@ -143,8 +147,8 @@ async def opencode_reply(
     opencode = _opencode(call)
     session = await catalogue_of(call).session(session_id)
     run = await _waiting(opencode, session)
-    ask = asks.chosen(await run.session.asks(), request_id)
-    path, body = asks.reply(ask, decision, answers, message)
+    ask = asks.ask_to_answer(await run.session.asks(), request_id)
+    path, body = asks.reply_request(ask, decision, answers, message)
     going_on = run.wait(
         lambda: opencode.post(path, body, run.session.directory),
         call.progress,
@@ -152,7 +156,7 @@ async def opencode_reply(
         reply_to=ask["id"],
     )
     if relay.is_call(session):
-        return answered(session, await relay.ended(opencode, session, going_on))
+        return reply_to_call(session, await relay.await_call(opencode, session, going_on))
     return _reply(run, await going_on)
 
 
@@ -169,8 +173,8 @@ async def opencode_messages(
     session = await catalogue_of(call).session(session_id)
     found = await _messages(opencode, session, start + count)
     page = found[max(0, len(found) - start - count) : len(found) - start]
-    text, shown = conversation([spoken(one, length) for one in page])
-    rows = [spoken(one, length) for one in page[len(page) - shown :]]
+    text, shown = conversation_text([message_data(one, length) for one in page])
+    rows = [message_data(one, length) for one in page[len(page) - shown :]]
     if len(found) >= start + count or shown < len(page):
         text = f"(earlier ones: start {start + shown})\n{text}"
     return Reply(text or "No messages yet.", {"messages": rows})
@@ -180,8 +184,8 @@ async def opencode_messages(
 async def opencode_status(call: Call, session_id: str) -> Reply:
     """Return whether an OpenCode session runs, is done or needs input, and the result of its last prompt."""
     run = PromptRun(_opencode(call), await catalogue_of(call).session(session_id))
-    facts = report.facts(session_id, await run.state())
-    return Reply(report.text(facts), facts)
+    facts = report.outcome_data(session_id, await run.state())
+    return Reply(report.outcome_text(facts), facts)
 
 
 @tool("Stop an OpenCode run", section=SECTION, kinds=RUNS, destructive=True, idempotent=True)
@@ -190,7 +194,7 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
     opencode = _opencode(call)
     session = await catalogue_of(call).session(session_id)
     if relay.is_call(session):
-        await relay.end(opencode, session)
+        await relay.end_call(opencode, session)
     else:
         await OpenCodeSession(opencode, session).abort()
     return Reply(f"Session {session_id} was stopped.", {"session_id": session_id})
@@ -256,8 +260,8 @@ async def _begin(call: Call, run: PromptRun, begin: Begin, timeout_ms: int | Non
 
 def _reply(run: PromptRun, outcome: PromptOutcome) -> Reply:
     """Return the outcome of a run as a reply."""
-    facts = report.facts(run.session.id, outcome)
-    return Reply(report.text(facts), facts, failed=outcome.state == "failed")
+    facts = report.outcome_data(run.session.id, outcome)
+    return Reply(report.outcome_text(facts), facts, failed=outcome.state == "failed")
 
 
 async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:

@@ -22,13 +22,13 @@ from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core import views
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import Reading, last_place, looked_at, view_of
+from dapeer.sessions.core.views import Reading, inspect_stop, last_place, view_of
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, Left
+from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, RemainingTime
 from dapeer.tools.base.stop import running_frames
 from dapeer.tools.base.stop.options import Show, StopOptions
 from dapeer.view import render, waits
@@ -66,17 +66,17 @@ class Observation:
     """How it has ended."""
 
 
-async def observe(session: Session, options: StopOptions, left: Left) -> Observation:
+async def observe(session: Session, options: StopOptions, left: RemainingTime) -> Observation:
     """Wait until a stop can be shown, evaluate the caller's expressions, and return both.
 
     `options.evaluate` has the expressions. Neither takes longer than the time `left`; what did not arrive is missing in the result. If
     another client resumes the program meanwhile, `resumed` and `why` of the result say so.
     """
-    await looked_at(session, min(left.to_inspect, SECONDS_TO_LOOK))
+    await inspect_stop(session, min(left.seconds_to_inspect, SECONDS_TO_LOOK))
     reading, state = Reading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, left)
     stop = reading.stop if options.evaluate else None
-    gone = stop and stop.found.left_by and views.left(session, stop)
+    gone = stop and stop.found.left_by and views.left_stop_error(session, stop)
     return (
         Observation(reading, state, values, stop, gone.what)
         if gone
@@ -84,7 +84,9 @@ async def observe(session: Session, options: StopOptions, left: Left) -> Observa
     )
 
 
-async def _values(session: Session, state: str, expressions: Sequence[str], left: Left) -> Part:
+async def _values(
+    session: Session, state: str, expressions: Sequence[str], left: RemainingTime
+) -> Part:
     """Evaluate expressions in the top frame of a stop; return them as fields of a snapshot.
 
     `values` and `failed` are text and error by expression. If `state` is not `stopped`, only `notes` says that nothing was evaluated.
@@ -96,9 +98,9 @@ async def _values(session: Session, state: str, expressions: Sequence[str], left
         why = "has ended" if state == "ended" else "is not stopped"
         return {"notes": [f"nothing was evaluated: the program {why}"]}
     frame = await frame_of(session, None)
-    seconds = max(left.to_inspect - SECONDS_TO_INSPECT / 2, 0)
-    limit = Left(min(MILLISECONDS_TO_EVALUATE, seconds * 1000))
-    found = await evaluation.each(session, expressions, frame, "watch", limit)
+    seconds = max(left.seconds_to_inspect - SECONDS_TO_INSPECT / 2, 0)
+    limit = RemainingTime(min(MILLISECONDS_TO_EVALUATE, seconds * 1000))
+    found = await evaluation.evaluate_all(session, expressions, frame, "watch", limit)
     return {
         "values": {each.expression: each.text(ROOM) for each in found if not each.error},
         "failed": {each.expression: each.gist for each in found if each.error},
@@ -120,7 +122,7 @@ class Facts:
 
 
 async def gather(
-    call: Call, session: Session, observation: Observation, seen: Seen | None, left: Left
+    call: Call, session: Session, observation: Observation, seen: Seen | None, left: RemainingTime
 ) -> Facts:
     """Return all that there is to say of a session to the client of a call, once its stop was observed.
 
@@ -129,17 +131,17 @@ async def gather(
     """
     observation.reading.mark_reported()
     program = session.program
-    state = together(observation.state, observation.values)
-    state = session.advice.noted(state, program.output)
+    state = merge_snapshot(observation.state, observation.values)
+    state = session.advice.add_hints(state, program.output)
     places: Part = {}
     if seen is not None and session.mirror.phase is Phase.RUNNING:
-        places = {**_places(session, seen), **await waits_of(session, seen)}
+        places = {**_places(session, seen), **await lines_of_waits(session, seen)}
     await program.read_rows()
     slowness = await _slowness(session, left)
     notes = [
         *_silences(session, seen),
         *program.about_others(session),
-        *running(session),
+        *detached_processes_note(session),
         *unreported_kills(program),
         *filter(None, [observation.why]),
         *slowness,
@@ -154,37 +156,37 @@ def _collected(call: Call, session: Session) -> CollectedNews:
     """
     others = [each for each in session.program.sessions if each is not session]
     shown = [session, *(each for each in others if session.over and each.over)]
-    outcomes = [each for of in shown for each in of.watching.news(of.project)]
+    outcomes = [each for of in shown for each in of.watching.outcomes(of.project)]
     return news(session.program.collected, call.focus.key, session.project, outcomes)
 
 
 def _places(session: Session, seen: Seen) -> Part:
-    """Return where threads and tasks of a running program are, as the snapshot's `threads` and `tasks`.
+    """Return where threads and tasks of a running program are, as the snapshot's `threads` and `task_lines`.
 
     `seen` has their locations.
     """
     state = " blocked" if session.mirror.pausing else ""
     threads = [
-        f"{each.label}{state}{place}{running_frames.frame_id(session, each)}"
+        f"{each.label}{state}{place}{running_frames.frame_id_mark(session, each)}"
         for each in seen.threads
         if (place := render.place(each, session.frames, session.project))
     ]
-    return {"threads": threads, "tasks": tasks(session, seen)}
+    return {"threads": threads, "tasks": task_lines(session, seen)}
 
 
-def tasks(session: Session, seen: Seen) -> list[str]:
+def task_lines(session: Session, seen: Seen) -> list[str]:
     """Return a line for each task, such as asyncio's, that was seen.
 
     It has the task's name, place and frame id, and who awaits it.
     """
     return [
-        f"{each.name}{render.place(each, session.frames, session.project)}{running_frames.frame_id(session, each)}"
+        f"{each.name}{render.place(each, session.frames, session.project)}{running_frames.frame_id_mark(session, each)}"
         + (f"; {each.awaited_by}" if each.awaited_by else "")
         for each in seen.tasks
     ]
 
 
-async def waits_of(session: Session, seen: Seen) -> dict[str, list[str]]:
+async def lines_of_waits(session: Session, seen: Seen) -> dict[str, list[str]]:
     """Ask the program what its threads and tasks wait for; return the lines by key.
 
     `deadlock` has those that wait for each other, `waits` the others. Both are empty where the adapter cannot tell, or did not answer
@@ -192,7 +194,7 @@ async def waits_of(session: Session, seen: Seen) -> dict[str, list[str]]:
     """
     answer: Mapping[str, Value] = await session.where.waits() if not seen.silent else {}
     listed = {each.own_id for each in (*seen.threads, *seen.tasks)}
-    return {"deadlock": waits.deadlock(answer), "waits": waits.others(answer, listed)}
+    return {"deadlock": waits.deadlock(answer), "waits": waits.lines_of_other_waits(answer, listed)}
 
 
 def _outcomes(call: Call, session: Session) -> Part:
@@ -208,7 +210,7 @@ def _outcomes(call: Call, session: Session) -> Part:
     return {"breakpoints": found.by_state} if found.by_state else {}
 
 
-def running(session: Session) -> list[str]:
+def detached_processes_note(session: Session) -> list[str]:
     """Return a note on processes that an ended program has left running, once.
 
     Empty: there are none, or they were noted before.
@@ -224,13 +226,13 @@ def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
     """
     owed = [each for each in session.channel.unanswered if each in CONTROL]
     if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
-        yield silence(session, seen)
+        yield describe_silence(session, seen)
     stop = session.mirror.stop
     if stop is not None and stop.thread_id not in stop.stack.frames:
         yield "the stack did not arrive: try dap_stacktrace"
 
 
-def silence(session: Session, seen: Seen | None) -> str:
+def describe_silence(session: Session, seen: Seen | None) -> str:
     """Return a sentence on an adapter that does not answer: why, and the program's last location.
 
     `seen` has the locations of its threads now; None: they could not be read.
@@ -251,7 +253,7 @@ def silence(session: Session, seen: Seen | None) -> str:
     return f"the adapter does not answer{owed} now: {why}{last_stop}{unread}; dap_terminate ends it by force"
 
 
-async def _slowness(session: Session, left: Left) -> list[str]:
+async def _slowness(session: Session, left: RemainingTime) -> list[str]:
     """Return why a program that has run for long is slow, as a list of one text, each reason once.
 
     Empty: the call has not lasted long, nothing could have slowed the program, it did not compute, or its debugger is not the reason.
@@ -259,16 +261,16 @@ async def _slowness(session: Session, left: Left) -> list[str]:
     """
     mirror = session.mirror
     points = [requested for each in mirror.breakpoints.values() for requested, _ in each]
-    if left.spent < SECONDS_UNTIL_SLOW or not (points or mirror.history.latest):
+    if left.elapsed_s < SECONDS_UNTIL_SLOW or not (points or mirror.history.latest):
         return []
     conditions = [each for requested in points if (each := requested.get("condition"))]
     if why := session.advice.of_conditions(conditions):
         return [why]
     computed = process_table.cpu_seconds(session.where.pid)
-    if computed is not None and computed < left.spent * SHARE_OF_COMPUTING:
+    if computed is not None and computed < left.elapsed_s * SHARE_OF_COMPUTING:
         return []
     # Interpreters that do not answer in time are asked again after the next wait.
-    with anyio.move_on_after(left.to_inspect):
+    with anyio.move_on_after(left.seconds_to_inspect):
         why = await in_thread(session.advice.of_slow)
         return [why] if why else []
     return []
@@ -283,7 +285,7 @@ def snapshot_of(facts: Facts) -> Snapshot:
     The reason is `until` if what the caller waited for with `dap_run_until` has come about.
     """
     collected = facts.collected
-    view = together(
+    view = merge_snapshot(
         facts.state,
         facts.places,
         facts.breakpoints,
@@ -295,7 +297,7 @@ def snapshot_of(facts: Facts) -> Snapshot:
     return view
 
 
-def together(state: Snapshot, *parts: Part) -> Snapshot:
+def merge_snapshot(state: Snapshot, *parts: Part) -> Snapshot:
     """Return a new snapshot with the fields of `state` and of all parts, without empty lists.
 
     A later part replaces fields of an earlier one, except for `notes`, which are put one after the other.
@@ -310,7 +312,7 @@ def together(state: Snapshot, *parts: Part) -> Snapshot:
 # -- what of it a reader gets
 
 
-def written(call: Call, view: Snapshot, show: Show) -> Reply:
+def snapshot_reply(call: Call, view: Snapshot, show: Show) -> Reply:
     """Return a snapshot as a reply: as data it is whole, as text without what the client has read before.
 
     What is shown is marked as read by the client. `show`: `full` repeats what was read, `brief` shortens text and data and marks nothing;

@@ -16,7 +16,7 @@ from dapeer.tools.base.evaluation import RESULT_CHARS, Evaluated
 from dapeer.view.variables import VALUE_CHARS
 
 
-def frame_id(session: Session, place: ThreadLocation) -> str:
+def frame_id_mark(session: Session, place: ThreadLocation) -> str:
     """Return ` [frame_id N]` of the innermost frame of the user's code in a running thread or task.
 
     Empty: frames of running threads cannot be read there, the thread is stopped, or runs no code of the user.
@@ -34,7 +34,7 @@ def _users(session: Session, place: ThreadLocation) -> int | None:
     return None if number is None else session.where.frame_id(place, number)
 
 
-async def chosen(session: Session, given: int | None) -> int | None:
+async def frame_to_read(session: Session, given: int | None) -> int | None:
     """Return the id of the frame to read in a thread that is not stopped.
 
     `given` is the frame that the caller names, or None. If `given` is None while a pause does not stop the program, it is the user's
@@ -61,7 +61,7 @@ async def chosen(session: Session, given: int | None) -> int | None:
     return found
 
 
-async def variables(
+async def variables_of_frame(
     session: Session, frame: int, path: str | None, kind: str | None, start: int, count: int
 ) -> Reply:
     """Return the variables of a running thread's frame, or the value at a path with its members.
@@ -70,7 +70,7 @@ async def variables(
 
     Args:
         session: The session of the thread.
-        frame: The frame's id, from `frame_id` or `chosen`.
+        frame: The frame's id, from `frame_id_mark` or `frame_to_read`.
         path: The variable to show, such as `order.items`; None: all variables of the frame.
         kind: `indexed` or `named`: only elements, or only members, are shown; None: both.
         start: The index of the first variable to show.
@@ -100,10 +100,10 @@ async def variables(
     return Reply(lines_of([*map(indented, map(continued, lines or ["No variables."])), note]), data)
 
 
-async def evaluated(session: Session, frame: int, expressions: Sequence[str]) -> Reply:
+async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[str]) -> Reply:
     """Evaluate expressions in a frame of a running thread, and return a reply with their results.
 
-    What cannot be read is run by another thread of the program. `frame` is the frame's id, from `frame_id` or `chosen`.
+    What cannot be read is run by another thread of the program. `frame` is the frame's id, from `frame_id_mark` or `frame_to_read`.
 
     Raises:
         RequestFailed: There is one expression only, and it fails; of several, each has its own error.

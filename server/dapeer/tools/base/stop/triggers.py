@@ -18,7 +18,7 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.triggers.runs import SECONDS_AT_END, SECONDS_TO_STOP, TriggerRun
 from dapeer.sessions.triggers.trigger import Ready, TerminalInput, Trigger, ready_of, triggers_of
 from dapeer.tools.base.call import Call
-from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.schema import Unlisted
 
 Triggers = Sequence[Mapping[str, Any]]
@@ -46,7 +46,7 @@ class TriggerArguments:
         return triggers_of(self.then)
 
     @property
-    def sign(self) -> Ready:
+    def ready_sign(self) -> Ready:
         """The argument `ready`: how it is seen that the program is ready for what is sent.
 
         Raises:
@@ -55,7 +55,7 @@ class TriggerArguments:
         return ready_of(self.ready)
 
     @property
-    def types(self) -> bool:
+    def has_typed_input(self) -> bool:
         """Whether something is typed, so that the program needs a terminal."""
         return any(isinstance(each, TerminalInput) for each in self.triggers)
 
@@ -65,7 +65,7 @@ class TriggerArguments:
         Raises:
             ArgumentError: One of them is not valid.
         """
-        _ = self.triggers, self.sign
+        _ = self.triggers, self.ready_sign
 
     def begin(self, call: Call, session: Session, usual: Ready | None = None) -> None:
         """Begin to send the triggers to the program of a session once it is ready; return at once.
@@ -80,12 +80,12 @@ class TriggerArguments:
         triggers = self.triggers
         if not triggers:
             return
-        if self.types and session.program.keyboard is None and not session.over:
+        if self.has_typed_input and session.program.keyboard is None and not session.over:
             raise Unsupported(
                 "`then`: the program does not run in a terminal, so nothing can be typed.",
                 "Start it with dap_run and `terminal: true`.",
             )
-        sign = self.sign if self.ready is not None or usual is None else usual
+        sign = self.ready_sign if self.ready is not None or usual is None else usual
         cwd = str(call.debugger.project)
         if isinstance(session, DirectSession):
             cwd = str(session.plan.inputs.get("cwd") or cwd)
@@ -120,7 +120,7 @@ async def stop_elsewhere(
         The session of another program that has stopped, or None; and for how many milliseconds to wait on for a stop: what is left of
         `limit` while triggers are sent, and at most `SECONDS_TO_STOP` from their end.
     """
-    left, program = Left(limit), session.program
+    left, program = RemainingTime(limit), session.program
     others = _beside(call, session)
 
     def elsewhere() -> Session | None:
@@ -140,11 +140,11 @@ async def stop_elsewhere(
             *(partial(each.waiters.wait_for, happened, seconds) for each in others),
         )
 
-    await until(lambda: run.ended_at is not None or stops(), left.ms / 1000)
+    await until(lambda: run.ended_at is not None or stops(), left.remaining_ms / 1000)
     if not (program.alive and program.runs):
         # What was sent to it has failed, or fails at once.
         await program.waiters.wait_for(lambda: run.ended_at is not None, SECONDS_AT_END)
-    rest = left.ms / 1000
+    rest = left.remaining_ms / 1000
     if run.ended_at is not None:
         rest = min(rest, max(run.ended_at + SECONDS_TO_STOP - anyio.current_time(), 0))
         # What has answered at once may have begun something that goes on to another program.

@@ -9,11 +9,11 @@ from dapeer.dap.sent_requests import ResumingCommand
 from dapeer.mirror.places import Seen
 from dapeer.sessions.core.program import NONE, StopIds
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import looked_at
+from dapeer.sessions.core.views import inspect_stop
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.inspection.thread_locations import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.deadline import Left
+from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.stop import report
 from dapeer.tools.base.stop.options import NOTHING, StopOptions
 from dapeer.tools.base.stop.triggers import stop_elsewhere
@@ -54,7 +54,7 @@ async def next_stop(
         options: What to evaluate and show; if `wait_until_paused` is false, the state is returned without waiting.
         waited: Milliseconds that the caller has waited before, after which it is of use to look where threads are.
     """
-    left, program = Left(timeout_ms), session.program
+    left, program = RemainingTime(timeout_ms), session.program
     call.debugger.push_kept_back([program])
     limit = timeout_ms if options.wait_until_paused else 0
     looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
@@ -78,7 +78,7 @@ async def next_stop(
         ready = program.stop_or_end(session, epoch)
         if ready is None and program.living(session) is not living:
             seen = None
-    return await look(call, ready or program.living(session), seen, left, options)
+    return await show_state(call, ready or program.living(session), seen, left, options)
 
 
 async def _stopped(
@@ -89,22 +89,24 @@ async def _stopped(
     None: it did not come in `timeout_ms`. If another client ends a stop during its inspection, the wait continues. `old` are stops of other
     processes that were there before.
     """
-    left, program = Left(timeout_ms), session.program
+    left, program = RemainingTime(timeout_ms), session.program
     while True:
-        ready = await program.next_stop(session, epoch, left.ms / 1000, old, call.progress)
-        if ready is None or not left.ms:
+        ready = await program.next_stop(
+            session, epoch, left.remaining_ms / 1000, old, call.progress
+        )
+        if ready is None or not left.remaining_ms:
             return ready
-        await looked_at(ready, min(left.ms / 1000, SECONDS_TO_BE_OVERTAKEN))
+        await inspect_stop(ready, min(left.remaining_ms / 1000, SECONDS_TO_BE_OVERTAKEN))
         if (ready := program.stop_or_end(session, epoch)) is not None:
             return ready
         old = NONE
 
 
-async def paused(
+async def wait_for_pause(
     call: Call,
     session: Session,
     epoch: int,
-    left: Left,
+    left: RemainingTime,
     *,
     wait: bool,
     options: StopOptions = NOTHING,
@@ -122,23 +124,29 @@ async def paused(
         wait: False: do not wait at all.
         options: What to evaluate and show.
     """
-    patience = min(left.ms, MILLISECONDS_UNTIL_BLOCKED) if session.where.sees_running else left.ms
+    patience = (
+        min(left.remaining_ms, MILLISECONDS_UNTIL_BLOCKED)
+        if session.where.sees_running
+        else left.remaining_ms
+    )
     program = session.program
     seconds = patience / 1000 if wait else 0
     stopped = await program.next_stop(session, epoch, seconds, report=call.progress)
     blocked = stopped is None and not session.over
     seen = (
-        await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.to_inspect)) if blocked else None
+        await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.seconds_to_inspect))
+        if blocked
+        else None
     )
     ready = program.stop_or_end(session, epoch) or program.living(session)
-    return await look(call, ready, seen, left, options)
+    return await show_state(call, ready, seen, left, options)
 
 
-async def look(
+async def show_state(
     call: Call,
     session: Session,
     seen: Seen | None = None,
-    left: Left | None = None,
+    left: RemainingTime | None = None,
     options: StopOptions = NOTHING,
 ) -> Reply:
     """Return the state of a session as a reply, and make the session the client's default one.
@@ -147,14 +155,14 @@ async def look(
     is missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead. `options`
     say what to evaluate, and how much to show.
     """
-    left = left or Left(SECONDS_TO_LOOK * 1000)
+    left = left or RemainingTime(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)
     observation = await report.observe(session, options, left)
-    if observation.resumed and left.ms:
+    if observation.resumed and left.remaining_ms:
         epoch = observation.resumed.number
-        return await next_stop(call, session, epoch, left.ms, options=options)
+        return await next_stop(call, session, epoch, left.remaining_ms, options=options)
     facts = await report.gather(call, session, observation, seen, left)
-    return report.written(call, report.snapshot_of(facts), options.show)
+    return report.snapshot_reply(call, report.snapshot_of(facts), options.show)
 
 
 async def resume(
@@ -166,8 +174,8 @@ async def resume(
     respond soon, the wait for the stop begins all the same.
     """
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
-    left = Left(options.timeout_ms)
+    left = RemainingTime(options.timeout_ms)
     # Code in the program may keep the adapter from answering; the waiter gets a note.
-    with anyio.move_on_after(min(SECONDS_TO_ACCEPT, left.to_ask)):
+    with anyio.move_on_after(min(SECONDS_TO_ACCEPT, left.seconds_to_wait)):
         await session.resume(command, arguments)
-    return await next_stop(call, session, epoch, left.ms, old, options=options)
+    return await next_stop(call, session, epoch, left.remaining_ms, old, options=options)

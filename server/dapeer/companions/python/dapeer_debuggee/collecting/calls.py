@@ -48,7 +48,7 @@ class OpenCall:
             name: value for name, value in values.items() if not cells.is_one_of(type(value), FIXED)
         }
         self.before = {name: (texts[name], parts(value)) for name, value in self.values.items()}
-        self.stopped: int = returned.stopped()
+        self.stopped: int = returned.stopped_ns()
         self.start = time.perf_counter_ns()
 
     @property
@@ -182,7 +182,7 @@ class CallRecorder:
 
         The cells are `row_format.CALL_COLUMNS` and the point's expressions, evaluated now.
         """
-        took = time.perf_counter_ns() - call.start - (returned.stopped() - call.stopped)
+        took = time.perf_counter_ns() - call.start - (returned.stopped_ns() - call.stopped)
         if error is None:
             result = cells.cell(value)
         else:

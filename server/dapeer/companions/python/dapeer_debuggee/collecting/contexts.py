@@ -36,7 +36,7 @@ def context(frame: Any) -> str:
     if caller is None:
         caller = noted(back)
     thread = threads._active.get(ident())
-    return f"{named(awaiting.own(thread, '_name')) if thread is not None else thread_name()}\t{task_name()}\t{caller}"
+    return f"{named(awaiting.raw_attribute(thread, '_name')) if thread is not None else thread_name()}\t{task_name()}\t{caller}"
 
 
 def noted(frame: Any) -> str:
@@ -71,7 +71,11 @@ def thread_name() -> str:
     `current_thread` would make one.
     """
     thread = threads._active.get(ident())
-    return named(awaiting.own(thread, "_name")) if thread is not None else f"thread {ident()}"
+    return (
+        named(awaiting.raw_attribute(thread, "_name"))
+        if thread is not None
+        else f"thread {ident()}"
+    )
 
 
 def task_name() -> str:

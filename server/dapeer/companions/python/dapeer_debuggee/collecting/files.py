@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 
-def made(folder: str) -> tuple[str, int]:
+def create_rows_file(folder: str) -> tuple[str, int]:
     """Create a new file of rows for this process in a folder; return its path and descriptor.
 
     A file that the process had before an `exec` stays: the new one has a number in its name.
@@ -44,7 +44,7 @@ def mapped(file: int, start: int, size: int) -> Any:
     return mmap.mmap(file, size, offset=start)
 
 
-def removed(path: str, file: int = -1) -> None:
+def remove_file(path: str, file: int = -1) -> None:
     """Close and remove a file, as far as it is there: `path` is empty, or `file` negative, if not.
 
     `file` is its descriptor.

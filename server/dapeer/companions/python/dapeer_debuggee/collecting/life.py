@@ -79,7 +79,7 @@ class CallTracer:
             before = self._known.get(name, UNKNOWN)
             if now != before and not name.startswith("."):
                 self._known[name] = now
-                inner = held(name, value, before[1], now[1])
+                inner = changed_parts(name, value, before[1], now[1])
                 changes += (
                     inner if 0 < len(inner) <= MAX_CHANGED_PARTS else [(name, before[0], now[0])]
                 )
@@ -97,7 +97,7 @@ class CallTracer:
             self._rows.kept(line)
 
 
-def held(name: str, value: Any, before: Any, now: Any) -> list[tuple[str, str, str]]:
+def changed_parts(name: str, value: Any, before: Any, now: Any) -> list[tuple[str, str, str]]:
     """Return the elements or members of one and the same object that have changed, as (name, before, now).
 
     It is empty if the variable is another object now, or what it held is not known.

@@ -66,7 +66,7 @@ class SpecifiedPoint:
             return True
         if self.function:
             names = functions.named_in(self.function)
-            found = {each: functions.loaded(each) for each in names}
+            found = {each: functions.find_loaded(each) for each in names}
             here = (each[:2] for each in found.values() if each[1])
             self.file, self.line = next(here, ("", 0))
             missing = [name for name, (_, line, _) in found.items() if not line]

@@ -43,7 +43,7 @@ class Maker:
             "rows": rows, "report": report, "now": time.perf_counter,
             "cell_text": shapes.CellText, "begin": watch.begin, "over": watch.over, "find": expressions.find,
             "CutOff": deadline.CutOff, "failed": self.failed, "StructError": struct.error,
-            "no_value": NO_VALUE, "waiting": WAITING, "of_program": guard.of_program,
+            "no_value": NO_VALUE, "waiting": WAITING, "of_program": guard.is_of_program,
             "lacks": expressions.lacks, "unmet": self._unmet,
             "BaseException": BaseException, "KeyError": KeyError, "ValueError": ValueError,
             "RecursionError": RecursionError,
@@ -64,7 +64,7 @@ class Maker:
             expression.has_failed(since, time.perf_counter())
         if isinstance(error, deadline.CutOff):
             return f"{cells.FAILED}cut off: {TOO_SLOW.format(self.watch.seconds)}"
-        if guard.is_brought(error):
+        if guard.is_from_signal(error):
             raise error
         return cells.failed(error)
 

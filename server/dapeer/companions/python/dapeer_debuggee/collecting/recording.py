@@ -83,14 +83,14 @@ class Rows:
             return False
         path, file = "", -1
         try:
-            path, file = files.made(self.folder)
+            path, file = files.create_rows_file(self.folder)
             self._header = files.mapped(file, 0, row_format.HEADER_BYTES)
         except OSError as error:
-            files.removed(path, file)
+            files.remove_file(path, file)
             self._fail(error)
             return False
         self.path, self._file = path, file
-        files.removed(self._spare)
+        files.remove_file(self._spare)
         self._write_header()
         return True
 

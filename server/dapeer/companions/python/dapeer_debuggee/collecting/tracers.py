@@ -38,7 +38,7 @@ def thread_tracer(tracing: Any, inner: Any) -> Any:
             return None
         plan = plan_of(frame)
         if plan:
-            begins(plan, frame)
+            record_begin(plan, frame)
             local = inner(frame, event, argument)
             return (traced(plan, local) or local) if plan.records else local
         local = inner(frame, event, argument)
@@ -63,7 +63,7 @@ def arguments_of(tracer: Any) -> Any:
 
 
 @guard.hook
-def begins(plan: Any, frame: Any) -> None:
+def record_begin(plan: Any, frame: Any) -> None:
     """Record that a frame begins, unless it is a generator's or coroutine's that goes on."""
     if frame.f_code.co_flags & SUSPENDS and frame.f_lasti > first_of(frame.f_code):
         return
@@ -149,7 +149,7 @@ def call_tracer(plan: Any, inner: Any) -> Any:
             return inner(frame, event, argument) if inner is not None else None
         if event == "line" and plan.lines:
             lines(frame, event, argument)
-        called(plan, raised, frame, event, argument)
+        record_end(plan, raised, frame, event, argument)
         if inner is not None:
             inner = inner(frame, event, argument)
         return trace
@@ -158,7 +158,7 @@ def call_tracer(plan: Any, inner: Any) -> Any:
 
 
 @guard.hook
-def called(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) -> None:
+def record_end(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) -> None:
     """Record the end of a call at its `return` event; keep in `raised` what was raised in it before.
 
     `raised` is a list of one: an exception, its cell, or None. `event` and `argument` are those of a trace function. `plan` is the

@@ -86,7 +86,7 @@ def inform(row: Any) -> None:
                 message = tracebacks.message(error, known)
                 if dbg.get_use_libraries_filter():
                     # `justMyCode` hides the frames of libraries.
-                    message = "\n".join(filter(None, (message, tracebacks.inside(error))))
+                    message = "\n".join(filter(None, (message, tracebacks.library_place(error))))
                 if not known and message:
                     message = f"\n{message}"
                 body.description = body.details.message = message
@@ -136,7 +136,7 @@ def show_untraced(row: Any) -> None:
         last[:] = [id(error[1])]
         return False
 
-    pass_by(row, note)
+    skip_stops(row, note)
 
     def shown(error: Any, *, by_hook: bool = False) -> None:
         """Stop at an exception that pydevd has not seen.
@@ -169,7 +169,7 @@ def pass_exits(row: Any) -> None:
         asked = getattr(debugger, "break_on_uncaught_exceptions", {})
         return issubclass(error[0], SystemExit) and "SystemExit" not in asked
 
-    pass_by(row, is_end)
+    skip_stops(row, is_end)
 
     @row.replace(IGNORES)
     def ignores(stock: Any, self: Any, system_exit_exc: Any, *rest: Any, **named: Any) -> Any:
@@ -178,7 +178,7 @@ def pass_exits(row: Any) -> None:
         return reloads or stock(self, system_exit_exc, *rest, **named)
 
 
-def pass_by(row: Any, is_passed: Callable[[Any], bool]) -> None:
+def skip_stops(row: Any, is_passed: Callable[[Any], bool]) -> None:
     """Patch pydevd so that it does not stop at exceptions that leave the program, if `is_passed` says so.
 
     `is_passed` gets a tuple of the exception's type, itself and its traceback, and returns True for no stop. `row` is the `patching.Row`
@@ -219,8 +219,8 @@ def hook_ends(row: Any, shown: Callable[..., None]) -> None:
 
     # A program that reads or restores its hook finds the same as without this patch.
     stock_hook, stock_hook_of_threads = sys.excepthook, threading.excepthook
-    hook = before(stock_hook, row.guard(of_program, nothing))
-    hook_of_threads = before(stock_hook_of_threads, row.guard(of_thread, nothing))
+    hook = call_first(stock_hook, row.guard(of_program, nothing))
+    hook_of_threads = call_first(stock_hook_of_threads, row.guard(of_thread, nothing))
     if sys.__excepthook__ is stock_hook:
         row.set("sys:__excepthook__", hook)
     if getattr(threading, "__excepthook__", None) is stock_hook_of_threads:
@@ -229,7 +229,7 @@ def hook_ends(row: Any, shown: Callable[..., None]) -> None:
     row.set("threading:excepthook", hook_of_threads)
 
 
-def before(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
+def call_first(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
     """Return a hook that calls `first`, then returns what `hook` returns, with the same arguments.
 
     What `first` raises is dropped, unless a signal has caused it.

@@ -126,10 +126,10 @@ def report(context: Any) -> None:
     error = context.get("exception")
     if isinstance(error, Exception):
         kind = "task" if {"future", "task"} & set(context) else "callback"
-        add(f"asyncio {kind}", error, error.__traceback__)
+        report_error(f"asyncio {kind}", error, error.__traceback__)
 
 
-def add(kind: str, error: Exception, trace: TracebackType | None) -> None:
+def report_error(kind: str, error: Exception, trace: TracebackType | None) -> None:
     """Report an exception without a stop, if the innermost of its frames is the program's.
 
     `kind` says what has raised it, such as `asyncio task`; `trace` is its traceback. Frames of libraries count only if there are no others.
@@ -201,7 +201,7 @@ def show_collected(error: Exception, frames: Any, frame: Any) -> None:
             )
     around = caller(frame)
     if around is None:
-        add("Twisted Deferred", error, trace)
+        report_error("Twisted Deferred", error, trace)
         return
     if not tracebacks.is_in_program(trace):
         trace, remark = TracebackType(None, around, 0, around.f_lineno), NOT_RAISED

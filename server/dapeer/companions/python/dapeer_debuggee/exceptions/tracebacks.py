@@ -143,7 +143,7 @@ def remote_of(error: BaseException) -> str:
     return str(cause).strip('"\n ') if type(cause).__name__.endswith("RemoteTraceback") else ""
 
 
-def worker(error: BaseException) -> str:
+def worker_place(error: BaseException) -> str:
     """Return a line about where in a worker process an exception was raised.
 
     It is empty if it was not raised in one.
@@ -153,7 +153,7 @@ def worker(error: BaseException) -> str:
     return f"  raised in a worker process{place(users or found)}; {STOPS_THERE}" if found else ""
 
 
-def inside(error: BaseException) -> str:
+def library_place(error: BaseException) -> str:
     """Return a line about where in a library an exception was raised; empty if it was not raised in one.
 
     It is empty also for assertions, groups, those of worker processes, and where no frame is the user's.
@@ -175,7 +175,7 @@ def message(error: BaseException, known: str) -> str:
     `known` is the message itself.
     """
     remark = remarks.get(id(error))
-    more = [*members(error), worker(error), f"  {remark}" if remark else ""]
+    more = [*members(error), worker_place(error), f"  {remark}" if remark else ""]
     return "\n".join(filter(None, [known, *more]))
 
 

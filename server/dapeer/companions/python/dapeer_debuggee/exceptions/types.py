@@ -47,14 +47,14 @@ def type_of(name: str) -> type:
     return NamedType(name, (), {"name_of_type": name})
 
 
-def below(kind: type) -> Iterator[type]:
+def subclasses_of(kind: type) -> Iterator[type]:
     """Yield all subclasses of a class, also indirect ones."""
     for each in type.__subclasses__(kind):
         yield each
-        yield from below(each)
+        yield from subclasses_of(each)
 
 
-def unknown(debugger: Any) -> set[str]:
+def unknown_names(debugger: Any) -> set[str]:
     """Return those names of exceptions to stop at that no class of the program has.
 
     `debugger` is pydevd's `PyDB`.
@@ -65,7 +65,7 @@ def unknown(debugger: Any) -> set[str]:
         *debugger.break_on_user_uncaught_exceptions.values(),
     )
     named = {each.type for each in filters if isinstance(each.type, NamedType)}
-    there = tuple(below(BaseException)) if named else ()
+    there = tuple(subclasses_of(BaseException)) if named else ()
     return {
         kind.name_of_type for kind in named if not any(issubclass(each, kind) for each in there)
     }
@@ -118,7 +118,7 @@ def report_unknown(row: Any) -> None:
         """Report the names that no class has by now, then end the debugger as pydevd does."""
         if not self.pydb_disposed and not self.terminate_requested:
             # pydevd may do this twice.
-            news = unknown(self) - reported
+            news = unknown_names(self) - reported
             reported.update(news)
             for name in news:
                 breaking.failures.add(

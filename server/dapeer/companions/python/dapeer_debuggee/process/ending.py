@@ -60,7 +60,7 @@ def debug_the_end(row: Any) -> None:
     process = os.getpid()
 
     def run() -> None:
-        if os.getpid() == process and is_end() and not waits():
+        if os.getpid() == process and is_end() and not has_threads_to_wait_for():
             # What such a function raises has been printed; Python 3.9 raises it here, too.
             with contextlib.suppress(BaseException):
                 functions._run_exitfuncs()
@@ -90,7 +90,7 @@ def is_end() -> bool:
     return frame.f_code in (threads._shutdown.__code__, spawned)
 
 
-def waits() -> bool:
+def has_threads_to_wait_for() -> bool:
     """Return whether a thread other than the main one, which Python would wait for at its end, is running."""
     return any(
         not each.daemon for each in threading.enumerate() if each is not threading.main_thread()

@@ -24,7 +24,7 @@ last: list[Callable[[], None]] = []
 
 
 @LEAVE
-def leave(row: Any) -> None:
+def call_at_disconnect(row: Any) -> None:
     """Patch pydevd so that functions in `first` are called before a client's `disconnect`, `last` after.
 
     `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
@@ -33,13 +33,13 @@ def leave(row: Any) -> None:
     @row.replace(DISCONNECT)
     def on_disconnect_request(stock: Any, *given: Any, **named: Any) -> Any:
         try:
-            do(first)
+            call_and_clear(first)
             return stock(*given, **named)
         finally:
-            do(last)
+            call_and_clear(last)
 
 
-def do(actions: list[Callable[[], None]]) -> None:
+def call_and_clear(actions: list[Callable[[], None]]) -> None:
     """Call each function of a list, and remove it from the list; what it raises is ignored."""
     while actions:
         with contextlib.suppress(Exception):

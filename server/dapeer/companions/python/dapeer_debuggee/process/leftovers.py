@@ -31,12 +31,18 @@ def remove() -> None:
     """
     if not hasattr(sys.modules.get("debugpy"), MARK):
         return
-    for put_back in (functions, threads, hooks, monitoring, traces):
+    for put_back in (
+        restore_process_functions,
+        restore_thread_functions,
+        restore_hooks,
+        monitoring,
+        end_all_tracing,
+    ):
         with contextlib.suppress(Exception):
             put_back()
 
 
-def functions() -> None:
+def restore_process_functions() -> None:
     """Put back the functions that start processes, which pydevd has replaced.
 
     The originals are removed, too, unless something in the program still refers to one of pydevd's, which calls them.
@@ -63,7 +69,7 @@ def is_theirs(value: Any) -> bool:
     return str(module).startswith(THEIRS)
 
 
-def threads() -> None:
+def restore_thread_functions() -> None:
     """Put back the functions that start threads, and remove names that pydevd added to their modules."""
     monkey: Any = importlib.import_module("_pydev_bundle.pydev_monkey")
     had: dict[Any, set[str]] = {
@@ -78,7 +84,7 @@ def threads() -> None:
                 del vars(module)[name]
 
 
-def hooks() -> None:
+def restore_hooks() -> None:
     """Put back `sys.settrace` and `sys.breakpointhook`, and remove what pydevd has added.
 
     It has added names to `builtins`, and variables to the environment.
@@ -102,7 +108,7 @@ def monitoring() -> None:
         module.stop_monitoring(all_threads=True)
 
 
-def traces() -> None:
+def end_all_tracing() -> None:
     """Remove pydevd's trace function from all threads, and from those that start later.
 
     Since Python 3.12 only the latter: pydevd does not trace by `sys.settrace` there.

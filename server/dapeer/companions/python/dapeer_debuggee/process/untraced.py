@@ -291,7 +291,7 @@ def show_what_leaves(row: Any) -> None:
     def was_shown(error: Any) -> bool:
         return tracing.was_shown(error[1])
 
-    errors.pass_by(row, was_shown)
+    errors.skip_stops(row, was_shown)
 
     def shows(stock: Any, *given: Any, **named: Any) -> Any:
         """Call the stock function, and show what it raises."""

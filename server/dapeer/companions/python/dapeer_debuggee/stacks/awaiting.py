@@ -93,7 +93,7 @@ def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
     for each in callbacks:
         # Python 3.6 has no contexts.
         callback: Any = each[0] if isinstance(each, tuple) else each  # pyright: ignore[reportUnknownVariableType]
-        for one in behind(callback):
+        for one in callback_owners(callback):
             if any(one is each for each in waits):
                 continue
             found = parent(one, asyncio)
@@ -119,7 +119,7 @@ def parent(one: Any, asyncio: Any) -> Any:
     return None
 
 
-def behind(callback: Any) -> "Iterator[Any]":
+def callback_owners(callback: Any) -> "Iterator[Any]":
     """Yield the objects to which a callback is bound, that its `partial` has, or that are in its closure."""
     if type(callback) is functools.partial:
         yield from callback.args
@@ -137,7 +137,7 @@ def behind(callback: Any) -> "Iterator[Any]":
 def name_of(task: Any) -> str:
     """Return the name of a task of asyncio or trio; `Task` before Python 3.8."""
     if is_of_trio(task):
-        return str(own(task, "name"))
+        return str(raw_attribute(task, "name"))
     get_name = getattr(sys.modules["asyncio"].Task, "get_name", None)
     return get_name(task) if get_name else "Task"
 
@@ -145,7 +145,7 @@ def name_of(task: Any) -> str:
 def coroutine_of(task: Any) -> Any:
     """Return the coroutine that a task of asyncio or trio runs."""
     if is_of_trio(task):
-        return own(task, "coro")
+        return raw_attribute(task, "coro")
     get_coro = getattr(sys.modules["asyncio"].Task, "get_coro", None)
     return get_coro(task) if get_coro else task._coro
 
@@ -176,9 +176,9 @@ def awaited_by(task: Any) -> "tuple[str, Any]":
     """
     if not is_of_trio(task):
         return "awaited by", awaiter(task, sys.modules["asyncio"])
-    waits: Any = own(own(task, "_parent_nursery"), "_parent_task")
+    waits: Any = raw_attribute(raw_attribute(task, "_parent_nursery"), "_parent_task")
     # trio's own tasks are above all others.
-    return "in a nursery of", waits if own(waits, "_parent_nursery") is not None else None
+    return "in a nursery of", waits if raw_attribute(waits, "_parent_nursery") is not None else None
 
 
 def waiting_for(task: Any) -> Any:
@@ -186,10 +186,10 @@ def waiting_for(task: Any) -> Any:
 
     None: it runs or is ready.
     """
-    return own(task, "_abort_func" if is_of_trio(task) else "_fut_waiter")
+    return raw_attribute(task, "_abort_func" if is_of_trio(task) else "_fut_waiter")
 
 
-def own(value: Any, name: str) -> Any:
+def raw_attribute(value: Any, name: str) -> Any:
     """Return an attribute of an object past any `__getattribute__` of its class; None if there is none."""
     try:
         return object.__getattribute__(value, name)
@@ -207,12 +207,14 @@ def is_a(value: Any, kinds: Any) -> bool:
 
 def sources(future: Any) -> "list[Any]":
     """Return the futures and tasks of other event loops or threads at whose end `future` ends, too."""
-    known: Any = own(future, "_done_callbacks")
+    known: Any = raw_attribute(future, "_done_callbacks")
     if known is None:
         known = sys.modules["asyncio"].Future._callbacks.__get__(future) or []
     callbacks: list[Any] = [each[0] if isinstance(each, tuple) else each for each in known]
-    chained = [each for each in callbacks if own(each, "__name__") == "_call_check_cancel"]
-    return [one for each in chained for one in behind(each) if is_a(one, future_kinds())]
+    chained = [
+        each for each in callbacks if raw_attribute(each, "__name__") == "_call_check_cancel"
+    ]
+    return [one for each in chained for one in callback_owners(each) if is_a(one, future_kinds())]
 
 
 def future_kinds() -> "tuple[Any, ...]":
@@ -236,7 +238,11 @@ def places() -> str:
     now: dict[int, types.FrameType] = of_python._current_frames()
     known: Any = threading
     threads: list[dict[str, Any]] = [
-        {"name": own(each, "_name"), "id": ident, "frames": stack(now.get(ident))[:MAX_FRAMES]}
+        {
+            "name": raw_attribute(each, "_name"),
+            "id": ident,
+            "frames": stack(now.get(ident))[:MAX_FRAMES],
+        }
         for ident, each in list(known._active.items())
     ]
     tasks: list[dict[str, Any]] = []
@@ -253,12 +259,14 @@ def pending() -> "Iterator[Any]":
     asyncio: Any = sys.modules.get("asyncio.tasks")
     for kind in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
         known: Any = list(getattr(asyncio, kind, ()))
-        yield from (each for each in known if own(each, "_state") == "PENDING")
+        yield from (each for each in known if raw_attribute(each, "_state") == "PENDING")
     of_python: Any = sys
     for frame in of_python._current_frames().values() if TRIO in sys.modules else ():
         runner: Any = trio_of(frame)
         # trio's own tasks have such names.
-        yield from (each for each in list(own(runner, "tasks") or ()) if name_of(each)[:1] != "<")
+        yield from (
+            each for each in list(raw_attribute(runner, "tasks") or ()) if name_of(each)[:1] != "<"
+        )
 
 
 def trio_of(frame: Any) -> Any:
@@ -296,7 +304,7 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":
     coroutine = coroutine_of(task)
     frames = frames_of(coroutine)
     for innermost in running if frames else ():
-        known = up(innermost)
+        known = call_stack(innermost)
         if frames[-1] in known:
             frames = known[: known.index(frames[-1]) + 1]
     how, waits = awaited_by(task)
@@ -308,7 +316,7 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":
     return entry if waits is None else {**entry, "awaited_by": f"{how} {name_of(waits)}"}
 
 
-def up(frame: Any) -> "list[types.FrameType]":
+def call_stack(frame: Any) -> "list[types.FrameType]":
     """Return a frame and its callers as a list, without the debugger's frames.
 
     Frames that the debugger has called in a suspended thread are left out, too. It is empty for None.
@@ -333,7 +341,7 @@ def is_suspended(frame: Any) -> bool:
 
 def stack(frame: Any) -> "list[list[Any]]":
     """Return the places (see `place`) of a frame and of its callers, the innermost first; empty for None."""
-    return [*map(place, up(frame))]
+    return [*map(place, call_stack(frame))]
 
 
 def place(frame: Any) -> "list[Any]":

@@ -9,12 +9,12 @@ from typing import Any
 from . import awaiting
 
 
-def behind(future: Any) -> list[Any]:
+def dependencies(future: Any) -> list[Any]:
     """Return the futures on which one depends: those that it gathers, or itself and others.
 
     Others are futures of other threads or event loops, by which it ends.
     """
-    children: Any = awaiting.own(future, "_children")
+    children: Any = awaiting.raw_attribute(future, "_children")
     return children if type(children) is list else [future, *awaiting.sources(future)]  # pyright: ignore[reportUnknownVariableType]
 
 
@@ -28,24 +28,24 @@ def ended_by(future: Any, members: list[Any]) -> Iterator[tuple[Any, str, str]]:
             yield each, "ended by", ""
         elif is_run_by(future, each):
             yield each, "run by", ""
-        elif begins(future, each):
+        elif is_begun_by(future, each):
             yield each, "to be begun by the event loop of", ""
 
 
 def is_run_by(future: Any, member: Any) -> bool:
     """Return whether a thread of an executor runs what ends `future`; `member` is a `ThreadOrTask`."""
     items = [each.f_locals.get("self") for each in member.frames if is_in(each, "thread.py", "run")]
-    return any(awaiting.own(each, "future") is future for each in items)
+    return any(awaiting.raw_attribute(each, "future") is future for each in items)
 
 
-def begins(future: Any, member: Any) -> bool:
+def is_begun_by(future: Any, member: Any) -> bool:
     """Return whether the event loop that `member` runs has a ready callback that ends `future`.
 
     `member` is a `ThreadOrTask`.
     """
-    ready = awaiting.own(loop_of(member), "_ready") or ()
-    callbacks = [awaiting.own(each, "_callback") for each in [*ready]]
-    return any(one is future for each in callbacks for one in awaiting.behind(each))
+    ready = awaiting.raw_attribute(loop_of(member), "_ready") or ()
+    callbacks = [awaiting.raw_attribute(each, "_callback") for each in [*ready]]
+    return any(one is future for each in callbacks for one in awaiting.callback_owners(each))
 
 
 def queued_for(future: Any, members: list[Any]) -> list[Any]:
@@ -64,7 +64,7 @@ def queued_for(future: Any, members: list[Any]) -> list[Any]:
                 queues[id(queue)] = queue
                 workers.setdefault(id(queue), []).append(each)
     for key, queue in queues.items():
-        if any(awaiting.own(each, "future") is future for each in items_of(queue)):
+        if any(awaiting.raw_attribute(each, "future") is future for each in items_of(queue)):
             return workers[key]
     return []
 
@@ -106,9 +106,11 @@ def is_in(frame: Any, file: str, function: str) -> bool:
 
 def is_limited(task: Any) -> bool:
     """Return whether a task of trio is in a cancel scope, at any depth, that has a deadline."""
-    status = awaiting.own(task, "_cancel_status")
+    status = awaiting.raw_attribute(task, "_cancel_status")
     while status is not None:
-        if awaiting.own(awaiting.own(status, "_scope"), "_deadline") < float("inf"):
+        if awaiting.raw_attribute(awaiting.raw_attribute(status, "_scope"), "_deadline") < float(
+            "inf"
+        ):
             return True
-        status = awaiting.own(status, "_parent")
+        status = awaiting.raw_attribute(status, "_parent")
     return False

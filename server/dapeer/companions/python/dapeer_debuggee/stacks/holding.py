@@ -139,7 +139,7 @@ def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
     """
     module, kind = paths.kind_of(manager)
     if module == "contextlib" and kind.endswith("GeneratorContextManager"):
-        step = awaiting.own(manager, "gen")
+        step = awaiting.raw_attribute(manager, "gen")
         frame = awaiting.frame_of(step)
         if frame is not None:
             yield from held_in(frame, step)
@@ -166,7 +166,7 @@ def as_lock(found: Any) -> Any:
     module, kind = paths.kind_of(found)
     if not module.startswith(MODULES) or kind not in LOCKS:
         return None
-    return plain(found).get("_lock", found) if kind == "Condition" else found
+    return raw_attributes(found).get("_lock", found) if kind == "Condition" else found
 
 
 def is_of_tasks(lock: Any) -> bool:
@@ -174,14 +174,14 @@ def is_of_tasks(lock: Any) -> bool:
     return not paths.kind_of(lock)[0].startswith(("_thread", "threading"))
 
 
-def leaves(frames: list[Any], lock: Any) -> bool:
+def waits_for_condition_of(frames: list[Any], lock: Any) -> bool:
     """Return whether one of the frames waits for the condition of a lock, and so has released that lock."""
     for frame in frames:
         own = frame.f_locals.get("self") if frame.f_code.co_name == "wait" else None
         if (
             own is not None
             and paths.kind_of(own)[1] == "Condition"
-            and plain(own).get("_lock") is lock
+            and raw_attributes(own).get("_lock") is lock
         ):
             return True
     return False
@@ -194,14 +194,14 @@ def owner_of(lock: Any) -> Any:
         owner = OWNER.search(repr(lock))
         return int(owner[1]) if owner else None
     if kind == "_RLock" or module.startswith("trio"):
-        return awaiting.own(lock, "_owner")
-    return awaiting.own(lock, "_owner_task") if module.startswith("anyio") else None
+        return awaiting.raw_attribute(lock, "_owner")
+    return awaiting.raw_attribute(lock, "_owner_task") if module.startswith("anyio") else None
 
 
 def limit_of(lock: Any) -> Any:
     """Return how many may hold a semaphore at once; None if it does not tell."""
     for name in ("_initial_value", "_bound_value", "_max_value"):
-        limit = awaiting.own(lock, name)
+        limit = awaiting.raw_attribute(lock, name)
         if limit is not None:
             return limit
     return None
@@ -222,7 +222,7 @@ def total_of(limiter: Any) -> Any:
 # -- objects of Python's library
 
 
-def plain(value: Any) -> dict[str, Any]:
+def raw_attributes(value: Any) -> dict[str, Any]:
     """Return the attributes of an object by name, without code of its class."""
     return held.attributes(value, type(value))
 
@@ -256,7 +256,7 @@ def attributes_of(space: Any) -> Iterator[tuple[str, Any]]:
     for name, each in [*space.items()]:
         if paths.kind_of(each) in NOT_SEARCHED:
             continue
-        for inner, one in plain(each).items():
+        for inner, one in raw_attributes(each).items():
             # A library's object around it is known by its own name.
             yield (name if f"{type(each).__name__}__" in inner else f"{name}.{inner}"), one
 
@@ -291,7 +291,7 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
     `kind` is the name of its class, `function` the method in which one waits, `mine` its attributes.
     """
     if "Queue" in kind or "Channel" in kind:
-        queue = plain(mine["_state"]) if "_state" in mine else mine
+        queue = raw_attributes(mine["_state"]) if "_state" in mine else mine
         size, limits = size_of(queue), ("maxsize", "_maxsize", "max_buffer_size")
         limit = next((queue[each] for each in limits if each in queue), 0)
         what = AWAITED_BY_METHOD.get(function, "its items to be done")
@@ -309,7 +309,7 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
     return {"Event": "it is not set", "Condition": "to be notified"}.get(kind, "")
 
 
-def called(function: Any) -> str:
+def function_name(function: Any) -> str:
     """Return the qualified name of a function of Python; `a function` for anything else."""
     known = type(function) is types.FunctionType
     return function.__qualname__ if known else "a function"

@@ -86,7 +86,7 @@ class NeedsCodeError(LookupError):
 def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
     """Return a value in a frame: of a path such as `self.orders[3].price`, or any expression if it `runs`.
 
-    Without `runs` no code of the program is run; with it, a thread of the debugger evaluates what needs code (see `ran`).
+    Without `runs` no code of the program is run; with it, a thread of the debugger evaluates what needs code (see `evaluate_aside`).
 
     Raises:
         LookupError: There is no such value, it does not parse, it raises, or code of the program would have to run.
@@ -100,10 +100,10 @@ def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
     except NeedsCodeError:
         if not runs:
             raise
-    return ran(compile(tree, "<dapeer>", "eval"), frame)
+    return evaluate_aside(compile(tree, "<dapeer>", "eval"), frame)
 
 
-def ran(code: types.CodeType, frame: Any) -> Any:
+def evaluate_aside(code: types.CodeType, frame: Any) -> Any:
     """Return what a compiled expression gives with a frame's names, in a thread that is not debugged.
 
     The wait is limited to `SECONDS_TO_EVALUATE`; what takes longer runs on in that thread.

@@ -96,7 +96,7 @@ def name_threads(row: Any) -> None:
         for each in filter(lists.is_thread_alive, lists.get_non_pydevd_threads()):
             number = lists.get_thread_id(each)
             py_db.notify_thread_created(number, each)
-            names[number] = awaits.own(each, "_name")
+            names[number] = awaits.raw_attribute(each, "_name")
         names.update(self._additional_thread_id_to_thread_name)
         schema = lists.pydevd_schema
         threads = [schema.Thread(id=number, name=name).to_dict() for number, name in names.items()]
@@ -201,7 +201,7 @@ def follow_tasks(row: Any) -> None:
             known[:] = [each for each in known if not each.f_code.co_filename.startswith(OWN)]
             while known and is_starter(known[-1]):
                 del known[-1]
-            follow(known, lists)
+            insert_awaiting_frames(known, lists)
         return frames
 
     row.replace(FROM_FRAME)(create)
@@ -266,7 +266,7 @@ def is_starter(frame: Any) -> bool:
     )
 
 
-def follow(known: list[Any], lists: Any) -> None:
+def insert_awaiting_frames(known: list[Any], lists: Any) -> None:
     """Insert the frames of tasks that await this thread's task into `known`, behind the task's own.
 
     `known` is a list of frames, the innermost first; it stays unchanged where no task runs. `lists` is pydevd's module of frames, for

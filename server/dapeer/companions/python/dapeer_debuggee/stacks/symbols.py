@@ -61,11 +61,11 @@ def stacks(steps: list[Any]) -> list[list[Any]]:
     for step in steps:
         stack = [] if step.is_jump_target else stack
         found.append(stack)
-        stack = after(step, stack)
+        stack = stack_after(step, stack)
     return found
 
 
-def after(step: Any, stack: list[Any]) -> list[Any]:
+def stack_after(step: Any, stack: list[Any]) -> list[Any]:
     """Return the stack behind one `dis.Instruction`, before which `stack` is known (see `stacks`).
 
     `step` is a `dis.Instruction`.

@@ -160,10 +160,10 @@ class Followed:
             handler = self.places[entry.target]
             # What was thrown into an awaited call may have ended it well.
             ends = self.steps[handler].opname == "CLEANUP_THROW"
-            yield handler, without(state, "maybe", *[] if ends else ["pending"]), ()
+            yield handler, drop_kinds(state, "maybe", *[] if ends else ["pending"]), ()
         if blocks:
             handler = self.places.get(self.steps[blocks[-1]].argval)
-            yield handler, without(state, "maybe", "pending"), blocks[:-1]
+            yield handler, drop_kinds(state, "maybe", "pending"), blocks[:-1]
         if step.opname in BLOCKS:
             blocks = (*blocks, number)
         elif step.opname == "POP_BLOCK":
@@ -194,11 +194,11 @@ class Followed:
             step.opname not in ("TO_BOOL", "PRECALL", "CACHE", "NOP")
             and "POP_JUMP" not in step.opname
         ):
-            state = without(state, "maybe")
+            state = drop_kinds(state, "maybe")
         if step.opname == "CLEANUP_THROW":
-            state = surely(state, "pending")
+            state = mark_held(state, "pending")
         elif step.opname not in AWAITS:
-            state = without(state, "pending")
+            state = drop_kinds(state, "pending")
         taking = self.takings.get(number)
         if taking is None:
             return state
@@ -215,12 +215,12 @@ class Followed:
         return state | {(how, number)}
 
 
-def without(state: frozenset[tuple[str, int]], *kinds: str) -> frozenset[tuple[str, int]]:
+def drop_kinds(state: frozenset[tuple[str, int]], *kinds: str) -> frozenset[tuple[str, int]]:
     """Return the pairs of a state whose first part is none of `kinds` (`maybe`, `pending`)."""
     return frozenset(each for each in state if each[0] not in kinds)
 
 
-def surely(state: frozenset[tuple[str, int]], kind: str) -> frozenset[tuple[str, int]]:
+def mark_held(state: frozenset[tuple[str, int]], kind: str) -> frozenset[tuple[str, int]]:
     """Return a state in which the pairs of this `kind` have become `held`."""
     return frozenset(("held" if how == kind else how, each) for how, each in state)
 
@@ -231,15 +231,15 @@ def on_jump(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str
     A result of `acquire` that was tested is known there.
     """
     if name == "SEND":
-        return surely(state, "pending")
-    return surely(state, "maybe") if name.endswith("IF_TRUE") else without(state, "maybe")
+        return mark_held(state, "pending")
+    return mark_held(state, "maybe") if name.endswith("IF_TRUE") else drop_kinds(state, "maybe")
 
 
 def on_next(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
     """Return the state where the instruction `name` has not jumped."""
     if name == "YIELD_FROM":
-        return surely(state, "pending")
-    return surely(state, "maybe") if name.endswith("IF_FALSE") else state
+        return mark_held(state, "pending")
+    return mark_held(state, "maybe") if name.endswith("IF_FALSE") else state
 
 
 def followed(code: types.CodeType) -> Any:

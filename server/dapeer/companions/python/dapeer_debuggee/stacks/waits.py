@@ -21,7 +21,7 @@ class ThreadOrTask:
     def __init__(self, kind: str, name: str, own: Any, frames: list[Any], steps: Any = ()) -> None:
         self.kind, self.name, self.own, self.frames = kind, name, own, frames
         self.steps = {id(awaiting.frame_of(each)): each for each in steps}
-        self.id: int = awaiting.own(own, "_ident") if kind == "thread" else id(own)
+        self.id: int = awaiting.raw_attribute(own, "_ident") if kind == "thread" else id(own)
         self.stopped = False
         self.wait: Any = None
         self._held: Any = None
@@ -31,7 +31,9 @@ class ThreadOrTask:
         """The locks that its calls hold, each with the place where it was taken."""
         if self._held is None:
             found = holding.holds(self.frames, self.steps)
-            self._held = [each for each in found if not holding.leaves(self.frames, each[0])]
+            self._held = [
+                each for each in found if not holding.waits_for_condition_of(self.frames, each[0])
+            ]
         return self._held
 
 
@@ -69,9 +71,9 @@ def threads() -> Iterator[ThreadOrTask]:
     now = of_python._current_frames()
     known: Any = threading
     for ident, each in list(known._active.items()):
-        frames = awaiting.up(now.get(ident))
+        frames = awaiting.call_stack(now.get(ident))
         if frames:
-            member = ThreadOrTask("thread", awaiting.own(each, "_name"), each, frames)
+            member = ThreadOrTask("thread", awaiting.raw_attribute(each, "_name"), each, frames)
             member.stopped = awaiting.is_suspended(now.get(ident))
             yield member
 
@@ -178,7 +180,7 @@ def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
         return wait
     if ends is not None:
         return None if of_trio else of_future(ends, "", members)
-    own = awaiting.own(member.own, "_runner" if of_trio else "_loop")
+    own = awaiting.raw_attribute(member.own, "_runner" if of_trio else "_loop")
     thread = next((each for each in members if own and futures.loop_of(each) is own), None)
     if thread is None:
         return None
@@ -195,22 +197,22 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     _module, kind = paths.kind_of(own)
     timed = local.get("timeout") is not None or local.get("blocking") is False
     name = holding.name_of(own, user)
-    mine = holding.plain(own)
+    mine = holding.raw_attributes(own)
     if kind in ("Future", "Task") or awaiting.is_a(own, awaiting.future_kinds()):
         wait = of_future(own, name, members)
         wait.timed = timed
         return wait
     if awaiting.is_a(own, threading.Thread):
         by = [(each, "", "") for each in members if each.own is own]
-        what = f"the end of thread {awaiting.own(own, '_name')}"
+        what = f"the end of thread {awaiting.raw_attribute(own, '_name')}"
         return Wait(what, timed=timed, by=by, on=own)
     if kind == "Nursery":
-        children = {*map(id, awaiting.own(own, "_children") or ())}
+        children = {*map(id, awaiting.raw_attribute(own, "_children") or ())}
         by = [(each, "", "") for each in members if id(each.own) in children]
         return Wait("the tasks of its nursery", by=by)
     if function == "to_thread_run_sync":
         by = [(each, "run by", "") for each in members if futures.is_worker(each, local)]
-        return Wait(f"{holding.called(local.get('sync_fn'))} in a thread", by=by)
+        return Wait(f"{holding.function_name(local.get('sync_fn'))} in a thread", by=by)
     if function.startswith("sleep"):
         # All that sleep are one group.
         return Wait("the end of a sleep", timed=True, on=futures)
@@ -295,7 +297,7 @@ def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
     wait = Wait(f"task {task.name}" if task else f"{kind}{name and ' '}{name}", on=future)
     if task is not None:
         wait.by = [(task, "", "")]
-    for one in futures.behind(future) if task is None else ():
+    for one in futures.dependencies(future) if task is None else ():
         wait.by += futures.ended_by(one, members)
         workers = futures.queued_for(one, members)
         if workers:

@@ -291,12 +291,12 @@ def trace_what_waits(row: Any) -> None:
         result = stock(self, removed, *given, **named)
         if self.ready_to_run and not removed:
             enable: Any = importlib.import_module(MONITORING).enable_code_tracing
-            for frame in waiting():
+            for frame in suspended_frames():
                 enable(threading.main_thread().ident, frame.f_code, frame)
         return result
 
 
-def waiting() -> Iterator[Any]:
+def suspended_frames() -> Iterator[Any]:
     """Yield a frame of a suspended generator or coroutine, one for each code; no code of theirs runs."""
     codes: set[int] = set()
     objects: list[Any] = gc.get_objects()

@@ -78,9 +78,9 @@ class Deadline:
 
         It is a thread of the debugger's, and runs for as long as the process.
         """
-        with self._lock, undisturbed():
+        with self._lock, block_signals():
             if not self._is_started:
-                started(self._look)
+                start_thread(self._look)
                 self._is_started = True
 
     def _wake(self) -> None:
@@ -114,16 +114,16 @@ class Deadline:
         """
         with self._lock:
             self._fired.add(thread)
-            if self.running.get(thread) == since and records(thread):
+            if self.running.get(thread) == since and is_in_recorder(thread):
                 raise_in(thread, CutOff)
                 return
             self._fired.discard(thread)
-            if not records(thread):
+            if not is_in_recorder(thread):
                 # It is over without having said so.
                 self.running.pop(thread, None)
 
 
-def records(thread: int) -> bool:
+def is_in_recorder(thread: int) -> bool:
     """Return whether a thread, by its number, is inside of a recorder."""
     of_python: Any = sys
     frame: Any = of_python._current_frames().get(thread)
@@ -132,7 +132,7 @@ def records(thread: int) -> bool:
     return frame is not None
 
 
-def started(function: Any) -> None:
+def start_thread(function: Any) -> None:
     """Run a function in a new thread of the debugger's, which the program does not see."""
     daemon: Any = importlib.import_module("_pydevd_bundle.pydevd_daemon_thread")
     debugger: Any = importlib.import_module("pydevd").get_global_debugger()
@@ -140,7 +140,7 @@ def started(function: Any) -> None:
 
 
 @contextlib.contextmanager
-def undisturbed() -> Generator[None, None, None]:
+def block_signals() -> Generator[None, None, None]:
     """Block all signals of this thread in the body, so that no handler of the program's breaks it off.
 
     Nothing is blocked on systems without signal masks.

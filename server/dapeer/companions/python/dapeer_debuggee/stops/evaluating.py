@@ -20,7 +20,7 @@ captured = threading.local()
 """`text`: what the current evaluation of this thread has printed."""
 
 
-def taken() -> str:
+def take_printed() -> str:
     """Return what this thread's evaluation has printed up to now, and forget it; empty outside of one."""
     text: Any = getattr(captured, "text", None)
     if text is None:
@@ -33,7 +33,7 @@ def taken() -> str:
 
 @contextlib.contextmanager
 def listening() -> Generator[None]:
-    """Capture what is printed to `sys.stdout` and `sys.stderr` in the body; `taken` returns it."""
+    """Capture what is printed to `sys.stdout` and `sys.stderr` in the body; `take_printed` returns it."""
     captured.text = io.StringIO()
     try:
         with contextlib.redirect_stdout(captured.text), contextlib.redirect_stderr(captured.text):
@@ -68,7 +68,7 @@ def add_printed(row: Any) -> None:
 
     @row.replace(ANSWER)
     def init(stock: Any, self: Any, result: str, *rest: Any, **named: Any) -> None:
-        stock(self, taken() + result, *rest, **named)
+        stock(self, take_printed() + result, *rest, **named)
 
     @row.replace(RESPONSE)
     def response(
@@ -81,7 +81,7 @@ def add_printed(row: Any) -> None:
         **named: Any,
     ) -> Any:
         if error_message:
-            error_message = taken() + error_message
+            error_message = take_printed() + error_message
         return stock(py_db, request, result, error_message, *rest, **named)
 
     @row.replace(EVALUATE)

@@ -23,7 +23,7 @@ class CodeLines:
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, ...], list[int]]] = {}
 
-    def of(self, stock: Any, code: Any, *rest: Any, **named: Any) -> Any:
+    def lines_of(self, stock: Any, code: Any, *rest: Any, **named: Any) -> Any:
         """Return the lines that have code; those of a file are kept until the file changes.
 
         `stock` is pydevd's function that finds them, `code` the path of a file or a code object.
@@ -79,7 +79,7 @@ def keep_lines(row: Any) -> None:
     `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     lines = CodeLines()
-    row.replace(CODE_LINES)(lines.of)
+    row.replace(CODE_LINES)(lines.lines_of)
 
 
 @AT_ONCE

@@ -34,7 +34,7 @@ class Looks:
             self._codes[id(code)] = code
             self._write(rows, frame, watched.text_of(value))
 
-    def of(self, rows: Any, frame: Any) -> Callable[[str], None]:
+    def error_writer(self, rows: Any, frame: Any) -> Callable[[str], None]:
         """Return a function that writes a row for each new error in a frame's code.
 
         It gets the cell of the error. `rows` is the `recording.Rows`.

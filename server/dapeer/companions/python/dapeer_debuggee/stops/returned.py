@@ -22,7 +22,7 @@ _stopped: dict[int, int] = {}
 """By thread how many nanoseconds it was stopped by the debugger."""
 
 
-def stopped() -> int:
+def stopped_ns() -> int:
     """Return for how many nanoseconds the debugger has stopped this thread, in all its stops so far."""
     return _stopped.get(threading.get_ident(), 0)
 
@@ -41,7 +41,7 @@ RETURNED = patching.Row(
 def forget(row: Any) -> None:
     """Patch pydevd so that values returned to a frame are forgotten when it resumes.
 
-    The time for which the thread was stopped is counted, too: see `stopped`. `row` is this patch's `patching.Row`: it calls this function
+    The time for which the thread was stopped is counted, too: see `stopped_ns`. `row` is this patch's `patching.Row`: it calls this function
     when it is applied, and its `undo` puts back what was replaced by it.
     """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
@@ -55,7 +55,7 @@ def forget(row: Any) -> None:
         try:
             return stock(self, thread, frame, *rest, **named)
         finally:
-            _stopped[threading.get_ident()] = stopped() + time.perf_counter_ns() - since
+            _stopped[threading.get_ident()] = stopped_ns() + time.perf_counter_ns() - since
             with contextlib.suppress(Exception):  # other Pythons may have other locals
                 frame.f_locals.get(kept, {}).clear()
 

@@ -211,7 +211,7 @@ def consumer_of(frame: Any, value: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=1000)
-def passing(code: Any) -> frozenset[int]:
+def pass_through_offsets(code: Any) -> frozenset[int]:
     """Return the offsets in a code at which an exception passes through, at a line once more.
 
     They are at the ends of `with` blocks and of `await`s. `code` is a code object.
@@ -241,7 +241,7 @@ def passes_by(step: Any, frame: Any, event: str, argument: Any) -> bool:
         return False
     if event == "line":
         step.raises, step.line = False, frame.f_lineno
-        return step.is_at_lines_of(frame) and frame.f_lasti in passing(frame.f_code)
+        return step.is_at_lines_of(frame) and frame.f_lasti in pass_through_offsets(frame.f_code)
     if event == "exception" and not issubclass(argument[0], (StopIteration, StopAsyncIteration)):
         # Up to Python 3.11 it may not be made yet.
         made = isinstance(argument[1], BaseException)
@@ -250,7 +250,7 @@ def passes_by(step: Any, frame: Any, event: str, argument: Any) -> bool:
     return event == "return" and argument is None and is_raised(step, frame)
 
 
-def waits(step: Any, frame: Any, value: Any) -> bool:
+def is_suspended(step: Any, frame: Any, value: Any) -> bool:
     """Return whether the followed frame is an asynchronous generator's that goes on later.
 
     pydevd takes it for returned. `value` is that of its `return` event.

@@ -87,14 +87,16 @@ class Tracer:
         Return itself while the step follows the frame, else pydevd's trace function.
         """
         taker = self._taker(frame, argument) if event == "return" else None
-        waits = taker is None and event == "return" and steps.waits(self._step, frame, argument)
+        waits = (
+            taker is None and event == "return" and steps.is_suspended(self._step, frame, argument)
+        )
         passes = taker is not None or waits or steps.passes_by(self._step, frame, event, argument)
         if passes and event == "return":
             before = self._step.hide(all_of_it=True)
             self._pass_on(frame, event, argument)
             self._step.show(before)
             if not waits:
-                leave(self._step, frame, taker)
+                go_on_after(self._step, frame, taker)
         elif not passes:
             self._pass_on(frame, event, argument)
         return self if self._step.frame is frame else self._inner
@@ -119,7 +121,7 @@ class Tracer:
         trace_again(self._step, self._of)
 
 
-def leave(step: Any, frame: Any, taker: Any) -> None:
+def go_on_after(step: Any, frame: Any, taker: Any) -> None:
     """Have a step go on in the caller of its ended frame, or in `taker`, unless the thread has stopped.
 
     `taker` is the frame that gets the value; None: the caller.
@@ -245,7 +247,11 @@ class Monitor:
     def _handled(self, code: Any, place: int, _error: Any) -> None:
         """Have pydevd not stop at the line where an exception passes through the frame of this thread's step."""
         step, frame = getattr(here, "step", None), current(UP)
-        if step is not None and step.is_at_lines_of(frame) and place in steps.passing(code):
+        if (
+            step is not None
+            and step.is_at_lines_of(frame)
+            and place in steps.pass_through_offsets(code)
+        ):
             step.hidden = (code, step.hide(all_of_it=False))
             self._look_at(step, lines=True)
 
@@ -257,7 +263,7 @@ class Monitor:
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or step.hidden is None or step.frame is not frame:
             return
-        if frame.f_lasti not in steps.passing(code):
+        if frame.f_lasti not in steps.pass_through_offsets(code):
             self._look_at(step, lines=False)
             (_code, before), step.hidden = step.hidden, None
             step.show(before)

@@ -137,7 +137,7 @@ class PointWatch:
         """
         if self.read is not None:
             return functools.partial(ignoring, self.read)
-        missed = self.looks.of(maker.rows, frame)
+        missed = self.looks.error_writer(maker.rows, frame)
         return maker.value(self.expression, frame, NOTHING, missed, holds=not self.on_change)
 
     def changed(self, value: Any, seen: dict[Any, Any]) -> str | None:

@@ -60,11 +60,11 @@ def _is_safe(value: Any, left: list[int]) -> bool:
         return False
     if objects.module_of(kind).partition(".")[0] == "numpy" and holds_objects(value):
         return False
-    inside = held(value)
+    inside = referents(value)
     return len(inside) <= left[0] and all(_is_safe(each, left) for each in inside)
 
 
-def held(value: Any) -> list[Any]:
+def referents(value: Any) -> list[Any]:
     """Return the objects that a value refers to, but its type."""
     return [each for each in gc.get_referents(value) if each is not type(value)]
 
@@ -74,7 +74,7 @@ def stood_for(value: Any) -> list[Any]:
 
     Empty: nothing.
     """
-    others = held(value)
+    others = referents(value)
     return [each for each in others if type(each) is not dict] or [each for each in others if each]
 
 

@@ -114,7 +114,7 @@ def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
             return text
     else:
         text = f"<{objects.name_of(kind)}>"
-    return unasked(value, kind, room, inside) or text
+    return contents_text(value, kind, room, inside) or text
 
 
 def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
@@ -226,7 +226,7 @@ def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
     return written(value, held, room, inside, (f"{objects.name_of(kind)}(", ")"))
 
 
-def unasked(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
+def contents_text(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
     """Return the text of what an object holds whose own `repr` is not called; None if it holds nothing.
 
     It begins with the type: `<Order: id=1>`. `room` is how many characters it may have, `inside` what it is in.
@@ -269,7 +269,7 @@ def written(
     left = room - sum(map(len, around))
     parts = named(held, left, within)
     if len(parts) < len(held):
-        parts = named(dict(sorted(held.items(), key=tells)), left, within)
+        parts = named(dict(sorted(held.items(), key=sort_key)), left, within)
     more = [f"… ({len(held)} attributes)"] if len(parts) < len(held) else []
     return f"{around[0]}{', '.join(parts + more)}{around[1]}"
 
@@ -290,7 +290,7 @@ def named(held: dict[str, Any], left: int, within: Inside) -> list[str]:
     return parts
 
 
-def tells(item: tuple[str, Any]) -> int:
+def sort_key(item: tuple[str, Any]) -> int:
     """Return a key to sort attributes by: 0 a number or text, 1 an object, 2 a container, 3 None.
 
     `item` is name and value.
