@@ -228,7 +228,7 @@ def print_texts(renames: list[Rename]) -> None:
     for each in renames:
         module = each.path.stem
         asked = subprocess.run(
-            ["git", "grep", "-nE", rf"\b({module}\.{each.old}|`{each.old}(\(|`))"],
+            ["git", "grep", "-nE", rf"\b({module}\.{each.old}\b|`{each.old}(\(|`))"],
             capture_output=True,
             text=True,
             check=False,
@@ -259,12 +259,8 @@ def _git(*arguments: str) -> str:
 
 
 def _tree(place: str) -> ast.Module:
-    """Return the syntax tree of a file of a commit, the names of each import sorted, as the formatter sorts them."""
-    tree = ast.parse(_git("show", place))
-    for each in ast.walk(tree):
-        if isinstance(each, ast.Import | ast.ImportFrom):
-            each.names.sort(key=lambda name: name.name)
-    return tree
+    """Return the syntax tree of a file of a commit, given as `COMMIT:PATH`."""
+    return ast.parse(_git("show", place))
 
 
 def _equal(old: object, new: object, names: set[tuple[str, str]]) -> bool:
@@ -275,15 +271,27 @@ def _equal(old: object, new: object, names: set[tuple[str, str]]) -> bool:
             for field in old._fields
         )
     if isinstance(old, list) and isinstance(new, list):
-        one, two = cast("list[object]", old), cast("list[object]", new)
-        return len(one) == len(two) and all(
-            _equal(*pair, names) for pair in zip(one, two, strict=True)
-        )
+        return _equal_lists(cast("list[object]", old), cast("list[object]", new), names)
     if isinstance(old, str) and isinstance(new, str) and old != new:
         words, others = re.findall(r"\w+|\W+", old), re.findall(r"\w+|\W+", new)
         pairs: list[tuple[str, str]] = list(zip(words, others, strict=False))
         return len(words) == len(others) and all(a == b or (a, b) in names for a, b in pairs)
     return old == new
+
+
+def _equal_lists(old: list[object], new: list[object], names: set[tuple[str, str]]) -> bool:
+    """Whether two lists of parts are equal, part by part; the formatter sorts the names of an import anew."""
+    if len(old) != len(new):
+        return False
+    if not all(isinstance(each, ast.alias) for each in old):
+        return all(_equal(*pair, names) for pair in zip(old, new, strict=True))
+    rest = list(new)
+    for each in old:
+        same = next((other for other in rest if _equal(each, other, names)), None)
+        if same is None:
+            return False
+        rest.remove(same)
+    return True
 
 
 def main(arguments: list[str]) -> int:
