@@ -205,7 +205,7 @@ def test_a_limiter_names_who_has_its_tokens(tmp_path: Path) -> None:
     command = [sys.executable, str(tmp_path / "farm.py"), str(COMPANIONS / "python"), "asyncio"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
     answer = json.loads(done.stdout)
-    first, *_ = waits.others(answer, {number for _, _, number in answer["members"]})
+    first, *_ = waits.lines_of_other_waits(answer, {number for _, _, number in answer["members"]})
     held, _, queued = first.rpartition(": ")
     assert held.startswith("2 tasks wait for anyio CapacityLimiter farm.slots, held by 2: task ")
     assert "task one since farm.py:12" in held

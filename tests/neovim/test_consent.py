@@ -270,7 +270,7 @@ async def test_a_refused_person_has_no_task_run_and_reads_each_ones_command(tmp_
         await editor.lua("vim.g.answer = ...", DENY)
         told = await refusal(c, "dap_run", configuration="A")
         assert told.startswith("The person did not allow dap_run")
-        [lines] = await editor.notified("asked")
+        [lines] = await editor.wait_for_notification("asked")
         assert "touch trace.txt" in "\n".join(lines)
         assert not (tmp_path / "trace.txt").exists()
         assert (await ask(c, "dap_status"))["sessions"] == []

@@ -264,7 +264,7 @@ async def _recorded(
     watched = watch(second.program.collected, place, "write", client, every=True)
     run = UpToStop(second, watched, seconds, known, wanted)
     run.expect(times)
-    top = await second.inspect.top(second.mirror.stopped())
+    top = await second.inspect.top(second.mirror.require_stop())
     try:
         await run.begin(top["id"] if top else None)
     except ArgumentError as error:

@@ -140,7 +140,7 @@ class TriggerRun:
     def stopped_in(self, program: Program[Session]) -> Session | None:
         """Return the session of another program that has stopped since the triggers began, or None."""
         for each in program.stopped:
-            if (each.id, each.mirror.stopped().number) not in self.old_stops:
+            if (each.id, each.mirror.require_stop().number) not in self.old_stops:
                 return each
         return None
 
@@ -149,7 +149,7 @@ class TriggerRun:
 
         Their time stands while it is stopped.
         """
-        self.old_stops |= {(session.id, session.mirror.stopped().number)}
+        self.old_stops |= {(session.id, session.mirror.require_stop().number)}
         if session.program not in self.reached:
             self.reached.append(session.program)
             self.program.waiters.wake()

@@ -67,7 +67,7 @@ async def next_stop(
                 f"session {session.id} still runs"
             )
             call.focus.use(elsewhere)
-            return await look(call, elsewhere, None, left, options)
+            return await show_state(call, elsewhere, None, left, options)
         # Where the threads of a server wait that has answered is no news.
         looks = looks and run.ended_at is None
     seen, ready = None, await _stopped(call, session, epoch, rest, old)

@@ -209,14 +209,14 @@ def limit_of(lock: Any) -> Any:
 
 def borrowers_of(limiter: Any) -> list[Any]:
     """Return the tasks, and what stands for threads, that have a token of a limiter of trio or anyio."""
-    found: Any = awaiting.own(limiter, "_borrowers")
+    found: Any = awaiting.raw_attribute(limiter, "_borrowers")
     kind: Any = type(found)  # pyright: ignore[reportUnknownVariableType]
     return [*found] if kind is set else []
 
 
 def total_of(limiter: Any) -> Any:
     """Return how many tokens a limiter of trio or anyio has."""
-    return awaiting.own(limiter, "_total_tokens")
+    return awaiting.raw_attribute(limiter, "_total_tokens")
 
 
 # -- objects of Python's library
