@@ -1,6 +1,7 @@
 """Programs that are attached to, in a phase of debugging; and what they are like when a debugger has left them."""
 
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -325,8 +326,12 @@ def busy() -> Generator[None]:
 
 
 def starve(wire: Wire) -> None:
-    """Have a server, and the debuggers that it starts from now on, wait for everybody else."""
-    os.setpriority(os.PRIO_PROCESS, wire.process.pid, 19)
+    """Have a server, the debuggers that it has started, and those that it starts from now on, wait for everybody else."""
+    for pid in (wire.process.pid, *descendants(wire.process.pid)):
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, pid, 19)
+            # Linux may weigh POSIX sessions against each other, and the niceness within one only.
+            Path(f"/proc/{pid}/autogroup").write_text("19", encoding="ascii")
 
 
 async def outlives(debugged: Debugged, phase: str, end: str, folder: Path) -> None:

@@ -63,6 +63,7 @@ async def test_an_attached_program_lives_where_its_debugger_is_starved(
         starve(wire)
         with busy():
             await PHASES[phase](wire, program)
+            starve(wire)
             await ENDS[end](wire)
             await program.lives_as_before()
 

@@ -1,7 +1,6 @@
 """Servers and scripts that are started by the commands of real packages: what these start is debugged."""
 
 import asyncio
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,13 +88,15 @@ async def test_a_server_that_a_command_of_python_starts_stops_in_its_handler(
     served.write_text(text, encoding="utf-8")
     at = {"filename": "served.py", "line": line_of(served, line)}
     async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
-        await a.run(
-            program=command, args=words(port), breakpoints=[at], wait_until_paused=False,
+        stop = await stop_at_request(
+            a,
+            port,
+            program=command,
+            args=words(port),
+            breakpoints=[at],
             python=str(environment("web")),
-        )  # fmt: skip
-        assert f"at served.py:{at['line']} in " in await stop_at_request(
-            a, f"127.0.0.1:{port}", port
         )
+        assert f"at served.py:{at['line']} in " in stop
 
 
 @pytest.mark.parametrize(
@@ -115,22 +116,13 @@ async def test_a_server_that_a_command_of_node_starts_stops_in_its_handler(
     served.write_text(TYPESCRIPT if name.endswith(".ts") else NODE, encoding="utf-8")
     at = {"filename": name, "line": line_of(served, "response.end")}
     async with asyncio.timeout(SECONDS), assistant(tmp_path) as a:
-        await a.run(program=command, args=args, breakpoints=[at], wait_until_paused=False)
-        assert f"at {name}:{at['line']} in " in await stop_at_request(a, "up", port)
+        stop = await stop_at_request(a, port, program=command, args=args, breakpoints=[at])
+        assert f"at {name}:{at['line']} in " in stop
 
 
-async def stop_at_request(a: Assistant, word: str, port: int) -> str:
-    """Ask a server once it has printed a word; return the stop, and let the server answer."""
-    await a.until_printed(word)
-    asked = asyncio.create_task(asyncio.to_thread(_ask, port))
-    stop = await a.read("dap_wait_until_paused", timeout_ms=SECONDS * 1000)
-    await a.read("dap_clear_breakpoints")
-    await a.read("dap_continue", wait_until_paused=False)
-    assert await asked
+async def stop_at_request(a: Assistant, port: int, **run: object) -> str:
+    """Start a server that is asked once it listens; return its stop."""
+    asks = [{"request": f"GET http://127.0.0.1:{port}/"}]
+    stop = await a.run(then=asks, **run)
     await a.read("dap_terminate")
     return stop
-
-
-def _ask(port: int) -> str:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=SECONDS) as answer:
-        return answer.read().decode()
