@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,10 @@ from dapeer.cli.command_line import command_parser
 from dapeer.cli.debugging import options, parsers, table
 from dapeer.cli.install.arguments import target_of
 from dapeer.cli.main import main
+from tests.debugging.project import Shell, shell
 from tests.processes import LIMIT
+
+__all__ = ["shell"]
 
 COLUMNS = 80
 
@@ -103,3 +107,25 @@ def test_stdio_at_a_terminal_says_what_it_is_for(tmp_path: Path) -> None:
         os.close(terminal)
         os.close(person)
         server.wait(LIMIT)
+
+
+def test_an_answer_at_a_terminal_has_colour_and_its_width(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    shell.says("run", "shop.py", "-b", "shop.py:6")
+    person, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 40))
+    command = [sys.executable, "-m", "dapeer", "call", "dap_status"]
+    # Readline, which pytest loads, has put $COLUMNS into the environment behind Python's back.
+    subprocess.run(
+        command, stdout=terminal, cwd=shell.folder, check=True, timeout=LIMIT, env={**os.environ}
+    )
+    seen = os.read(person, 4096).decode()
+    os.close(terminal)
+    os.close(person)
+    assert "\x1b[1m1 shop.py" in seen, seen
+    plain = re.sub(r"\x1b\[\d*m", "", seen)
+    assert max(map(len, plain.splitlines())) <= 40 < len(shell.says("status").splitlines()[0])

@@ -15,7 +15,7 @@ from dapeer.adapters.process.owned_process import Processes
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.environment import of_starter
 from dapeer.base.system.exchange import Answer
-from dapeer.base.system.matching import Matcher
+from dapeer.base.system.matching import AwaitedLines
 from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import uncoloured
@@ -179,19 +179,17 @@ class TaskRun:
             ArgumentError: A pattern is invalid.
             PatternOverdue: A pattern takes too long for a line.
         """
-        matcher, task = Matcher(), running.task
+        task = running.task
         begins, ends = (
             checked_pattern(each, f"task `{task.label}`") for each in (task.begins, task.ends)
         )
-        active = task.active or not begins
+        awaited = AwaitedLines(ends) if task.active or not begins else AwaitedLines(begins, ends)
         try:
             with anyio.fail_after(SECONDS_TO_BE_READY):
                 while True:
                     lines, running.lines, running.news = running.lines, [], anyio.Event()
-                    for line in lines:
-                        active = active or await matcher.search(begins, line) is not None
-                        if active and await matcher.search(ends, line) is not None:
-                            return
+                    if await awaited.see(lines):
+                        return
                     if not lines:
                         await self._news_of(running)
         except TimeoutError as late:
@@ -199,7 +197,7 @@ class TaskRun:
                 f"has not printed a line like {shortened(ends, LINE_CHARS)!r} within {SECONDS_TO_BE_READY:g} s"
             ) from late
         finally:
-            await matcher.aclose()
+            await awaited.aclose()
 
     async def _news_of(self, running: _Running) -> None:
         """Wait until a task prints more.

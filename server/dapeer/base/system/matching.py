@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from dapeer.base.errors import Overdue
@@ -64,3 +64,30 @@ class Matcher:
     async def aclose(self) -> None:
         """Kill the process, if there is one."""
         await self._process.aclose()
+
+
+class AwaitedLines:
+    """Waits for lines that fit patterns, one pattern after the other; close it, as a `Matcher`."""
+
+    def __init__(self, *patterns: str) -> None:
+        """Begin with the first of the patterns, which are valid for Python; one line may fit several."""
+        self._patterns = patterns
+        self._found = 0
+        self._matcher = Matcher()
+
+    async def see(self, lines: Iterable[str]) -> Sequence[str] | None:
+        """Search the lines that follow; return what the last pattern has found, or None.
+
+        Raises:
+            PatternOverdue: A pattern needs too much time or memory for a line.
+        """
+        for line in lines:
+            while found := await self._matcher.search(self._patterns[self._found], line):
+                if self._found == len(self._patterns) - 1:
+                    return found
+                self._found += 1
+        return None
+
+    async def aclose(self) -> None:
+        """Kill the process that searches, if there is one."""
+        await self._matcher.aclose()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from dapeer.base.errors import DapeerError
-from dapeer.base.system.matching import Matcher
+from dapeer.base.system.matching import AwaitedLines
 from dapeer.base.system.threads import in_thread
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.session import Session
@@ -52,7 +52,8 @@ class Readiness:
     ready: Ready
     everybody: AllSessions
     """All sessions: a request may go to any program that is debugged."""
-    matcher: Matcher
+    lines: AwaitedLines
+    """The line of output that says that the program is ready."""
     port: int = 0
     """The port at which the program listens, or that its output names; 0: not known yet."""
     _printed: int = field(default=0, init=False)
@@ -150,17 +151,13 @@ class Readiness:
         """
         log = self.session.program.output
         text = "".join(piece.text for piece in log.pieces(self._printed))
-        start = log.end - len(text)
-        for line in text.splitlines(keepends=True):
-            found = await self.matcher.search(self.ready.output, line.rstrip("\r\n"))
-            if found is not None:
-                self._found = True
-                self.port = next((port for each in found[1:] if (port := _port_in(each))), 0)
-                return True
-            if line.endswith("\n"):
-                start += len(line)
-        self._printed = start
-        return False
+        self._printed = log.end - len(text.rpartition("\n")[2])
+        found = await self.lines.see(text.splitlines())
+        if found is None:
+            return False
+        self._found = True
+        self.port = next((port for each in found[1:] if (port := _port_in(each))), 0)
+        return True
 
     async def _is_loaded(self) -> bool:
         """Return whether the page is loaded; False also if it cannot be evaluated."""

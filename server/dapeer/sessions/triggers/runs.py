@@ -15,7 +15,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.base.errors import DapeerError
-from dapeer.base.system.matching import Matcher
+from dapeer.base.system.matching import AwaitedLines
 from dapeer.base.system.tasks import first_of
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import quoted
@@ -229,7 +229,7 @@ class TriggerRun:
                 if not await self._one(each):
                     return
         finally:
-            await self.readiness.matcher.aclose()
+            await self.readiness.lines.aclose()
 
     async def _one(self, each: Doing) -> bool:
         """Wait until the program is ready, do one trigger, and record its line.
@@ -378,7 +378,7 @@ class Triggers:
 
         It ends with the session's program. `cwd` is the folder where commands run; `ready` tells when the program is ready.
         """
-        readiness = Readiness(session, ready, self._everybody, Matcher())
+        readiness = Readiness(session, ready, self._everybody, AwaitedLines(ready.output))
         doings = [Doing(each) for each in triggers]
         stops = frozenset(
             (each.id, stop.number) for each in self._everybody() if (stop := each.mirror.stop)
