@@ -23,8 +23,11 @@ from dapeer.companions.process.detaching import facts, numbers
 
 FIRST_NUMBER = 1_000_000_000
 """The `seq` of the first request, which the client has not come to."""
-SECONDS_TO_TAKE_STOP = 60.0
-"""Seconds in which a debugger has the program go on, which takes the signal that has stopped it."""
+SECONDS_TO_TAKE_STOP = 600.0
+"""Seconds in which a debugger has the program go on, which takes the signal that has stopped it.
+
+A debugger for which a busy machine has no time needs more than a minute.
+"""
 SECONDS_BETWEEN_LOOKS = 0.01
 """Nothing tells that a signal was taken."""
 STOPS = 1 << (signal.SIGTRAP - 1)
