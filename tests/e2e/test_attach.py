@@ -8,6 +8,8 @@ import shutil
 import socket
 import sys
 from asyncio.subprocess import PIPE
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,51 @@ from tests.sockets import needs_tables
 needs_gdb = pytest.mark.skipif(
     shutil.which("gdb") is None, reason="needs gdb on PATH: apt-get install gdb"
 )
+
+
+async def test_several_attaches_at_once_overlap(tmp_path: Path) -> None:
+    """The one of a program that does not answer yet keeps no other from being attached."""
+    p = program("endless_loop.py")
+    async with (
+        asyncio.timeout(LIMIT),
+        client(tmp_path) as c,
+        silent() as (taken, unanswered),
+        listening(p.path) as (first, one),
+        listening(p.path) as (second, two),
+    ):
+        attach = {"request": "attach", "type": "python"}
+        slow = asyncio.create_task(call(c, "dap_run", **attach, port=unanswered))
+        # It has connected to what does not answer, and waits.
+        await taken.wait()
+        stops = await asyncio.gather(
+            *(
+                ask(c, "dap_run", **attach, port=port, breakpoints=[p.at("turn")])
+                for port in (one, two)
+            )
+        )
+        assert not slow.done()
+        assert [each["line"] for each in stops] == [p.line("turn")] * 2
+        assert len({each["session_id"] for each in stops}) == 2
+        for each in stops:
+            await read(c, "dap_disconnect", session_id=each["session_id"])
+        assert first.returncode is None
+        assert second.returncode is None
+        slow.cancel()
+
+
+@asynccontextmanager
+async def silent() -> AsyncGenerator[tuple[asyncio.Event, int]]:
+    """Listen at a port, and answer nothing there; yield what tells that somebody has come, and the port."""
+    taken, left = asyncio.Event(), asyncio.Event()
+
+    async def serve(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        taken.set()
+        await left.wait()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield taken, server.sockets[0].getsockname()[1]
+        left.set()
 
 
 async def test_a_program_that_listens_is_attached_stopped_changed_and_left_alone() -> None:

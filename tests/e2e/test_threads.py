@@ -239,5 +239,7 @@ async def test_a_frame_of_a_waiting_task_is_read_at_a_stop_by_the_id_that_is_lis
         told = await read(c, "dap_evaluate", expressions=["mine"], frame_id=int(frame))
         assert told.split()[0] == "40"
         assert "mine = 40" in await read(c, "dap_variables", frame_id=int(frame))
+        scopes = await read(c, "dap_scopes", frame_id=int(frame))
+        assert scopes.strip() == f"Locals: dap_variables(frame_id={frame})"
         # The stop itself is what is looked at without an id.
         assert "task: Task" in await read(c, "dap_variables")
