@@ -1,6 +1,7 @@
 """Programs that know their source files by other folders: a build that was moved, one without paths."""
 
 import asyncio
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -27,6 +28,7 @@ int twice(int n) {
 """
 GO_MAIN = 'package main\n\nimport "shop/cart"\n\nfunc main() { println(cart.Twice(4)) }\n'
 GO_CART = "package cart\n\nfunc Twice(n int) int {\n\tout := n * 2\n\treturn out\n}\n"
+TS = "function twice(n: number) {\n  const out = n * 2;\n  return out;\n}\nconsole.log(twice(4));\n"
 AT = {"filename": "cart/cart.c", "line": 3}
 NATIVE = ["gdb", "lldb-dap", "codelldb"]
 
@@ -122,3 +124,40 @@ async def test_a_breakpoint_binds_in_a_program_of_go_that_was_moved_or_has_no_pa
         assert (stop["file"], stop["line"]) == (str(here / "cart" / "cart.go"), 5)
         (said,) = stop["breakpoints"]["renamed"]
         assert "the program has the file as " in said
+
+
+def built_of_typescript(folder: Path, *named: str) -> Path:
+    """Write a program of JavaScript whose source map names sources in other folders, a line for a line; return its folder."""
+    for source in ("src", *named[1:]):
+        (folder / source).mkdir(parents=True)
+        (folder / source / "cart.ts").write_text(TS)
+    (folder / "dist").mkdir()
+    (folder / "dist" / "app.js").write_text(
+        TS.replace(": number", "") + "//# sourceMappingURL=app.js.map\n"
+    )
+    lines = ";".join(["AAAA", *["AACA"] * (TS.count("\n") - 1)])
+    held = {"version": 3, "sources": [named[0]], "names": [], "mappings": lines}
+    (folder / "dist" / "app.js.map").write_text(json.dumps(held))
+    return folder
+
+
+async def test_a_breakpoint_binds_in_a_build_of_typescript_that_was_moved_and_says_so(
+    tmp_path: Path,
+) -> None:
+    needs("js-debug")
+    here = built_of_typescript(tmp_path, "/build/shop/src/cart.ts")
+    async with asyncio.timeout(LIMIT), client(here) as c:
+        at = {"filename": "src/cart.ts", "line": 3}
+        stop = await ask(c, "dap_run", program="dist/app.js", breakpoints=[at])
+        assert (stop["file"], stop["line"]) == (str(here / "src" / "cart.ts"), 3)
+        assert await evaluate(c, "out") == "8"
+        assert f"source maps have /build/shop as {here}" in str(stop)
+
+
+async def test_a_source_map_of_another_project_moves_no_breakpoint(tmp_path: Path) -> None:
+    needs("js-debug")
+    here = built_of_typescript(tmp_path, "/build/shop/lib/cart.ts")
+    async with asyncio.timeout(LIMIT), client(here) as c:
+        at = {"filename": "src/cart.ts", "line": 3}
+        end = await ask(c, "dap_run", program="dist/app.js", breakpoints=[at])
+        assert "never bound" in end["breakpoints"]

@@ -30,6 +30,7 @@ from dapeer.base.system import folder_names
 from dapeer.base.system.environment import environment_for
 from dapeer.base.system.process_table import program_file
 from dapeer.base.system.program_files import has_section, nearest_file, starts_others
+from dapeer.launch import moved_maps
 from dapeer.launch.mappings import take_mappings
 from dapeer.launch.request import LaunchRequest, RequestName, check_files
 from dapeer.sessions.core.plan import Plan
@@ -226,6 +227,7 @@ def plan_of(
     if request == "launch" and (needed := definition.stopping.filters.environment(chosen)):
         inputs["env"] = {**needed, **(inputs.get("env") or {})}
     config, mappings = take_mappings(definition, config, debugger.project)
+    inputs, config = _with_moved_maps(definition, inputs, config, debugger.project)
     core = read_core(inputs["core"]) if "core" in inputs else None
     file = str(inputs.get("program") or program_file(int(inputs.get("pid") or 0)))
     quirks = definition.quirks
@@ -236,6 +238,21 @@ def plan_of(
         definition, request, inputs, config, launch.name, launch.filters, launch.functions, launch.conditions,
         launch.tests, mappings, core, forks,
     )  # fmt: skip
+
+
+def _with_moved_maps(
+    definition: Definition, inputs: dict[str, Any], config: Json, project: Path
+) -> tuple[dict[str, Any], Json]:
+    """Return both with the folders of sources where a program's source maps name ones that are not here."""
+    key = definition.quirks.map_overrides
+    if not key or key in config or not inputs.get("program"):
+        return inputs, config
+    folders = moved_maps.moved(str(inputs["program"]), project)
+    if not folders:
+        return inputs, config
+    told = ", ".join(f"{there} as {here}" for there, here in folders.items())
+    remark = "; ".join(filter(None, (str(inputs.get("remark") or ""), f"source maps have {told}")))
+    return {**inputs, "remark": remark}, {**config, key: moved_maps.overrides(folders)}
 
 
 def _stops(launch: Launch) -> dict[str, Any]:

@@ -121,7 +121,7 @@ MAX_TYPES = 3
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The shown locals of a stop, and how many are not shown: data, by type where they are many, and definitions by kind."""
+    """The shown locals of a stop, and how many are not shown: data (many by type), definitions by kind."""
 
     shown: list[Variable]
     left: int
@@ -155,7 +155,7 @@ def choose_locals(stop: Stop, changed: Collection[str]) -> Choice:
 
 
 def _types(variables: Collection[Variable]) -> Mapping[str, int]:
-    """Return the most frequent types of many variables, the most frequent first; empty for few, or one type."""
+    """Return the most frequent types of many variables, with counts; empty for few, or one type."""
     counts = Counter(each.get("type") or "" for each in variables)
     if len(variables) < MIN_TYPED or len(counts) < 2:
         return {}

@@ -159,7 +159,9 @@ async def address_of(session: Session, expression: str, frame_id: int | None) ->
 
 
 async def _address(session: Session, expression: str, frame_id: int | None) -> str:
-    """Return the address of a value, as a number if the language has that: LLDB shows what is behind a pointer.
+    """Return the address of a value, as a number if the language has that.
+
+    LLDB shows what is behind a pointer.
 
     Raises:
         ArgumentError: It has none.
@@ -255,7 +257,7 @@ async def _recorded(
     wanted: SameStop,
     times: int,
 ) -> UpToStop:
-    """Run a program from its entry to a stop for the nth time, and record the writes of a place; return that run.
+    """Run a program from its entry to a stop for the nth time; return that run, with the writes of a place.
 
     Raises:
         Unsupported: The place cannot be watched yet.

@@ -208,7 +208,7 @@ def limit_of(lock: Any) -> Any:
 
 
 def borrowers_of(limiter: Any) -> list[Any]:
-    """Return the tasks, and what stands for threads, that have a token of a limiter of trio or anyio."""
+    """Return the tasks, and what stands for threads, that have a token of a limiter."""
     found: Any = awaiting.raw_attribute(limiter, "_borrowers")
     kind: Any = type(found)  # pyright: ignore[reportUnknownVariableType]
     return [*found] if kind is set else []

@@ -1,4 +1,4 @@
-"""Has breakpoints bind in code that knows its file by another folder: it was compiled there, or it lies in an archive.
+"""Has breakpoints bind in code that names its file in another folder: it was compiled there, or zipped.
 
 A `.pyc` that is run without its source, and a program in a container, name files that are not here; an archive (`zipapp`) has copies. Such a
 name is taken for that of a file with breakpoints if both end in the same names, at least the file's and a folder's, and if there is one such
@@ -43,7 +43,7 @@ class Names:
         """The file of each name for which one was."""
 
     def file_of(self, path: str, files: list[str]) -> str:
-        """Return the one of the files with breakpoints that code of a path is of; empty: none, or several."""
+        """Return the file with breakpoints that code of a path is of; empty: none, or several."""
         taken = self.found.values()
         lengths = {each: common(path, each) for each in files if each not in taken}
         most = max(lengths.values(), default=0)
