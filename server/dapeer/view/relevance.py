@@ -126,7 +126,7 @@ class Choice:
     shown: list[Variable]
     left: int
     types: Mapping[str, int]
-    """The most frequent types of what is `left`, and how many have each; empty: few are left, or all of one type."""
+    """The most frequent types of what is `left`, with counts; empty: few are left, or of one type."""
     definitions: Mapping[str, int]
 
 

@@ -222,7 +222,7 @@ class Quirks:
     So these are removed before, also where dapeer is killed (`process/last_words`).
     """
     map_overrides: str = ""
-    """The key of a configuration that tells where the sources are which source maps name; empty: there is none."""
+    """The key of a configuration for where the sources of source maps are; empty: there is none."""
     maps_paths: bool = False
     """It knows `pathMappings` itself; for others dapeer translates the paths on the wire."""
 
