@@ -257,7 +257,7 @@ async def _recorded(
     wanted: SameStop,
     times: int,
 ) -> UpToStop:
-    """Run a program from its entry to a stop for the nth time; return that run, with the writes of a place.
+    """Run a program from its entry to a stop for the nth time; return that run.
 
     Raises:
         Unsupported: The place cannot be watched yet.

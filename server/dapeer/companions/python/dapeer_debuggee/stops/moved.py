@@ -1,4 +1,4 @@
-"""Has breakpoints bind in code that names its file in another folder: it was compiled there, or zipped.
+"""Has breakpoints bind in code that names its file in another folder, or in an archive.
 
 A `.pyc` that is run without its source, and a program in a container, name files that are not here; an archive (`zipapp`) has copies. Such a
 name is taken for that of a file with breakpoints if both end in the same names, at least the file's and a folder's, and if there is one such
