@@ -119,7 +119,7 @@ def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
     """List the scopes of a frame with the variables_reference of each."""
     session = call.session(session_id)
-    if await running_frames.chosen(session, frame_id):
+    if await running_frames.frame_to_read(session, frame_id):
         # What is read where it waits has no references.
         data = [{"name": "Locals", "frame_id": frame_id}]
         return Reply(indented(f"Locals: dap_variables(frame_id={frame_id})"), {"scopes": data})
