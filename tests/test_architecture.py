@@ -83,7 +83,7 @@ INSIDES = {
         ("process_tree",),
         ("commands", "configurations", "inheritance", "plans", "starts", "tasks"),
         ("tasks_json",),
-        ("env_file", "keys", "launch_json", "mappings", "request"),
+        ("env_file", "keys", "launch_json", "mappings", "moved_maps", "request"),
         ("json_with_comments",),
     ),
     "mcp": (
