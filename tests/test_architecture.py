@@ -461,7 +461,7 @@ def test_a_mirror_writes_no_text_for_a_reader() -> None:
 
 MIRRORED = frozenset({"mirror", "_mirror", "stop", "_stop", "history"})
 """Names under which code outside of `mirror/` holds a mirror, its stops and its history."""
-GIVES_NUMBERS = frozenset({"another", "of"})
+GIVES_NUMBERS = frozenset({"another", "handle_for"})
 """These give callers a number for what they are shown, a new one where it has none yet."""
 CONTAINERS = frozenset({
     "add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update",

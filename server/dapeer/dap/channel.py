@@ -192,7 +192,7 @@ class Channel:
             tasks.start_soon(self._answer_request, request)
 
     def _notify_observer(self, message: Message) -> None:
-        """Pass a message to the observer; an error that the observer raises is logged and recorded by `record_fault`."""
+        """Pass a message to the observer; what the observer raises is logged and kept by `record_fault`."""
         try:
             self._observe(message)
         except Exception:

@@ -120,7 +120,7 @@ class TaskRun:
         done.set()
 
     async def _run_task(self, task: Task) -> None:
-        """Start one task, wait until it has ended (or, in the background, is ready), and add a line to `outcomes`.
+        """Start one task, wait until it has ended (or, in the background, is ready), and note its outcome.
 
         Raises:
             TaskFailed: It cannot be run, has failed, or takes too long.

@@ -260,14 +260,14 @@ class Mirror(Notes):
         self.printed.take(body, at, log_point)
 
     def _stopped(self, body: Body) -> None:
-        """Apply a `require_stop` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
+        """Apply a `stopped` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
         self._started = True
         self.pausing = False
         self._suspended.begin_stop(body, self._stopped_thread(body), self.output.shown)
         self.placed.record_hits(body.get("hitBreakpointIds") or ())
 
     def _stopped_thread(self, body: Body) -> int:
-        """Return the `threadId` of a `require_stop` event; without one the first known thread, or `UNKNOWN`."""
+        """Return the `threadId` of a `stopped` event; without one the first known thread, or `UNKNOWN`."""
         thread_id = body.get("threadId")
         return thread_id if isinstance(thread_id, int) else next(iter(self.threads), UNKNOWN)
 

@@ -129,7 +129,7 @@ class Suspended:
             self._add(stop.thread_id, stop)
 
     def apply_continued_event(self, body: Body) -> None:
-        """Remove the stops that a `apply_continued_event` event ends: those of all threads, or that of its `threadId`.
+        """Remove the stops that a `continued` event ends: those of all threads, or that of its `threadId`.
 
         They are all removed too if the stop of that thread was one of all threads.
         """

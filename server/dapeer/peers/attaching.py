@@ -134,7 +134,7 @@ class Search:
                 await self._looked.wait()
 
     def attached(self, peer: Peer) -> None:
-        """Record a Neovim that no client has named, for `take_new_peers`, unless it was found by the first search."""
+        """Record a Neovim that no client has named, for `take_new_peers`, unless the first search found it."""
         late = self._seek is None or self._looked.is_set()
         if late and peer not in self._came:
             self._came.append(peer)

@@ -174,7 +174,7 @@ class NvimSessions:
             self.by_number.pop(hello.session, None)
 
     def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
-        """Create the session of a feed, keep it in `by_number`, and wake those who wait for it in `wait_for_session`."""
+        """Create the session of a feed, keep it in `by_number`, and wake those in `wait_for_session`."""
         session = ForwardedSession(
             self._debugger.sessions.next_context(),
             hello,

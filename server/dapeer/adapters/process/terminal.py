@@ -81,7 +81,7 @@ class Terminal:
         self._master, slave, self.path = _opened()
         """Its end here, the other one, and the device that a program opens to be in it."""
         self.descriptor = slave
-        """The terminal's own end, for a process that is started `command_in_terminal` it; -1 once it is closed."""
+        """The terminal's own end, for a process that is started within it; -1 once it is closed."""
         self._over = anyio.Event()
         _quiet(slave)
         os.set_blocking(self._master, False)

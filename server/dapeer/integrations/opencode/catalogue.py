@@ -71,7 +71,7 @@ class Catalogue:
         self._endings: list[BackgroundTask[None]] = []
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin work in the background for which no answer has to wait; `wait_for_background` waits for its end."""
+        """Begin work for which no answer has to wait; `wait_for_background` waits for its end."""
         going_on = (each for each in self._endings if not each.done)
         self._endings = [*going_on, BackgroundTask(work)]
 

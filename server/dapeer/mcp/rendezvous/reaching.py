@@ -85,7 +85,7 @@ def connect_to_server(
 
 
 def candidate_files(folder: str, target: str) -> Iterator[str]:
-    """Yield the paths of announcements, best first, of servers that may fit a client, as in `connect_to_server`.
+    """Yield the paths of announcements, best first, of servers that may fit a client.
 
     Nothing is connected to: a server may have ended. `folder` is the client's working directory.
     """

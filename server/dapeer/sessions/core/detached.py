@@ -43,7 +43,7 @@ class Detached:
         self._processes.detached()
 
     def unreported(self) -> list[str]:
-        """Return at most one note that names the processes found by `take_unreported`, and the tool call that ends them.
+        """Return at most one note: the processes that `take_unreported` finds, and the call that ends them.
 
         The list is empty while the program runs, and where there is no process that was not reported before. What the note names counts
         as reported.

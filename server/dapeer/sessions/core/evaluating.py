@@ -131,7 +131,7 @@ async def walk_to_variable(
 async def find_variable_by_text(
     session: Session, path: str, frame: int | None
 ) -> tuple[Variable | None, int]:
-    """Find a variable as `walk_to_variable` does, by a text; `(None, 0)` if the text is no path or names nothing."""
+    """Find a variable by a text, as `walk_to_variable` does; `(None, 0)` if it is no path of one."""
     with contextlib.suppress(ArgumentError):
         return await walk_to_variable(session, variable_path.parse(path), frame)
     return None, 0

@@ -201,7 +201,7 @@ class Fetching:
         return await self._chosen(reference, filter=kind, start=start, count=count)
 
     async def named_children(self, reference: int) -> Sequence[Variable]:
-        """Send `variables` for all `named_children` children of a variable, and return the answer as it is."""
+        """Send `variables` for all `named` children of a variable, and return the answer as it is."""
         return await self._chosen(reference, filter="named")
 
     async def _chosen(self, reference: int, **which: Unpack[_Part]) -> Sequence[Variable]:

@@ -135,7 +135,7 @@ def data_schema(function: ToolFunction, output: type | None) -> Json | None:
 
 
 def make_arguments_schema(function: ToolFunction) -> Json:
-    """Make the JSON Schema of a tool's arguments from the types of its function, shortened as by `shorten_schema`."""
+    """Make the JSON Schema of a tool's arguments from its function's types; `shorten_schema` shortens it."""
     return shorten_schema(arguments_model(function).model_json_schema())
 
 

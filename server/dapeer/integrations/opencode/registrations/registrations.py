@@ -133,7 +133,7 @@ class Registration:
         self._news.set()
 
     def recheck(self) -> None:
-        """Have the task of `keep_up` check whether the core is still registered: OpenCode may have forgotten it."""
+        """Have the task of `keep_up` check whether the core is still registered with OpenCode."""
         self._is_due = True
         self._news.set()
 

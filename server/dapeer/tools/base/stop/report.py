@@ -161,7 +161,7 @@ def _collected(call: Call, session: Session) -> CollectedNews:
 
 
 def _places(session: Session, seen: Seen) -> Part:
-    """Return where threads and tasks of a running program are, as the snapshot's `threads` and `task_lines`.
+    """Return where threads and tasks of a running program are, as the snapshot's `threads` and `tasks`.
 
     `seen` has their locations.
     """
