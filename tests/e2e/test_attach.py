@@ -218,6 +218,43 @@ async def test_an_attached_program_that_is_left_as_it_is_tells_what_debugpy_leav
         await read(c, "dap_disconnect")
 
 
+HANGS = """
+import threading
+import time
+
+locks = {"left": threading.Lock(), "right": threading.Lock()}
+both = threading.Barrier(2)
+
+
+def takes(first, second):
+    with locks[first]:
+        both.wait()
+        locks[second].acquire()
+
+
+for pair in (("left", "right"), ("right", "left")):
+    threading.Thread(target=takes, args=pair, name=pair[0], daemon=True).start()
+while True:
+    time.sleep(0.05)
+"""
+
+
+async def test_an_attached_program_that_hangs_tells_why_and_what_its_blocked_frames_hold(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "hangs.py"
+    path.write_text(HANGS, encoding="utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c, listening(path) as (_, port):
+        await read(c, "dap_run", request="attach", type="python", port=port, timeout_ms=0)
+        told = await read(c, "dap_pause")
+        assert "Deadlock: thread left waits for Lock locks['right'], held by thread right" in told
+        blocked = re.search(r"^ +\d+ left at .*\[frame_id (\d+)\]$", told, re.MULTILINE)
+        assert blocked, told
+        held = await ask(c, "dap_evaluate", expression="second", frame_id=int(blocked[1]))
+        assert held["result"] == "'right'"
+        assert not [line for line in told.splitlines() if line.startswith("(dapeer's patch")]
+
+
 async def test_what_was_attached_is_ended_only_when_asked() -> None:
     async with (
         asyncio.timeout(LIMIT),
