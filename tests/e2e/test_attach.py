@@ -220,7 +220,6 @@ async def test_an_attached_program_that_is_left_as_it_is_tells_what_debugpy_leav
 
 HANGS = """
 import threading
-import time
 
 locks = {"left": threading.Lock(), "right": threading.Lock()}
 both = threading.Barrier(2)
@@ -232,10 +231,14 @@ def takes(first, second):
         locks[second].acquire()
 
 
-for pair in (("left", "right"), ("right", "left")):
-    threading.Thread(target=takes, args=pair, name=pair[0], daemon=True).start()
-while True:
-    time.sleep(0.05)
+threads = [
+    threading.Thread(target=takes, args=pair, name=pair[0], daemon=True)
+    for pair in (("left", "right"), ("right", "left"))
+]
+for each in threads:
+    each.start()
+print("begun", flush=True)
+threads[0].join()
 """
 
 
@@ -247,8 +250,9 @@ async def test_an_attached_program_that_hangs_tells_why_and_what_its_blocked_fra
     async with asyncio.timeout(LIMIT), client(tmp_path) as c, listening(path) as (_, port):
         await read(c, "dap_run", request="attach", type="python", port=port, timeout_ms=0)
         told = await read(c, "dap_pause")
-        assert "Deadlock: thread left waits for Lock locks['right'], held by thread right" in told
-        blocked = re.search(r"^ +\d+ left at .*\[frame_id (\d+)\]$", told, re.MULTILINE)
+        assert "thread left waits for Lock locks['right'], held by thread right since hangs.py:" in told
+        assert "Deadlock:" in told
+        blocked = re.search(r"^ +\d+ left blocked at .*\[frame_id (\d+)\]$", told, re.MULTILINE)
         assert blocked, told
         held = await ask(c, "dap_evaluate", expression="second", frame_id=int(blocked[1]))
         assert held["result"] == "'right'"
