@@ -250,7 +250,10 @@ async def test_an_attached_program_that_hangs_tells_why_and_what_its_blocked_fra
     async with asyncio.timeout(LIMIT), client(tmp_path) as c, listening(path) as (_, port):
         await read(c, "dap_run", request="attach", type="python", port=port, timeout_ms=0)
         told = await read(c, "dap_pause")
-        assert "thread left waits for Lock locks['right'], held by thread right since hangs.py:" in told
+        assert (
+            "thread left waits for Lock locks['right'], held by thread right since hangs.py:"
+            in told
+        )
         assert "Deadlock:" in told
         blocked = re.search(r"^ +\d+ left blocked at .*\[frame_id (\d+)\]$", told, re.MULTILINE)
         assert blocked, told
