@@ -23,7 +23,7 @@ class Sight:
     """What can be found out about a running program."""
 
     expression: str = ""
-    """An expression; its value in the program says where threads and tasks are, as `parse_places` reads it."""
+    """An expression whose value says where threads and tasks are, as `parse_places` reads it."""
     hides: str = ""
     """Why the adapter leaves out frames that the expression returns; empty: it leaves out none."""
     silence: str = ""
