@@ -14,7 +14,7 @@ import pytest
 
 from dapeer.adapters.definition.loading import load_all
 from dapeer.base.system import folder_names
-from dapeer.base.system.process_table import threads
+from dapeer.base.system.process_table import thread_ids
 from tests.mcp.wire import call, opening, request
 from tests.ordinary_user import without_root_rights
 from tests.processes import LIMIT
@@ -278,7 +278,7 @@ def test_without_room_for_another_thread_or_process_it_says_so(room: int) -> Non
     if os.geteuid() == 0:
         pytest.skip("needs an ordinary user: for root there is always room")
     pids = [each.name for each in Path("/proc").iterdir() if each.name.isdigit()]
-    tasks = [Path(f"/proc/{pid}/task/{each}") for pid in pids for each in threads(int(pid))]
+    tasks = [Path(f"/proc/{pid}/task/{each}") for pid in pids for each in thread_ids(int(pid))]
     own = sum(map(is_own, tasks))
     # The one of dash, and that of other shells.
     limit = f"ulimit -p {own + room} 2>&- || ulimit -u {own + room}"

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from dapeer.base.connections.tcp_table import Holder, holder, listener
+from dapeer.base.connections.tcp_table import Holder, holder_in_tables, listener
 
 pytestmark = pytest.mark.skipif(
     sys.byteorder == "big", reason="the examples are of a little-endian machine"
@@ -31,26 +31,26 @@ MAPPED = "0000000000000000FFFF00000100007F:92CF 0000000000000000FFFF00000100007F
 
 
 def test_the_other_end_of_a_connection_is_told_from_ours() -> None:
-    assert holder([table(LISTENS, OURS, ACCEPTED)], THERE, HERE) == Holder(1000, 44)
+    assert holder_in_tables([table(LISTENS, OURS, ACCEPTED)], THERE, HERE) == Holder(1000, 44)
 
 
 def test_an_end_among_those_of_version_6_is_found() -> None:
-    assert holder([table(OURS), table(MAPPED)], THERE, HERE) == Holder(1000, 44)
+    assert holder_in_tables([table(OURS), table(MAPPED)], THERE, HERE) == Holder(1000, 44)
 
 
 def test_a_connection_that_waits_is_nobody_s_yet() -> None:
-    assert holder([table(LISTENS, OURS, WAITS)], THERE, HERE) == Holder(1000, 0)
+    assert holder_in_tables([table(LISTENS, OURS, WAITS)], THERE, HERE) == Holder(1000, 0)
 
 
 def test_an_end_of_another_machine_is_in_no_table() -> None:
-    assert holder([table(LISTENS, OURS)], THERE, HERE) is None
+    assert holder_in_tables([table(LISTENS, OURS)], THERE, HERE) is None
 
 
 @pytest.mark.parametrize("state", ["04", "05", "06"])
 def test_an_end_that_was_closed_is_told(state: str) -> None:
     closed = f"0100007F:92CF 0100007F:E892 {state} 0 0"
     with pytest.raises(ConnectionResetError):
-        holder([table(OURS, closed)], THERE, HERE)
+        holder_in_tables([table(OURS, closed)], THERE, HERE)
 
 
 @pytest.mark.parametrize(

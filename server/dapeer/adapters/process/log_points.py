@@ -83,7 +83,7 @@ class LogPoints:
 
     def _marked(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
         """Return a breakpoint with its message between marks, and keep its place; `path` is the source file."""
-        place = path, int(requested.get("line") or 0), log_rows.points(requested)
+        place = path, int(requested.get("line") or 0), log_rows.point_numbers(requested)
         if "collect" in requested:
             requested = log_rows.as_log_point(
                 requested, self.mark, self._value, conditions=self._conditions

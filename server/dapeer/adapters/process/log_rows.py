@@ -27,7 +27,7 @@ def value_separator(mark: str) -> str:
     return f"{mark}|"
 
 
-def points(requested: Mapping[str, Any]) -> tuple[int, ...]:
+def point_numbers(requested: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the numbers of the collection points of a breakpoint, its `others` included.
 
     The result is empty for a breakpoint that does not collect.

@@ -59,7 +59,7 @@ def peer_uid(connection: socket.socket) -> int | None:
     """
     if connection.family not in {socket.AF_INET, socket.AF_INET6}:
         return unix_peer(connection)
-    holder = tcp_diagnosis.holder(*_ends(connection))
+    holder = tcp_diagnosis.holder_by_diagnosis(*_ends(connection))
     if holder is not None:
         return holder.uid
     # A connection that waits to be accepted belongs to the listener. The listeners are read before the check
@@ -81,7 +81,7 @@ def peer_processes(connection: socket.socket) -> list[int]:
     Raises:
         OSError: The connection has been closed.
     """
-    holder = tcp_diagnosis.holder(*_ends(connection)) or _holder(connection)
+    holder = tcp_diagnosis.holder_by_diagnosis(*_ends(connection)) or _holder(connection)
     return [] if holder is None else _processes_with({holder.inode})
 
 
@@ -194,7 +194,7 @@ def _holder(connection: socket.socket) -> tcp_table.Holder | None:
     Raises:
         OSError: The connection has been closed.
     """
-    return tcp_table.holder(_tables(), *_ends(connection))
+    return tcp_table.holder_in_tables(_tables(), *_ends(connection))
 
 
 def _ends(connection: socket.socket) -> tuple[tcp_table.HostAndPort, tcp_table.HostAndPort]:

@@ -29,7 +29,7 @@ _COOKIES = struct.Struct("=III")
 _ANSWER = struct.Struct("=xB2x48x12xII")
 
 
-def holder(end: HostAndPort, other: HostAndPort) -> Holder | None:
+def holder_by_diagnosis(end: HostAndPort, other: HostAndPort) -> Holder | None:
     """Ask Linux who owns the socket at `end` of an established TCP connection with `other`.
 
     Return its user and inode. None means that no process of this machine has it or has accepted it, or that the system does not tell.

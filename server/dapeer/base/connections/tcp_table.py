@@ -52,7 +52,7 @@ def lines(table: str, port: int) -> Iterator[TcpTableLine]:
             yield TcpTableLine(words[1], words[2], words[3], int(words[7]), int(words[9]))
 
 
-def holder(tables: Sequence[str], end: HostAndPort, other: HostAndPort) -> Holder | None:
+def holder_in_tables(tables: Sequence[str], end: HostAndPort, other: HostAndPort) -> Holder | None:
     """Return the owner of the socket at `end` whose other end is `other`, from Linux's tables.
 
     Both are numeric addresses with ports. None means that this is no socket of this machine.

@@ -97,7 +97,7 @@ def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
     `file` is the process's pidfd. The caller closes the new one. None: there is no such thread, or the system cannot wait for threads.
     """
     with contextlib.suppress(OSError):
-        threads = process_table.threads(pid)
+        threads = process_table.thread_ids(pid)
         # While a signal can be sent, the process id has not been reused.
         signal.pidfd_send_signal(file, 0)
         for thread in threads:
@@ -121,7 +121,7 @@ def _killer(task: str, file: int) -> str | None:
     """
     status = _status_of_buried(file)
     if status is None:
-        status = _status_of_ending(process_table.stat(task))
+        status = _status_of_ending(process_table.stat_fields(task))
     with contextlib.suppress(ValueError):
         return signal.Signals(status & 0x7F).name
     return None

@@ -56,7 +56,7 @@ def status(task: int | str) -> Mapping[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def stat(task: int | str) -> list[bytes]:
+def stat_fields(task: int | str) -> list[bytes]:
     """Return the fields of a task's `stat` file in `/proc` from its state on; empty if ended or unknown.
 
     `task` is a process id, or `PID/task/TID` for a thread. The names of the fields are in proc_pid_stat(5): state, parent, group,
@@ -71,35 +71,35 @@ def stat(task: int | str) -> list[bytes]:
 
 def lives(task: int | str) -> bool:
     """Return whether a process or a thread (`PID/task/TID`) has not ended; False if unknown."""
-    return stat(task)[:1] not in _ENDED
+    return stat_fields(task)[:1] not in _ENDED
 
 
 def began(pid: int) -> int:
     """Return when a living process was started, in clock ticks since boot; 0: it has ended, or unknown."""
-    fields = stat(pid)
+    fields = stat_fields(pid)
     return 0 if fields[:1] in _ENDED else int(fields[19])
 
 
 def cpu_seconds(pid: int) -> float | None:
     """Return how much processor time a process has used, in seconds; None if it has ended, or if unknown."""
-    fields = stat(pid)
+    fields = stat_fields(pid)
     ticks = os.sysconf("SC_CLK_TCK")
     return None if fields[:1] in _ENDED else (int(fields[11]) + int(fields[12])) / ticks
 
 
-def threads(pid: int) -> list[int]:
+def thread_ids(pid: int) -> list[int]:
     """Return the ids of a process's threads; empty if it has ended, or if unknown."""
     return _numbers(_TABLE / str(pid) / "task")
 
 
 def computes(pid: int) -> bool:
     """Return whether a thread of a process is running, or ready to run, at this moment."""
-    return any(stat(f"{pid}/task/{each}")[:1] == [b"R"] for each in threads(pid))
+    return any(stat_fields(f"{pid}/task/{each}")[:1] == [b"R"] for each in thread_ids(pid))
 
 
 def is_held(pid: int) -> bool:
     """Return whether a process is stopped by a signal such as SIGSTOP."""
-    return stat(pid)[:1] == [b"T"]
+    return stat_fields(pid)[:1] == [b"T"]
 
 
 def executable(pid: int) -> str:
@@ -215,7 +215,7 @@ def pending_signals(pid: int) -> int:
     Bit `N - 1` stands for signal N; 0 also if unknown.
     """
     mask = 0
-    for fields in (status(f"{pid}/task/{each}") for each in threads(pid)):
+    for fields in (status(f"{pid}/task/{each}") for each in thread_ids(pid)):
         mask |= int(fields.get("SigPnd") or "0", 16) | int(fields.get("ShdPnd") or "0", 16)
     return mask
 
@@ -231,7 +231,7 @@ def lack_of_tasks() -> str:
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     # It does not hold for root.
     if limit != resource.RLIM_INFINITY and os.geteuid():
-        tasks = (_TABLE / f"{pid}/task/{each}" for pid in _numbers(_TABLE) for each in threads(pid))
+        tasks = (_TABLE / f"{pid}/task/{each}" for pid in _numbers(_TABLE) for each in thread_ids(pid))
         rooms.append(limit - sum(map(_is_own, tasks)))
     room = max(min(rooms, default=ENOUGH_TASKS), 0)
     return (
@@ -264,7 +264,7 @@ def _is_own(task: Path) -> bool:
 
 def _living(pid: int) -> list[bytes]:
     """Return state, parent, group and session of a living process; empty if it has ended."""
-    fields = stat(pid)[:4]
+    fields = stat_fields(pid)[:4]
     return [] if fields[:1] in _ENDED else fields
 
 

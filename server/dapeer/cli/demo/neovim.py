@@ -29,7 +29,7 @@ SECONDS_TO_QUIT: Final = 3.0
 SCREEN: Final = (120, 40)
 """Columns and rows: nothing that is said here needs more, or Neovim would ask for a key."""
 
-READY: Final = "lua io.stderr:write('ready\\n')"
+PRINT_READY: Final = "lua io.stderr:write('ready\\n')"
 SET_UP: Final = """
 local file, python, channel = ...
 local person = dofile(file)
@@ -150,7 +150,7 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
     start = [nvim, "--clean", "-n", "--headless", "--embed", "--listen", socket]
     # An embedded Neovim ends with its stdin, so also when this process is killed.
     process = await asyncio.create_subprocess_exec(
-        *start, "--cmd", plugins, "-c", READY,
+        *start, "--cmd", plugins, "-c", PRINT_READY,
         cwd=folder,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,

@@ -15,7 +15,7 @@ CONNECTED: Final = "server.connected"
 """The first event of every stream. Earlier events may have been missed: OpenCode does not repeat any."""
 HEARTBEAT: Final = "server.heartbeat"
 """A heartbeat, every ten seconds."""
-SECONDS_OF_PAUSE: Final = (0.0, 0.2, 0.5, 1.0)
+SECONDS_BETWEEN_CONNECTIONS: Final = (0.0, 0.2, 0.5, 1.0)
 """Seconds before each new attempt, after a stream has ended; then it is given up."""
 
 
@@ -27,7 +27,7 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
     Raises:
         OpenCodeError: OpenCode is gone after several attempts, or rejects the connection.
     """
-    pauses = iter(SECONDS_OF_PAUSE)
+    pauses = iter(SECONDS_BETWEEN_CONNECTIONS)
     while True:
         try:
             async with opencode.events() as events:
@@ -35,7 +35,7 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
                     match event.get("payload"):
                         case {"type": str(kind), "properties": dict()} as known:
                             # Without this pause, streams that break at once would be retried in a busy loop.
-                            pauses = pauses if kind == CONNECTED else iter(SECONDS_OF_PAUSE)
+                            pauses = pauses if kind == CONNECTED else iter(SECONDS_BETWEEN_CONNECTIONS)
                             yield known
                         case _:
                             pass
@@ -44,5 +44,5 @@ async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
             if pause is None:
                 raise
         else:
-            pause = next(pauses, SECONDS_OF_PAUSE[-1])
+            pause = next(pauses, SECONDS_BETWEEN_CONNECTIONS[-1])
         await anyio.sleep(pause)

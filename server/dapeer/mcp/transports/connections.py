@@ -54,7 +54,7 @@ _OUT_OF_DESCRIPTORS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUF
 
 
 @asynccontextmanager
-async def serve(application: Application, bound: socket.socket) -> AsyncGenerator[None]:
+async def serve_application(application: Application, bound: socket.socket) -> AsyncGenerator[None]:
     """Serve an ASGI application on a bound socket while the body runs; then finish or end its requests.
 
     uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it, logs without limit when there are

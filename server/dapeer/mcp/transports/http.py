@@ -65,7 +65,7 @@ async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> Asy
     sessions = StreamableHTTPSessionManager(server)
     posts = Calls()
     guard = Guard(Arrival(_application(server, sessions, posts)), rules)
-    async with connections.serve(guard, bound), sessions.run():
+    async with connections.serve_application(guard, bound), sessions.run():
         try:
             yield
         finally:
@@ -81,7 +81,7 @@ async def serve_page(
 ) -> AsyncGenerator[None]:
     """Serve the page for a person, and nothing else, on a bound socket while the body runs."""
     guard = Guard(Starlette(routes=_page(server)), rules)
-    async with connections.serve(guard, bound):
+    async with connections.serve_application(guard, bound):
         try:
             yield
         finally:

@@ -53,7 +53,7 @@ SECONDS_TO_TAKE_STOP = 3.0
 """Seconds in which a program that was resumed takes the signal by which its debugger has stopped it."""
 SECONDS_TO_LOSE = 1.0
 """Seconds in which a program meets what a killed debugger has left in it, in most cases."""
-MAX_QUOTED_CHARS = 800
+MAX_QUOTED_STDERR_CHARS = 800
 """Characters of an adapter's output in an error."""
 
 
@@ -265,7 +265,7 @@ class DirectSession(Session):
         if killer is not None and self.plan.definition.quirks.program_inside:
             return f"{KILLED}{killer}"
         quirks = self.plan.definition.quirks
-        words = quirks.without_own(self.process.stderr_tail()).strip()[-MAX_QUOTED_CHARS:]
+        words = quirks.without_own(self.process.stderr_tail()).strip()[-MAX_QUOTED_STDERR_CHARS:]
         said = f"; it said: {words}" if words else ""
         fate = f"; {self.fate}" if self.attached is not None else ""
         meanwhile = "".join(map(_doing, self.channel.broken_off[:1]))

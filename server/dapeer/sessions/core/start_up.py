@@ -26,7 +26,7 @@ from dapeer.dap.messages import Body
 from dapeer.dap.sent_requests import EvaluateArguments
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.attached import RUNS_ON
-from dapeer.sessions.core.direct import MAX_QUOTED_CHARS, SECONDS_FOR_LAST_WORDS, DirectSession
+from dapeer.sessions.core.direct import MAX_QUOTED_STDERR_CHARS, SECONDS_FOR_LAST_WORDS, DirectSession
 
 log = logging.getLogger(__name__)
 
@@ -242,7 +242,7 @@ def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> A
     logged = session.process.stderr_tail().strip()
     # An adapter that has told its reason logs the way to it, too, which is no news.
     own = "" if has_reason and cause(logged) != logged else cause(logged)
-    words = (printed or own)[-MAX_QUOTED_CHARS:]
+    words = (printed or own)[-MAX_QUOTED_STDERR_CHARS:]
     quote = f" It said: {words.rstrip('.')}." if words else ""
     failed = f"The adapter {session.adapter} {what.rstrip('.')}.{_fate(session)}{quote}"
     advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)

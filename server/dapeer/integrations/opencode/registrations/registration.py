@@ -22,7 +22,7 @@ NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
 """OpenCode turns other characters into `_`, and models take names of 64 characters at most."""
 
 
-CONNECTED: Final = "connected"
+CONNECTED_STATUS: Final = "connected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ async def add(opencode: OpenCode, core: Core, directory: str, name: str) -> None
     """
     body = {"name": name, "config": configuration(core)}
     state = _state(await opencode.post("/mcp", body, Path(directory)), name)
-    if state.get("status") != CONNECTED:
+    if state.get("status") != CONNECTED_STATUS:
         why = state.get("error") or state.get("status") or "unknown to it"
         raise OpenCodeFailed(
             f"OpenCode at {opencode.url} cannot reach dapeer at {core.url}: {why}.",
@@ -90,7 +90,7 @@ async def is_there(opencode: OpenCode, directory: str, name: str) -> bool:
     """
     with contextlib.suppress(OpenCodeError):
         state = _state(await opencode.get("/mcp", Path(directory)), name)
-        return state.get("status") == CONNECTED
+        return state.get("status") == CONNECTED_STATUS
     return False
 
 

@@ -12,7 +12,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.system import folder_names
 
 SOURCE: Final = Path(__file__).with_name("relay.js")
-MARK: Final = "// dapeer's relay."
+FIRST_LINE: Final = "// dapeer's relay."
 """With this the file begins, in every version."""
 
 
@@ -68,7 +68,7 @@ def _read(path: Path) -> str | None:
         return None
     except OSError as error:
         raise _failed("read", path, error) from error
-    if not text.startswith(MARK):
+    if not text.startswith(FIRST_LINE):
         raise ArgumentError(
             f"{path} is not a file of dapeer's, so it was left alone.", "Move it away first."
         )

@@ -226,7 +226,7 @@ class Maker:
         unknown = each.unknown(frame)
         if unknown:
             cell = textwrap.indent(cell, "    ")
-            return texts.UNKNOWN.format(cell=cell, names=unknown, n=number)
+            return texts.UNKNOWN_CELL.format(cell=cell, names=unknown, n=number)
         return cell
 
 

@@ -88,7 +88,7 @@ except $BaseException as $error:
 if not $met:
     return
 """
-UNKNOWN = """
+UNKNOWN_CELL = """
 if $lacks({names!r}, $frame):
     $v{n} = $unknown{n}
 else:

@@ -21,7 +21,7 @@ from ..collecting import contexts, expressions
 from ..values import cells, states
 from . import breaking, deadline, looking, watched
 
-NOTHING: Any = watched.NOTHING
+
 EXPRESSIONS = (breaking.EXPRESSION, deadline.RECORDER)
 """Files of the code of conditions, and of what collects."""
 HELD = (False, "")

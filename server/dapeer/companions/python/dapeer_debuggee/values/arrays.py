@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     """Shows a value in at most that many characters."""
 
 
-def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def describe_array(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return the text of an array, tensor or NumPy number: shape, type, missing elements, elements.
 
     Of many elements those at the ends are shown; those on another device are not fetched. None: it is no array. `show` makes the text of an
@@ -44,7 +44,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
     at_hand = is_at_hand(value)
     if at_hand and numpy is not None and kind.__module__.startswith("jaxlib"):
         value, kind = numpy.asarray(value), numpy.ndarray
-    lost = missing(value, kind, numpy) if at_hand else ""
+    lost = missing_elements(value, kind, numpy) if at_hand else ""
     body = written(value, room, show, numpy) if at_hand else "(not fetched)"
     return f"{tuple(value.shape)} {value.dtype} {lost}{body}"
 
@@ -95,7 +95,7 @@ def written(value: Any, room: int, show: Show, numpy: Any) -> str:
     """
     value, deep = corner(value, room)
     threshold, edge = edges(room)
-    formats = dict.fromkeys(("object", "numpystr"), lambda each: element(each, show))  # type: ignore[reportUnknownLambdaType]
+    formats = dict.fromkeys(("object", "numpystr"), lambda each: element_text(each, show))  # type: ignore[reportUnknownLambdaType]
     with numpy.printoptions(threshold=threshold, edgeitems=edge, formatter=formats):
         exact = type(value) is numpy.ndarray
         text = numpy.array2string(value, separator=", ") if exact else repr(value)
@@ -103,7 +103,7 @@ def written(value: Any, room: int, show: Show, numpy: Any) -> str:
     return nested(text[text.find("[") : text.rfind("]") + 1], deep)
 
 
-def element(each: Any, show: Show) -> str:
+def element_text(each: Any, show: Show) -> str:
     """Return the text of an array's element that is an object or a string, by `show`.
 
     NumPy's own values, such as the one for a masked element, are written as they are.
@@ -120,7 +120,7 @@ def nested(text: str, deep: int) -> str:
     return "[" * deep + text + ", …]" * deep
 
 
-def missing(value: Any, kind: Any, numpy: Any) -> str:
+def missing_elements(value: Any, kind: Any, numpy: Any) -> str:
     """Return how many elements of an array are NaN or NaT, as `(N missing) `; empty: none, or not counted.
 
     `numpy` is the module, or None. Only an exact `numpy.ndarray` of at most `MAX_COUNTED_CELLS` elements is counted.
@@ -157,7 +157,7 @@ def tensor(value: Any, room: int) -> str:
         facts.append(f"({count} missing)")
     part, deep = corner(held, room)
     threshold, edge = edges(room)
-    elements = "".join(parts(part, part.numel() <= threshold, edge))
+    elements = "".join(array_parts(part, part.numel() <= threshold, edge))
     return f"{' '.join(facts)} {nested(elements, deep)}"
 
 
@@ -172,7 +172,7 @@ def not_numbers(held: Any) -> int:
         return 0
 
 
-def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
+def array_parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
     """Yield the pieces of the text of a tensor's elements; of a long dimension only those at its ends.
 
     `whole`: all are shown; `edge`: how many at each end, if not.
@@ -187,7 +187,7 @@ def parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
     for place, index in enumerate(chosen):
         if place:
             yield ", …, " if cut and place == edge else ", "
-        yield from parts(value[index], whole, edge)
+        yield from array_parts(value[index], whole, edge)
     yield "]"
 
 

@@ -72,7 +72,7 @@ def is_leaf(value: Any) -> bool:
     return kind is objects.Property or any(issubclass(kind, each) for each in LEAVES)
 
 
-def entries(value: Any) -> list[NamedChild]:
+def named_children(value: Any) -> list[NamedChild]:
     """Return the children of a value: attributes, elements and the size of a container.
 
     Each is a `NamedChild`. Behind the first `FIRST_ELEMENTS`, the others are below one child `more`.

@@ -21,7 +21,7 @@ def names_of(kind: Any, shows: Any) -> list[str] | None:
     """
     fields: Any = objects.found(kind, "__dataclass_fields__")
     if fields is not None and objects.written_in(shows, "/dataclasses.py", "/reprlib.py"):
-        return shown(fields.items())
+        return shown_fields(fields.items())
     fields = objects.found(kind, "__attrs_attrs__")
     if fields is not None and file_of(shows).startswith(GENERATED):
         return [each.name for each in fields if getattr(each, "repr", True)]
@@ -29,11 +29,11 @@ def names_of(kind: Any, shows: Any) -> list[str] | None:
         fields = objects.found(kind, name)
         how: Any = type(fields)  # pyright: ignore[reportUnknownVariableType]
         if how is dict:
-            return shown(fields.items())
+            return shown_fields(fields.items())
     return None
 
 
-def shown(fields: Iterable[tuple[str, Any]]) -> list[str]:
+def shown_fields(fields: Iterable[tuple[str, Any]]) -> list[str]:
     """Return the names of the fields (name and field) that are not declared with `repr=False`."""
     return [name for name, each in fields if getattr(each, "repr", True)]
 

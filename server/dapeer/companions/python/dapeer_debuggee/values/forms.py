@@ -49,7 +49,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
         return (
             named(value, kind)
             or place_of(value, kind)
-            or libraries.described(value, kind, room, show)
+            or libraries.describe_library_value(value, kind, room, show)
         )
     except Exception:
         return None
@@ -154,8 +154,8 @@ SUSPENDED = (
 
 
 PACKAGES: dict[str, Callable[[Any, Any, int, Show], str | None]] = {
-    "pandas": frames.described,
+    "pandas": frames.describe_table,
     "polars": frames.of_polars,
-    "sqlalchemy": statements.described,
-    **dict.fromkeys(ARRAYS, arrays.described),
+    "sqlalchemy": statements.describe_statement,
+    **dict.fromkeys(ARRAYS, arrays.describe_array),
 }

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     """Shows a value in at most that many characters."""
 
 
-def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def describe_table(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return the text of a DataFrame, Series, Index or array of pandas; None for all other values.
 
     `room` is how many characters it may have, `show` makes the text of a cell.
@@ -75,7 +75,7 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
     named = value.ndim > 1 or value.name is not None
     table = value.to_frame() if value.ndim == 1 else value
     wide = room >= arrays.MIN_ALONE_CHARS
-    lost = missing(table) if wide else []
+    lost = missing_cells(table) if wide else []
     shown_columns = list(columns(table, lost, show, named=named))
     head = f"{shape} {', '.join(shown_columns)}"
     if not wide:
@@ -83,7 +83,7 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
     ends = [table] if len(table) <= MAX_ROWS else [table.iloc[:HEAD], table.iloc[-TAIL:]]
     with pandas.option_context("display.float_format", None):
         rows = [
-            known(part, show, pandas).to_string(
+            known_labels(part, show, pandas).to_string(
                 max_cols=MAX_COLUMNS,
                 max_colwidth=2 * CELL_CHARS,
                 header=value.ndim > 1 and not number,
@@ -94,7 +94,7 @@ def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
     return "\n".join([head, *"\n…\n".join(rows).split("\n")]) if len(table) else head
 
 
-def missing(table: Any) -> list[int]:
+def missing_cells(table: Any) -> list[int]:
     """Return how many cells of each column of a pandas DataFrame are missing.
 
     It is empty if they are not counted.
@@ -129,7 +129,7 @@ def is_known(dtype: Any) -> bool:
     return type(dtype).__module__.partition(".")[0] in ("pandas", "numpy")
 
 
-def known(part: Any, show: Show, pandas: Any) -> Any:
+def known_labels(part: Any, show: Show, pandas: Any) -> Any:
     """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then.
 
     `part` is a DataFrame with these rows, `pandas` the module.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     """Shows a value in at most that many characters."""
 
 
-def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def describe_library_value(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return the text of a reference, view, cell, mock, task or XML element; None for all other values.
 
     `kind` is the type of `value`; `room` is about how many characters it may have; `show` makes the text of a value inside of it.
@@ -51,8 +51,8 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
         items = f"{len(value)} items" if len(value) > MAX_LISTED_ITEMS else show(list(value), room)
         return f"{objects.name_of(kind)}({items})"
     for path, describe in KNOWN:
-        if issubclass(kind, known(path)):
-            return describe(value, known(path), room, show)
+        if issubclass(kind, known_class(path)):
+            return describe(value, known_class(path), room, show)
     return None
 
 
@@ -69,7 +69,7 @@ def referring(value: Any, kind: Any) -> str | None:
     return f"<weakproxy to {'nothing' if name == 'NoneType' else name}>"
 
 
-def known(path: str) -> Any:
+def known_class(path: str) -> Any:
     """Return the class `MODULE.NAME` if that module is imported, else `()`.
 
     Nothing is a subclass of `()`.
@@ -138,7 +138,7 @@ def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
     return f"<{' '.join(parts)}>"
 
 
-def element(value: Any, of: Any, room: int, show: Show) -> str:
+def describe_element(value: Any, of: Any, room: int, show: Show) -> str:
     """Return the text of an XML element: its tag, attributes, text, and how many elements are in it.
 
     `of` is the element class of lxml or of Python's library, whose own methods read it.
@@ -157,7 +157,7 @@ KNOWN = (
     ("unittest.mock.NonCallableMock", mock),
     ("asyncio.Task", future),
     ("asyncio.Future", future),
-    ("lxml.etree._Element", element),
-    ("xml.etree.ElementTree.Element", element),
+    ("lxml.etree._Element", describe_element),
+    ("xml.etree.ElementTree.Element", describe_element),
 )
 """Classes by their modules and names, and what tells values of theirs."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     """Shows a value in at most that many characters."""
 
 
-def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def describe_statement(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return an SQL expression of SQLAlchemy with its parameters filled in, in one line.
 
     It is None for all else. A large one, or one with types of the program, is only named. `show` makes the text of a parameter in `room`
@@ -39,7 +39,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
         return None
     if not is_small(value):
         return f"<{kind.__name__} of more than {MAX_PARTS} parts>"
-    if not all(map(is_known, parts(value))):
+    if not all(map(is_known_part, statement_parts(value))):
         return f"<{objects.name_of(kind)}, not compiled>"
     compiled = value.compile()
     held: dict[str, Any] = compiled.params
@@ -65,7 +65,7 @@ def is_expression(value: Any) -> bool:
     return not isinstance(value, sys.modules["sqlalchemy.sql.schema"].SchemaItem)
 
 
-def parts(value: Any) -> Iterator[Any]:
+def statement_parts(value: Any) -> Iterator[Any]:
     """Yield all parts of an SQL expression of SQLAlchemy, at any depth, itself among them."""
     yield from sys.modules["sqlalchemy.sql.visitors"].iterate(value)
 
@@ -73,10 +73,10 @@ def parts(value: Any) -> Iterator[Any]:
 def is_small(value: Any) -> bool:
     """Return whether an expression has `MAX_PARTS` parts and rows at most, so that it compiles fast."""
     rows = sum(map(len, getattr(value, "_multi_values", None) or ()))
-    return rows + sum(1 for _ in itertools.islice(parts(value), MAX_PARTS + 1)) <= MAX_PARTS
+    return rows + sum(1 for _ in itertools.islice(statement_parts(value), MAX_PARTS + 1)) <= MAX_PARTS
 
 
-def is_known(part: Any) -> bool:
+def is_known_part(part: Any) -> bool:
     """Return whether a part of an expression is SQLAlchemy's own, and its mapped class is configured.
 
     SQLAlchemy configures mapped classes when it first compiles one. If a related class is not defined yet, that fails, and the program

@@ -151,7 +151,7 @@ def list_contents(row: Any) -> None:
         if contents.is_theirs(self.value) or wants_hexadecimal(*rest, **named):
             return stock(self, *rest, **named)
         hidden = objects.inherited(self.value)
-        listed, groups = grouped(group, self.py_db, contents.entries(self.value), hidden)
+        listed, groups = grouped(group, self.py_db, contents.named_children(self.value), hidden)
         return [
             frames._ObjectVariable(
                 self.py_db,
