@@ -91,7 +91,7 @@ def sockets_connected_to(pid: int, others: Iterable[int]) -> dict[int, int]:
     The keys are the sockets' inodes, the values their file descriptors in the process; both ends must be on this machine.
     """
     theirs = {inode for other in others for inode in sockets(other)}
-    pairs = tcp_table.pairs(_tables())
+    pairs = tcp_table.connected_inodes(_tables())
     return {inode: number for inode, number in sockets(pid).items() if pairs.get(inode) in theirs}
 
 
@@ -100,7 +100,7 @@ def processes_connected_to(pid: int) -> list[int]:
 
     Processes that the system does not let dapeer see are missing.
     """
-    pairs = tcp_table.pairs(_tables())
+    pairs = tcp_table.connected_inodes(_tables())
     ends = {pairs[inode] for inode in sockets(pid) if inode in pairs}
     return [each for each in processes() if ends & sockets(each).keys()] if ends else []
 
@@ -127,7 +127,7 @@ def listening_processes(host: str, port: int) -> list[int] | None:
 
 def ports_of(pids: Iterable[int]) -> frozenset[int]:
     """Return the TCP ports at which any of these processes listen."""
-    return tcp_table.listening(_tables(), {inode for pid in pids for inode in sockets(pid)})
+    return tcp_table.listening_ports(_tables(), {inode for pid in pids for inode in sockets(pid)})
 
 
 def unconnected_ports(pids: Iterable[int], others: Iterable[int]) -> frozenset[int]:
@@ -138,7 +138,7 @@ def unconnected_ports(pids: Iterable[int], others: Iterable[int]) -> frozenset[i
     """
     tables = _tables()
     by_process = {pid: {*sockets(pid)} for pid in {*pids, *others}}
-    own = {pid: tcp_table.listening(tables, by_process[pid]) for pid in pids}
+    own = {pid: tcp_table.listening_ports(tables, by_process[pid]) for pid in pids}
     reached = {pid: tcp_table.connected_ports(tables, each) for pid, each in by_process.items()}
     return frozenset(
         port

@@ -70,7 +70,7 @@ def holder_in_tables(tables: Sequence[str], end: HostAndPort, other: HostAndPort
     return None
 
 
-def pairs(tables: Sequence[str]) -> dict[int, int]:
+def connected_inodes(tables: Sequence[str]) -> dict[int, int]:
     """Return for the inode of each socket that of the socket at the other end of its connection.
 
     `tables` are the texts of Linux's tables. Only connections within this machine are contained, each twice: once for either end.
@@ -88,7 +88,7 @@ def pairs(tables: Sequence[str]) -> dict[int, int]:
     }
 
 
-def listening(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
+def listening_ports(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
     """Return the TCP ports at which sockets with these inodes listen.
 
     `tables` are the texts of Linux's tables of sockets; inodes that are not in them are ignored.

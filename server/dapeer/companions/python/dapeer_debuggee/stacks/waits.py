@@ -12,6 +12,8 @@ from . import awaiting, futures, holding, paths
 
 MAX_MEMBERS = 100
 """Threads and tasks."""
+SLEEPS = object()
+"""What all who sleep wait on: they are one group."""
 LOCKS = ("Lock", "StrictFIFOLock", "Condition", "_RLock", "Semaphore", "BoundedSemaphore")
 
 
@@ -214,8 +216,7 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
         by = [(each, "run by", "") for each in members if futures.is_worker(each, local)]
         return Wait(f"{holding.function_name(local.get('sync_fn'))} in a thread", by=by)
     if function.startswith("sleep"):
-        # All that sleep are one group.
-        return Wait("the end of a sleep", timed=True, on=futures)
+        return Wait("the end of a sleep", timed=True, on=SLEEPS)
     if function in ("acquire", "__enter__") and kind in LOCKS:
         condition = kind == "Condition"
         lock = mine.get("_lock") if condition else own

@@ -41,7 +41,7 @@ def integer(value: int, most: int = BITS) -> str:
     return f"{sign}{first[:SHOWN_DIGITS]}… ({len(first) + power} digits)"
 
 
-def plain(value: Any, kind: Any) -> Any:
+def plain_value(value: Any, kind: Any) -> Any:
     """Return a value of a subclass as one of exactly the built-in type, array or table; None: it is none.
 
     No code of its class is run.

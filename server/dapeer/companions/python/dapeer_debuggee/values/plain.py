@@ -35,7 +35,7 @@ class FrameStandIn:
         self.f_code, self.f_locals, self.f_globals = frame.f_code, held, held
 
 
-def listed(stock: Any, variable: Any, *rest: Any, **named: Any) -> list[Any]:
+def list_plainly(stock: Any, variable: Any, *rest: Any, **named: Any) -> list[Any]:
     """Return pydevd's variables of a frame, and a `PlainVariable` for each that it cannot list.
 
     What a namespace holds by a key that is no name, as `locals()[3] = 4` makes it, comes last: pydevd compares the keys as texts.

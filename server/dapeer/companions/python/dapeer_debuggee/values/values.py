@@ -237,7 +237,7 @@ def contents_text(value: Any, kind: Any, room: int, inside: Inside) -> str | Non
         for known, opening, closing in reversed(BRACKETS):
             if issubclass(kind, known):
                 return f"<{name}: {container(value, known, (opening, closing), min(room, MAX_INNER_CHARS), within)}>"
-        plain = exact.plain(value, kind)
+        plain = exact.plain_value(value, kind)
         if plain is not None:
             return f"<{name}: {shown(plain, min(room, MAX_INNER_CHARS), within)}>"
     held = objects.own(value)

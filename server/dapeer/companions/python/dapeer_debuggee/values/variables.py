@@ -281,7 +281,7 @@ def list_frames(row: Any) -> None:
 
     @row.replace(CHILDREN)
     def children(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
-        found = plain.listed(stock, self, *rest, **named)
+        found = plain.list_plainly(stock, self, *rest, **named)
         mark_kinds(found, self.frame.f_code)
         return found
 
