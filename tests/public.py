@@ -3,8 +3,7 @@
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Logged, Printed
-from dapeer.mirror.stops.stack import Stack
-from dapeer.mirror.stops.stops import History, Reported, Stop
+from dapeer.mirror.stops.stops import History, Reported, Stack, Stop
 from dapeer.mirror.stops.values import Values
 from dapeer.view.activations import compare_locals
 

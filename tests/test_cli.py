@@ -16,7 +16,7 @@ from mcp import Client
 import dapeer
 from dapeer.adapters.choice.detection import Detection
 from dapeer.adapters.definition.loading import load, shipped
-from dapeer.adapters.definition.retired import RETIRED
+from dapeer.adapters.definition.table import RETIRED
 from dapeer.adapters.runners.runner import load_runners
 from dapeer.base.secrets import credentials
 from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding, rows_off
@@ -188,7 +188,7 @@ def test_the_version_and_help_need_no_heavy_imports() -> None:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the doctor try each adapter for as long as a busy machine needs."""
-    monkeypatch.setattr("dapeer.cli.trial.SECONDS_FOR_ALL", LIMIT)
+    monkeypatch.setattr("dapeer.cli.doctor.SECONDS_FOR_ALL", LIMIT)
 
 
 def test_doctor_tells_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:

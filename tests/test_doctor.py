@@ -74,8 +74,8 @@ def test_each_adapter_that_is_broken_is_named_with_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("dapeer.cli.trial.SECONDS_FOR_ALL", seconds)
-    monkeypatch.setattr("dapeer.cli.trial.MAX_READY_PROCESSES", NEVER)
+    monkeypatch.setattr("dapeer.cli.doctor.SECONDS_FOR_ALL", seconds)
+    monkeypatch.setattr("dapeer.cli.doctor.MAX_READY_PROCESSES", NEVER)
     broken(settings, breaks)
     assert main(["doctor"]) == 1
     said = capsys.readouterr().out
@@ -87,8 +87,8 @@ def test_each_adapter_that_is_broken_is_named_with_what_is_wrong(
 def test_an_adapter_that_a_busy_machine_leaves_no_time_is_not_said_to_have_failed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dapeer.cli.trial.SECONDS_FOR_ALL", 0.0)
-    monkeypatch.setattr("dapeer.cli.trial.MAX_READY_PROCESSES", -1)
+    monkeypatch.setattr("dapeer.cli.doctor.SECONDS_FOR_ALL", 0.0)
+    monkeypatch.setattr("dapeer.cli.doctor.MAX_READY_PROCESSES", -1)
     assert main(["doctor"]) == 1
     said = capsys.readouterr().out
     assert not re.search(r"^ +failed", said, re.MULTILINE)
@@ -100,7 +100,7 @@ def test_an_adapter_that_a_busy_machine_leaves_no_time_is_not_said_to_have_faile
 def test_a_real_program_is_debugged_under_each_adapter_that_is_there(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dapeer.cli.trial.SECONDS_FOR_ALL", LIMIT)
+    monkeypatch.setattr("dapeer.cli.doctor.SECONDS_FOR_ALL", LIMIT)
     assert main(["doctor"]) == 0
     said = capsys.readouterr().out
     for name in (name for name, ready in READY.items() if ready):
@@ -114,8 +114,8 @@ def test_an_adapter_for_programs_that_cannot_be_compiled_here_is_only_started(
 ) -> None:
     if not READY["gdb"]:
         pytest.skip("needs gdb: pip install gdb")
-    monkeypatch.setattr("dapeer.cli.trial.SECONDS_FOR_ALL", LIMIT)
-    monkeypatch.setattr("dapeer.cli.trial.COMPILERS", (NOBODYS,))
+    monkeypatch.setattr("dapeer.cli.doctor.SECONDS_FOR_ALL", LIMIT)
+    monkeypatch.setattr("dapeer.cli.doctor.COMPILERS", (NOBODYS,))
     assert main(["doctor", "gdb"]) == 0
     told = f"starts; not tried with a program: needs a compiler: {NOBODYS}"
     assert told in capsys.readouterr().out

@@ -19,13 +19,13 @@ from typing import Any, Literal, cast
 
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.process.adapter import open_adapter
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Reaper
 from dapeer.dap.decoding import from_json
 from dapeer.dap.messages import Event, Message, Request, Response, encode
 from dapeer.dap.sent_requests import ResumingCommand
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.core.context import SessionContext
+from dapeer.sessions.core.control import SessionContext
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.evaluating import evaluate, set_variable
 from dapeer.sessions.core.plan import Plan

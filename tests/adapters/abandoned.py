@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dapeer.adapters.definition.loading import load
 from dapeer.adapters.process.adapter import open_adapter
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Reaper
 from tests.adapters.toys import debuggee
 
 

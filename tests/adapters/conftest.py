@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Reaper
 
 
 @pytest_asyncio.fixture

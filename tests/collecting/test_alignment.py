@@ -6,8 +6,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.collecting.comparison import alignment
-from dapeer.collecting.comparison.alignment import gaps
+from dapeer.collecting.comparison import divergence
+from dapeer.collecting.comparison.divergence import gaps
 
 ROWS = st.lists(st.integers(0, 4), max_size=40)
 
@@ -27,7 +27,7 @@ def test_what_is_between_gaps_is_alike(a: list[int], b: list[int], window: int) 
 @given(ROWS, ROWS, st.integers(1, 200))
 def test_as_few_rows_as_possible_are_left_over(a: list[int], b: list[int], cells: int) -> None:
     """Also where there are so many that they are halved before they are aligned."""
-    with patch.object(alignment, "MAX_PAIRS", cells):
+    with patch.object(divergence, "MAX_PAIRS", cells):
         found = list(gaps(a, b))
     edits = sum(max(gap.end_a - gap.start_a, gap.end_b - gap.start_b) for gap in found)
     distances = list(range(len(b) + 1))

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dapeer.collecting.rows.row_columns import NumberColumn
-from dapeer.collecting.rows.table import Table
+from dapeer.collecting.rows.table import NumberColumn, Table
 from dapeer.collecting.text.column_lines import columns_of, odd_rows, shown_columns
 
 FEW = st.integers(-2, 2)

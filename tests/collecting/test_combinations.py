@@ -2,8 +2,8 @@
 
 import random
 
+from dapeer.collecting.text.column_lines import repeated
 from dapeer.collecting.text.columns import Column, column
-from dapeer.collecting.text.combinations import repeated
 
 
 def columns(**cells: list[str]) -> dict[str, Column]:

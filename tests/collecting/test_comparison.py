@@ -6,9 +6,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.collecting.comparison.divergence import compare_runs
+from dapeer.collecting.comparison.divergence import compare_runs, places, rows_of_run
 from dapeer.collecting.comparison.divergence_lines import Compared
-from dapeer.collecting.comparison.run_rows import places, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.table import CollectedRow
 

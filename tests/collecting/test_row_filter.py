@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.table import FAILED
-from dapeer.collecting.text.row_filter import matching, value_of
+from dapeer.collecting.text.row_listing import matching, value_of
 from dapeer.collecting.tools.collected_rows import matches
 
 CELLS = ["1", "2.5", "None", "'a'", f"{FAILED}KeyError: 'x'", "-3", "[1, 2]"]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.rows_file import START, FilePosition, read
+from dapeer.collecting.rows.row_blocks import START, FilePosition, read
 
 cell: Any = importlib.import_module("dapeer_debuggee.values.cells").cell
 recording: Any = importlib.import_module("dapeer_debuggee.collecting.recording")

@@ -21,7 +21,7 @@ from debugpy.common import log, messaging
 
 from dapeer.adapters.definition.table import own_values
 from dapeer.adapters.process.adapter import open_adapter
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Reaper
 from dapeer.base.errors import ChannelClosed
 from dapeer.base.text.tracebacks import cause
 from dapeer.companions.python import debugpy_attaches

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dapeer.dap.bodies import EVENTS, RESPONSES
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.shapes import shaped
+from dapeer.dap.types import EVENTS, RESPONSES
 from dapeer.mirror.mirror import Mirror
 
 JSON = st.recursive(

@@ -11,7 +11,7 @@ import debugpy  # noqa: T100 - for its data, not to stop here
 import pytest
 
 from dapeer.base.json_types import Json
-from dapeer.dap import bodies, sent_requests, types
+from dapeer.dap import sent_requests, types
 
 SCHEMA = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
 JSON_TYPES = {str: "string", int: "integer", bool: "boolean", list: "array", Sequence: "array"}
@@ -26,7 +26,7 @@ DEFINITIONS = read_definitions()
 TYPES = list(
     {
         name: value
-        for module in (types, bodies, sent_requests)
+        for module in (types, types, sent_requests)
         for name, value in inspect.getmembers(module, is_typeddict)
     }.values()
 )
@@ -95,8 +95,8 @@ def test_every_request_that_is_sent_has_the_arguments_and_the_answer_of_its_comm
             assert not definition_of(f"{name}Request").get("arguments")
         else:
             assert arguments == f"{name}Arguments"
-        if command in bodies.RESPONSES:
-            assert annotated(each.returns) is bodies.RESPONSES[command]
+        if command in types.RESPONSES:
+            assert annotated(each.returns) is types.RESPONSES[command]
 
 
 def annotated(annotation: ast.expr | None) -> object:

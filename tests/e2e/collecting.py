@@ -9,8 +9,7 @@ from typing import Any
 from mcp import Client
 
 from dapeer.base.json_types import Json
-from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.rows.rows_file import Written, read
+from dapeer.collecting.rows.row_blocks import BlockPart, Written, read
 from dapeer.collecting.rows.table import CollectedRow
 from tests.harness import ask
 

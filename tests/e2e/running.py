@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.connections import ports
+from dapeer.adapters.process import streams
 from dapeer.base.system.process_table import ptrace_scope
 
 
 def free_port() -> int:
-    return ports.free_port("127.0.0.1")
+    return streams.free_port("127.0.0.1")
 
 
 @asynccontextmanager

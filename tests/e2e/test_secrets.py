@@ -8,8 +8,8 @@ import pytest
 from mcp import Client
 from mcp.client import ClientExtension
 
+from dapeer.mcp.server.hub import output_uri, session_uri
 from dapeer.mcp.server.toolbox import Selection
-from dapeer.mcp.server.uris import output_uri, session_uri
 from tests.harness import DATA, Json, call, served, text
 from tests.processes import LIMIT
 from tests.programs import ROOT

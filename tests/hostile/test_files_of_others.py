@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.interpreter import check_version
-from dapeer.adapters.definition.installation import Interpreter
+from dapeer.adapters.definition.sections import Interpreter
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import foreign_files
 from dapeer.base.system.termination import SECONDS_OF_A_HANG
@@ -35,7 +35,7 @@ READERS = {
     "cli/install/command.py",
     "cli/install/reach.py",
     "mcp/front/conversation.py",
-    "integrations/claude_ide/lock_files.py",
+    "integrations/claude_ide/service.py",
     "mcp/rendezvous/detached.py",
     "mcp/rendezvous/leftovers.py",
     "mcp/rendezvous/reaching.py",
@@ -47,7 +47,7 @@ READERS = {
     "cli/debugging/script.py",
     # The system's tables.
     "base/connections/ownership.py",
-    "base/connections/ports.py",
+    "adapters/process/streams.py",
     "base/system/process_table.py",
 }
 """Modules that read what is no file of others."""

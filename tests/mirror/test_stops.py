@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from dapeer.base.errors import ArgumentError, StaleReference
-from dapeer.mirror.stops.stack import KEPT_FRAMES
-from dapeer.mirror.stops.stops import KEPT_STOPS, History, Stop
+from dapeer.mirror.stops.stops import KEPT_FRAMES, KEPT_STOPS, History, Stop
 from dapeer.mirror.stops.values import KEPT_VALUE, KEPT_VARIABLES
 from tests.told import Told
 

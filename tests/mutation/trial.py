@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 
 from dapeer.adapters.process.adapter import open_adapter
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Reaper
 from dapeer.base.errors import DapeerError
 from dapeer.dap.channel import Channel
 from dapeer.dap.handshake import CLIENT

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from dapeer.base.connections.ports import free_port
+from dapeer.adapters.process.streams import free_port
 from tests.mcp.wire import opening, request
 from tests.neovim.editor import Editor, neovim
 from tests.processes import command_line, descendants, process_gone

@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx2
 
-from dapeer.base.connections import ports
+from dapeer.adapters.process import streams
 from tests import npm
 from tests.opencode.provider import Provider, provider
 from tests.processes import LIMIT
@@ -60,7 +60,7 @@ class OpenCode:
 
 def free_port() -> int:
     """Return a port that nobody uses; with `--port 0` OpenCode takes 4096 if it can."""
-    return ports.free_port("127.0.0.1")
+    return streams.free_port("127.0.0.1")
 
 
 def environment(folder: Path, model: Provider, **more: str) -> dict[str, str]:

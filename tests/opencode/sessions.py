@@ -7,8 +7,8 @@ from typing import Any
 
 from mcp import Client
 
+from dapeer.integrations.opencode.catalogue import CONNECTED, follow
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
-from dapeer.integrations.opencode.events import CONNECTED, follow
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import ask, served
 from tests.json_types import Json

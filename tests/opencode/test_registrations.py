@@ -9,9 +9,9 @@ import pytest
 from dapeer.base.json_types import Json
 from dapeer.base.system import folder_names
 from dapeer.integrations.opencode.client import is_here
-from dapeer.integrations.opencode.registrations import claims
+from dapeer.integrations.opencode.integration import Servers
+from dapeer.integrations.opencode.registrations import registrations
 from dapeer.integrations.opencode.registrations.registrations import Use
-from dapeer.integrations.opencode.servers import Servers
 from dapeer.mcp.server.integration import Core
 from tests.processes import LIMIT
 
@@ -101,17 +101,20 @@ def test_a_url_tells_whether_it_is_of_this_machine(url: str, here: object) -> No
 
 
 def test_each_core_has_a_name_of_its_own_which_is_free_again_when_it_leaves() -> None:
-    first, second = claims.claim_name(SERVER, "/shop"), claims.claim_name(SERVER, "/shop")
+    first, second = (
+        registrations.claim_name(SERVER, "/shop"),
+        registrations.claim_name(SERVER, "/shop"),
+    )
     elsewhere = [
-        claims.claim_name(SERVER, "/bank"),
-        claims.claim_name("http://127.0.0.1:4097", "/shop"),
+        registrations.claim_name(SERVER, "/bank"),
+        registrations.claim_name("http://127.0.0.1:4097", "/shop"),
     ]
     assert [first.name, second.name] == ["dapeer", "dapeer-2"]
     assert [claim.name for claim in elsewhere] == ["dapeer", "dapeer"]
     first.release()
-    third = claims.claim_name(SERVER, "/shop")
+    third = registrations.claim_name(SERVER, "/shop")
     assert third.name == "dapeer"
-    assert list(claims.claim_abandoned_names(SERVER)) == []
+    assert list(registrations.claim_abandoned_names(SERVER)) == []
     for claim in (second, third, *elsewhere):
         claim.release()
     assert list((Path(folder_names.state()) / "opencode").iterdir()) == []
@@ -120,7 +123,7 @@ def test_each_core_has_a_name_of_its_own_which_is_free_again_when_it_leaves() ->
 def test_a_core_has_a_name_where_nothing_can_be_written() -> None:
     Path(folder_names.state()).parent.mkdir()
     Path(folder_names.state()).write_text("no folder")
-    claim = claims.claim_name(SERVER, "/shop")
+    claim = registrations.claim_name(SERVER, "/shop")
     assert claim.name == "dapeer"
     claim.release()
-    assert list(claims.claim_abandoned_names(SERVER)) == []
+    assert list(registrations.claim_abandoned_names(SERVER)) == []

@@ -15,8 +15,8 @@ from mcp import Client
 from mcp.types import ImageContent, TextContent
 
 from dapeer.cli.main import main
+from dapeer.integrations.opencode.catalogue import CONNECTED, follow
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
-from dapeer.integrations.opencode.events import CONNECTED, follow
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import ask, call, read, refusal, served
 from tests.opencode.server import OpenCode, install_relay, opencode

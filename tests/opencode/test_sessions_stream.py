@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
+from dapeer.integrations.opencode.catalogue import follow
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
 from dapeer.integrations.opencode.errors import OpenCodeFailed
-from dapeer.integrations.opencode.events import follow
 from tests.harness import read, text
 from tests.opencode.provider import Say
 from tests.opencode.server import OpenCode

@@ -13,7 +13,7 @@ from dapeer.adapters.choice.attachable import check_process
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.process_table import pending_signals
-from dapeer.sessions.core.attached import RUNS_ON, AttachedProgram
+from dapeer.sessions.core.direct import RUNS_ON, AttachedProgram
 from tests.processes import LIMIT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

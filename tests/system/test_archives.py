@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system.archives import check_and_restrict, unpack
+from dapeer.cli.adapters import check_and_restrict, unpack
 from tests.programs import ROOT
 
 HARMLESS = {
@@ -44,7 +44,7 @@ UNPACK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from dapeer.base.system.archives import unpack
+from dapeer.cli.adapters import unpack
 sys.exit(0 if unpack(Path(sys.argv[2]), "package", Path(sys.argv[3])) else 1)
 """
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.tools.base.answer_pages import MAX_ANSWER_CHARS, Page, limit_reply
 from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.tool import MAX_ANSWER_CHARS, Page, limit_reply
 from tests.tools.test_served import ALL, a_call
 
 TOOLS = {tool.name: tool for tool in ALL}

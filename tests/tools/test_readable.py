@@ -11,7 +11,7 @@ from mcp import Client
 
 from dapeer.base.secrets.files import DEFAULT, HIDDEN, SecretFiles
 from dapeer.base.sources import MAX_FILE_BYTES
-from dapeer.sessions.debugger.files import Files
+from dapeer.sessions.debugger.registry import Files
 from tests.harness import Json, ask, call, client, needs, read, refusal, text
 from tests.neovim.editor import NEEDS_NVIM
 from tests.processes import LIMIT

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from dapeer.adapters.definition.hints import advise
+from dapeer.adapters.definition.sections import advise
 from dapeer.base.errors import RequestFailed
 from dapeer.mirror.output import OutputLog
 from dapeer.view.advice import Advice

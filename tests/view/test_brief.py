@@ -1,7 +1,6 @@
 """What a reader who was told of one stop need not be told again at the next."""
 
-from dapeer.view.brief import Reader, brief
-from dapeer.view.snapshot import Snapshot
+from dapeer.view.snapshot import Reader, Snapshot, brief
 
 
 def look(stop: int, **locals_: str) -> Snapshot:

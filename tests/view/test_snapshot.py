@@ -10,9 +10,8 @@ from pydantic import TypeAdapter
 from dapeer.base.sources import relative
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import LOG_POINT
-from dapeer.mirror.stops.stack import Stack
-from dapeer.mirror.stops.stops import Findings, Stop
-from dapeer.view import output, relevance, render, snapshot, stacks, variables
+from dapeer.mirror.stops.stops import Findings, Stack, Stop
+from dapeer.view import relevance, render, snapshot, stacks, variables
 from dapeer.view.snapshot import Snapshot
 from tests.told import Told
 from tools.record import read
@@ -182,9 +181,9 @@ def test_much_output_is_cut_to_its_last_lines_and_the_call_for_the_rest_is_named
     told.ask("continue", threadId=1)
     told.event("output", category="stdout", output="".join(f"line {n}\n" for n in range(5000)))
     stop(told)
-    output = shown(told).get("output", "")
-    assert output.splitlines() == [f"line {n}" for n in range(4990, 5000)]
-    left = told.mirror.output.end - 24 - len(output)
+    snapshot = shown(told).get("output", "")
+    assert snapshot.splitlines() == [f"line {n}" for n in range(4990, 5000)]
+    left = told.mirror.output.end - 24 - len(snapshot)
     assert notes(told) == [f"{left} more characters of output: dap_program_output since=24"]
 
 
@@ -192,7 +191,7 @@ def test_one_endless_line_of_output_is_cut_too() -> None:
     told = Told()
     told.event("output", category="stdout", output="x" * 100_000)
     stop(told)
-    assert shown(told).get("output") == "x" * output.OUTPUT_CHARS
+    assert shown(told).get("output") == "x" * snapshot.OUTPUT_CHARS
     assert len(notes(told)) == 1
 
 
@@ -532,6 +531,6 @@ def test_without_any_frame_of_the_users_all_are_shown_as_they_are() -> None:
 
 def test_output_that_is_cut_begins_with_a_whole_line() -> None:
     lines = [f"{number} {'x' * 98}\n" for number in range(9)]
-    assert output.last_lines("".join(lines)) == "".join(lines[4:])
-    assert output.last_lines("y" * 700) == "y" * 600
-    assert output.last_lines("y" * 700 + "\nend\n") == "end\n"
+    assert snapshot.last_lines("".join(lines)) == "".join(lines[4:])
+    assert snapshot.last_lines("y" * 700) == "y" * 600
+    assert snapshot.last_lines("y" * 700 + "\nend\n") == "end\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 from mcp import Client
 
 from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.rows_file import read
+from dapeer.collecting.rows.row_blocks import read
 from dapeer.collecting.text.summary import section
 from tests.e2e.collecting import collect
 from tests.harness import ask, client, evaluate

@@ -8,8 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from dapeer.collecting.comparison.divergence import compare_runs
-from dapeer.collecting.comparison.run_rows import places, rows_of_run
+from dapeer.collecting.comparison.divergence import compare_runs, places, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 

@@ -24,7 +24,7 @@ import dataclasses
 from dapeer.adapters.definition.loading import load_all, shipped
 read = [dataclasses.asdict(each) for each in load_all(shipped()).values()]
 from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.stopping import Stopping
+from dapeer.adapters.definition.sections import Stopping
 Definition.__pydantic_config__ = Stopping.__pydantic_config__ = dict(arbitrary_types_allowed=True)
 if {served}:
     import mcp.server.lowlevel, pydantic.fields

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import logging
+import os
 import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import dapeer
-from dapeer.base.errors import DapeerError
+from dapeer.base.errors import ArgumentError, DapeerError, from_os_error, system_error, unwrap_group
 from dapeer.base.secrets import credentials
 from dapeer.base.sources import expanded
-from dapeer.base.system import foreign_files, logs, preconditions
+from dapeer.base.system import foreign_files, logs
 from dapeer.base.system.stderr import say
 from dapeer.base.text.likeness import did_you_mean
 from dapeer.cli import commands
@@ -28,6 +30,59 @@ if TYPE_CHECKING:
     import socket
 
     from dapeer.mcp.front.front import Front
+
+# What a command needs of the system before it can start, and the error if it is missing.
+
+
+def as_dapeer_error(error: Exception) -> DapeerError:
+    """Return an error of dapeer's for an exception: itself, or what the operating system lacks or rejects.
+
+    An `OSError` is logged with its traceback. `error` may be an exception group with a single error.
+
+    Raises:
+        Exception: `error` itself, if it is none of these.
+    """
+    match unwrap_group(error):
+        case DapeerError() as cause:
+            return cause
+        case OSError() as cause:
+            logging.getLogger(__name__).info(
+                "the operating system reports an error", exc_info=error
+            )
+            return from_os_error(cause)
+        case cause:
+            if lacks := system_error(cause):
+                return lacks
+            raise error
+
+
+def open_standard_streams() -> None:
+    """Open stdin, stdout and stderr on the null device where they are closed, and set them in `sys`.
+
+    Otherwise a socket of dapeer's would get their number.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            # It gets the lowest number that is free.
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
+def check_folder() -> None:
+    """Check that dapeer's working directory, which stands for the project, still exists.
+
+    Raises:
+        ArgumentError: It does not.
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise ArgumentError(
+            "The folder in which dapeer was started is gone.", "Start it in an existing one."
+        ) from None
+
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 WRONG_USE: Final = 2
@@ -48,7 +103,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
         front: The front that already answers the client of `dapeer stdio`, if there is one.
         door: The socket at which Neovims announce themselves to it.
     """
-    preconditions.open_standard_streams()
+    open_standard_streams()
     # First of all, so that no child process inherits them.
     secrets = credentials.remove_credentials(SECRETS)
     known = argparse.Namespace(credentials=secrets, given=given, front=front, door=door)
@@ -59,11 +114,11 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     _refuse_unknown(parser, known_commands, given)
     arguments = parser.parse_args(given, known)
     try:
-        preconditions.check_folder()
+        check_folder()
         logs.set_up(arguments.log_level, arguments.log_file)
         return arguments.command(arguments)
     except (DapeerError, ExceptionGroup, OSError, MemoryError) as error:
-        say(str(preconditions.as_dapeer_error(error)))
+        say(str(as_dapeer_error(error)))
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED

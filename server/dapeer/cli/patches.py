@@ -9,8 +9,7 @@ from typing import Final
 from dapeer.adapters.choice.detection import UNUSED, Detection, Patch, detect, patches, printed_rows
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
-from dapeer.adapters.process.tcp_nodelay import HASTENED
-from dapeer.base.connections.promptness import why_not_allowed
+from dapeer.adapters.process.tcp_nodelay import HASTENED, why_not_allowed
 from dapeer.companions.python.dapeer_debuggee import patching
 from dapeer.neovim.discovery.program import (
     find_nvim,

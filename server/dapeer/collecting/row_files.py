@@ -15,7 +15,7 @@ from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.threads import in_thread
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import TRACER
-from dapeer.collecting.rows.rows_file import START, FilePosition, Written, read
+from dapeer.collecting.rows.row_blocks import START, FilePosition, Written, read
 
 
 class RowFiles:

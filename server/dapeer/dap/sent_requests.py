@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Never, NotRequired, Protocol, TypeAlias, TypedDict, overload
 
-from dapeer.dap.bodies import (
+from dapeer.dap.messages import Body
+from dapeer.dap.types import (
     BreakpointLocationsResponseBody,
     CompletionsResponseBody,
     DataBreakpointInfoResponseBody,
@@ -21,8 +22,10 @@ from dapeer.dap.bodies import (
     ReadMemoryResponseBody,
     ScopesResponseBody,
     SetBreakpointsResponseBody,
+    SetExceptionBreakpointsArguments,
     SetExpressionResponseBody,
     SetVariableResponseBody,
+    Source,
     SourceResponseBody,
     StackTraceResponseBody,
     StepInTargetsResponseBody,
@@ -30,8 +33,6 @@ from dapeer.dap.bodies import (
     VariablesResponseBody,
     WriteMemoryResponseBody,
 )
-from dapeer.dap.messages import Body
-from dapeer.dap.types import SetExceptionBreakpointsArguments, Source
 
 Nothing: TypeAlias = Mapping[str, Never]
 """The arguments of a request that takes none: an empty object."""

@@ -22,8 +22,8 @@ from typing import (
 )
 
 from dapeer.base.json_types import Value, as_object, is_array, is_object
-from dapeer.dap.bodies import EVENTS, REQUESTS, RESPONSES
 from dapeer.dap.messages import Body, Event, Message, Request, Response
+from dapeer.dap.types import EVENTS, REQUESTS, RESPONSES
 
 Annotation: TypeAlias = Any
 """One of `bodies` and `types`."""

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.choice.interpreter import find_program
-from dapeer.adapters.definition.command import Command, NotFollowed, Split
 from dapeer.adapters.definition.definition import INPUTS, Definition
 from dapeer.adapters.definition.placeholders import fill_table
+from dapeer.adapters.definition.sections import Command, NotFollowed, Split
 from dapeer.adapters.definition.table import own_values
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,11 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from dapeer.adapters.definition.definition import TARGETS
 from dapeer.base.errors import ArgumentError
-from dapeer.base.json_types import Json, as_object, is_object
+from dapeer.base.json_types import Json, as_object, is_array, is_object
 from dapeer.base.system import folder_names, foreign_files
 from dapeer.base.system.environment import of_starter
-from dapeer.launch import keys
 from dapeer.launch.json_with_comments import MalformedJson, read_object
 from dapeer.launch.launch_json import (
     IN_EDITOR,
@@ -35,6 +36,111 @@ from dapeer.launch.tasks_json import (
 )
 from dapeer.launch.tasks_json import parse as parse_tasks
 from dapeer.sessions.triggers.trigger import Ready, checked_pattern
+
+# The keys of a configuration, and the arguments of dap_run with the same meaning. Pure.
+
+_TERMINALS = frozenset({"console", "externalConsole", "terminal", "terminalKind"})
+"""Keys that choose a terminal, which would be useless to the assistant. dap_run has `terminal` for it."""
+INPUTS = {
+    "program": "program", "module": "module", "code": "code", "cwd": "cwd",
+    "stopOnEntry": "stop_on_entry", "stopAtEntry": "stop_on_entry",
+    "python": "python", "pythonPath": "python",
+    "processId": "pid", "pid": "pid", "host": "host", "port": "port",
+}  # fmt: skip
+"""Keys of configurations, and the arguments of dap_run with the same meaning."""
+INTERPRETERS = frozenset({"python", "pythonPath"})
+
+
+def without_targets(own: Json, inputs: Json) -> Json:
+    """Return a configuration's arguments without those that say what to run, if `inputs` has one of them.
+
+    `inputs` are the caller's arguments: another program then replaces the configuration's.
+    """
+    if not inputs.keys() & {*TARGETS}:
+        return own
+    return {key: value for key, value in own.items() if key not in TARGETS}
+
+
+CORRECT = "Fix the configuration, or pass the argument to dap_run."
+
+
+def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return two dicts: the arguments of dap_run in a configuration's values, and its other keys.
+
+    `request` is `launch` or `attach`. Keys that choose a terminal are in neither.
+
+    Raises:
+        ArgumentError: A key has a value of the wrong type.
+    """
+    inputs: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for key, value in values.items():
+        argument = INPUTS.get(key)
+        if key == "args":
+            inputs["args"] = _words(value)
+        elif key in {"env", "environment"}:
+            inputs["env"] = {**inputs.get("env", {}), **_environment(value)}
+        elif key == "connect" and is_object(value):
+            inputs |= value
+        elif key == "target" and is_object(value):
+            # Where `gdbtarget` would start a gdbserver for a program, its debugger runs the program itself.
+            inputs |= _remote(value) if request == "attach" else {}
+        elif argument and not isinstance(value, list | Mapping):
+            inputs[argument] = _number(value) if argument in {"pid", "port"} else value
+        elif key not in _TERMINALS:
+            rest[key] = value
+    return inputs, rest
+
+
+def _remote(target: Json) -> dict[str, Any]:
+    """Return `host` and `port` of the gdbserver in a `target` of `gdbtarget`; empty if no port is given."""
+    written = target.get("parameters")
+    host, _, port = str(written[0] if is_array(written) and written else "").rpartition(":")
+    named = {"host": target.get("host", host), "port": _number(target.get("port", port))}
+    return {
+        name: value for name, value in named.items() if value and isinstance(named["port"], int)
+    }
+
+
+def _words(value: object) -> list[str]:
+    """Return the arguments of a program, written as a list or as a shell has them; empty for None.
+
+    Raises:
+        ArgumentError: They are neither, or quotes are not closed.
+    """
+    match value:
+        case None:
+            return []
+        case _ if is_array(value):
+            return [str(each) for each in value]
+        case str():
+            try:
+                return shlex.split(value)
+            except ValueError as error:
+                raise ArgumentError(f"`args` of the configuration: {error}.", CORRECT) from error
+        case _:
+            raise ArgumentError("`args` of the configuration must be a list.", CORRECT)
+
+
+def _environment(value: object) -> dict[str, str]:
+    """Return variables by name, from an object, or from a list of `name` and `value` as cppdbg has it.
+
+    Raises:
+        ArgumentError: The value is neither.
+    """
+    if is_array(value):
+        named = [each for each in value if is_object(each)]
+        return {str(each["name"]): str(each.get("value", "")) for each in named if "name" in each}
+    if value and not is_object(value):
+        raise ArgumentError("`env` of the configuration must be an object.", CORRECT)
+    table = as_object(value)
+    return {name: str(each) for name, each in table.items() if each is not None}
+
+
+def _number(value: object) -> object:
+    """Return a text of digits as a number, anything else as it is."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
 
 LAUNCH_JSON = ".vscode/launch.json"
 TASKS_JSON = ".vscode/tasks.json"
@@ -86,7 +192,7 @@ class Configuration:
             for ask in self.asks
             if not _answered(ask, inputs, config)
             and not (in_neovim and ask.variable in IN_EDITOR)
-            and not (not in_neovim and ask.key in keys.INTERPRETERS)
+            and not (not in_neovim and ask.key in INTERPRETERS)
         )
 
     def split(self, inputs: Json, config: Json) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -98,14 +204,14 @@ class Configuration:
         Raises:
             ArgumentError: A key has a value of the wrong type.
         """
-        asking = {ask.key for ask in self.asks} & keys.INTERPRETERS
-        own, rest = keys.split(
+        asking = {ask.key for ask in self.asks} & INTERPRETERS
+        own, rest = split(
             {key: value for key, value in self.values.items() if key not in asking}, self.request
         )
-        merged = {**keys.without_targets(own, inputs), **inputs}
+        merged = {**without_targets(own, inputs), **inputs}
         if "env" in own and "env" in inputs:
             merged["env"] = {**own["env"], **inputs["env"]}
-        return merged, {**keys.without_targets(rest, inputs), **config}
+        return merged, {**without_targets(rest, inputs), **config}
 
     def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
         """Return a caller's arguments of dap_run as keys of this configuration, for nvim-dap's adapter.
@@ -134,7 +240,7 @@ class Configuration:
         """Return the configuration's key for an argument of dap_run; the usual key if it has none."""
         mine = (*self.values, *(ask.key for ask in self.asks))
         usual = {"pid": "processId", "stop_on_entry": "stopOnEntry"}.get(argument, argument)
-        return next((key for key in mine if keys.INPUTS.get(key) == argument), usual)
+        return next((key for key in mine if INPUTS.get(key) == argument), usual)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +331,8 @@ class KnownConfigurations:
 def argument_for(ask: Ask) -> str:
     """Return the argument of dap_run by which a caller answers a missing variable, for a text."""
     leaf = ask.field.partition(".")[2] if ask.key == "connect" else ask.key
-    known = leaf in keys.INPUTS or leaf in {"args", "env"}
-    return f"`{keys.INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
+    known = leaf in INPUTS or leaf in {"args", "env"}
+    return f"`{INPUTS.get(leaf, leaf)}`" if known else f"`config` with {ask.key}"
 
 
 def read_project(
@@ -390,4 +496,4 @@ def _answered(ask: Ask, inputs: Json, config: Json) -> bool:
     if ask.key in {"env", "connect"}:
         given: Json = (inputs.get("env") or {}) if ask.key == "env" else inputs
         return ask.field.partition(".")[2] in given
-    return keys.INPUTS.get(ask.key, ask.key) in inputs
+    return INPUTS.get(ask.key, ask.key) in inputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,20 +21,88 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import check_version, find_python, unused_environment
 from dapeer.adapters.definition.definition import TARGETS, Definition, names_in
 from dapeer.adapters.definition.placeholders import placeholders
-from dapeer.adapters.runners.named_tests import Launch, launch_of
-from dapeer.adapters.runners.node_ids import as_program, node_id
+from dapeer.adapters.runners.named_tests import Launch, as_program, launch_of, node_id
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
 from dapeer.base.system import folder_names
 from dapeer.base.system.environment import environment_for
 from dapeer.base.system.process_table import program_file
 from dapeer.base.system.program_files import has_section, nearest_file, starts_others
+from dapeer.dap.mapped import PathMapping
 from dapeer.launch import moved_maps
-from dapeer.launch.mappings import take_mappings
 from dapeer.launch.request import LaunchRequest, RequestName, check_files
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.debugger.debugger import Debugger
+
+# Where the files of a program are on this machine, from configurations.
+
+OF_PYTHON, OF_CPP = "pathMappings", "sourceFileMap"
+
+
+def take_mappings(
+    definition: Definition, config: Json, project: Path
+) -> tuple[dict[str, Any], tuple[PathMapping, ...]]:
+    """Return a configuration for an adapter, and the path mappings that dapeer itself must apply.
+
+    `pathMappings` (a list of `localRoot` and `remoteRoot`) and `sourceFileMap` (a table of remote and local folders) are taken out
+    of it; local folders are relative to the project. An adapter that maps paths itself gets them as `pathMappings`, and dapeer
+    applies none. Keys that only an adapter knows, as `substitutePath`, stay.
+
+    Raises:
+        ArgumentError: A mapping does not have that form.
+    """
+    mappings = [*_pairs(config.get(OF_PYTHON)), *_table(config.get(OF_CPP))]
+    rest = {key: value for key, value in config.items() if key not in (OF_PYTHON, OF_CPP)}
+    absolute = tuple(
+        PathMapping(str((project / Path(each.local).expanduser()).absolute()), each.remote)
+        for each in mappings
+    )
+    if not absolute or not definition.quirks.maps_paths:
+        return rest, absolute
+    own = [{"localRoot": each.local, "remoteRoot": each.remote} for each in absolute]
+    return {**rest, OF_PYTHON: own}, ()
+
+
+def _pairs(value: object) -> Iterator[PathMapping]:
+    """Yield the mappings of `pathMappings`: none if it is None.
+
+    Raises:
+        ArgumentError: It is no list of objects with `localRoot` and `remoteRoot`.
+    """
+    if value is not None and not is_array(value):
+        raise _wrong(OF_PYTHON)
+    for pair in as_array(value):
+        match pair:
+            case {"localRoot": str(local), "remoteRoot": str(remote)}:
+                yield PathMapping(local, remote)
+            case _:
+                raise _wrong(OF_PYTHON)
+
+
+def _table(value: object) -> Iterator[PathMapping]:
+    """Yield the mappings of `sourceFileMap`: none if it is None.
+
+    Raises:
+        ArgumentError: It is no object of remote folders, each with a local one.
+    """
+    if value is not None and not is_object(value):
+        raise _wrong(OF_CPP)
+    for remote, local in as_object(value).items():
+        match local:
+            case str() | {"editorPath": str()}:
+                yield PathMapping(local if isinstance(local, str) else local["editorPath"], remote)
+            case _:
+                raise _wrong(OF_CPP)
+
+
+def _wrong(key: str) -> ArgumentError:
+    """Return the error for a key with mappings of the wrong form."""
+    form = {
+        OF_PYTHON: '[{"localRoot": "/here", "remoteRoot": "/app"}]',
+        OF_CPP: '{"/app": "/here"}',
+    }[key]
+    return ArgumentError(f"`{key}` must map one folder to another.", f"Write {form}.")
 
 
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:

@@ -10,8 +10,8 @@ from typing import Any, Final
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.adapters.process.child_process import ChildProcess
 from dapeer.adapters.process.owned_process import Processes
+from dapeer.adapters.process.spawn import ChildProcess
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.environment import of_starter
 from dapeer.base.system.exchange import Answer

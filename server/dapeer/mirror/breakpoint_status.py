@@ -9,11 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from dapeer.base.json_types import as_array, as_object
-from dapeer.dap.bodies import BreakpointEventBody, SetBreakpointsResponseBody
 from dapeer.dap.messages import Body, uncoloured
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, last_part, title_of
 from dapeer.dap.shapes import ResponseHandler
-from dapeer.dap.types import Breakpoint, DataBreakpoint, InstructionBreakpoint, StackFrame
+from dapeer.dap.types import (
+    Breakpoint,
+    BreakpointEventBody,
+    DataBreakpoint,
+    InstructionBreakpoint,
+    SetBreakpointsResponseBody,
+    StackFrame,
+)
 
 LOG_POINT = "dapeerLogPoint"
 """Marks output of a log point; `source` and `line` are its requested location."""

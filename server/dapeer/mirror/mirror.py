@@ -3,27 +3,252 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from dapeer.base.errors import NotStopped
 from dapeer.collecting.rows.collected import REMOVED, ROW, Collected, Gathered
-from dapeer.dap.bodies import ThreadsResponseBody
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.shapes import EventHandler, ResponseHandler
-from dapeer.dap.types import Breakpoint
+from dapeer.dap.types import (
+    Breakpoint,
+    LoadedSourceEventBody,
+    LoadedSourcesResponseBody,
+    ModuleEventBody,
+    ModulesResponseBody,
+    ScopesResponseBody,
+    Source,
+    StackTraceResponseBody,
+    ThreadsResponseBody,
+    VariablesResponseBody,
+)
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.breakpoint_status import FILE_NAMED, TRACED, Placed
-from dapeer.mirror.fetched import Fetched
+from dapeer.mirror.failures import Failure, Failures
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.modules import Loaded
-from dapeer.mirror.notes import Notes
+from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops.stops import Findings, History, Stop
 from dapeer.mirror.threads import Suspended, Threads
+
+# Keeps an adapter's answers about a stopped program with their stop. Pure.
+
+
+class Fetched:
+    """Adds fetched facts to the current stop."""
+
+    def __init__(self, suspended: Suspended, frames: Frames, placed: Placed) -> None:
+        self._suspended = suspended
+        self._frames = frames
+        self._placed = placed
+        self.on_event: Mapping[str, EventHandler] = {
+            "memory": self._written,
+            "invalidated": self._written,
+        }
+        """The handlers of events."""
+        self.on_response: Mapping[str, ResponseHandler] = {
+            "stackTrace": self._stack_trace,
+            "scopes": self._scopes,
+            "variables": self._variables,
+            "setVariable": self._variable_set,
+            "setExpression": self._variable_set,
+            "evaluate": self._variable_set,  # an expression may call anything
+            "writeMemory": self._variable_set,
+            "exceptionInfo": self._exception_info,
+        }
+        """What takes in each response."""
+
+    def _stack_trace(self, arguments: Body, body: StackTraceResponseBody) -> None:
+        """Add the frames of a `stackTrace` response to the stop that holds its thread; ignore it if none does.
+
+        If they are of the thread that stopped, the stop's first frame to look at is found anew; a new innermost frame marks
+        breakpoints on its line as reached.
+        """
+        stop = self._suspended.stop_of(arguments.get("threadId", -1))
+        if stop is None:
+            return
+        known = stop.stack.take(arguments, body)
+        if known:
+            frames = body.get("stackFrames", [])
+            if frames and known[0] is frames[0]:
+                self._placed.record_frame(known[0])
+            stop.place(self._frames)
+
+    def _scopes(self, arguments: Body, body: ScopesResponseBody) -> None:
+        """Add the scopes of a `scopes` response to the current stop, by the `frameId` that was asked for."""
+        stop = self._suspended.stop
+        if stop is not None:
+            scopes = body.get("scopes", [])
+            stop.values.take_scopes(arguments["frameId"], scopes, stop.top_id)
+
+    def _variables(self, arguments: Body, body: VariablesResponseBody) -> None:
+        """Add the children of a `variables` response to the current stop."""
+        stop = self._suspended.stop
+        if stop is not None:
+            stop.values.take(arguments, body.get("variables", []))
+
+    def _variable_set(self, arguments: Body, body: Body) -> None:
+        """Apply the response of a request that writes or evaluates: all variables known may be outdated.
+
+        An evaluation for a hover, or for the clipboard without a frame, changes nothing: only the number of its value's elements is kept.
+        """
+        # An evaluation for the clipboard or a hover without a frame changes nothing.
+        looks = arguments.get("context") == "hover" or (
+            arguments.get("context") == "clipboard" and "frameId" not in arguments
+        )
+        if not looks:
+            self._written(body, arguments)
+        elif (stop := self._suspended.stop) is not None:
+            stop.values.take_size(body)
+
+    def _written(self, body: Body, arguments: Body | None = None) -> None:
+        """Mark all variables of the current stop as outdated, since a write may change any of them.
+
+        `body` and `arguments` are of a response, or `body` of a `memory` or `invalidated` event; a new value in them is kept.
+        """
+        stop = self._suspended.stop
+        if stop is not None:
+            stop.values.apply_write(arguments or {}, body)
+
+    def _exception_info(self, arguments: Body, body: Body) -> None:
+        """Set the exception of the stop that holds the thread, unless it is known from the program itself."""
+        stop = self._suspended.stop_of(arguments.get("threadId", -1))
+        # What the program itself says of it is more.
+        if stop is not None and stop.exception is None:
+            stop.take_exception(body)
+
+
+# The modules and sources that a debuggee has loaded, as its adapter reports them. Pure.
+
+
+@dataclass(slots=True)
+class Loaded:
+    """Modules and sources that came and did not go. `Mirror` feeds it."""
+
+    modules: Bounded[str, Body] = field(default_factory=lambda: Bounded("modules"))
+    """By id."""
+    sources: Bounded[str, Source] = field(default_factory=lambda: Bounded("sources"))
+    """By path, or by reference if there is none."""
+    news: int = 0
+    """Counts the messages that have told of sources."""
+
+    @property
+    def tables(self) -> tuple[Bounded[str, Body], Bounded[str, Source]]:
+        """`modules` and `sources`, whose sizes are limited."""
+        return self.modules, self.sources
+
+    @property
+    def on_event(self) -> Mapping[str, EventHandler]:
+        """The handlers of events, by the event's name; each gets the event's body."""
+        return {"module": self._module, "loadedSource": self._source}
+
+    @property
+    def on_response(self) -> Mapping[str, ResponseHandler]:
+        """The handlers of responses, by command; each gets the request's arguments and the response's body."""
+        return {"modules": self._modules_listed, "loadedSources": self._sources_listed}
+
+    def _module(self, body: ModuleEventBody) -> None:
+        """Add, replace or remove a module by a `module` event."""
+        module = body.get("module", {})
+        if body.get("reason") == "removed":
+            self.modules.pop(str(module.get("id")), None)
+        else:
+            self.modules[str(module.get("id"))] = module
+
+    def _source(self, body: LoadedSourceEventBody) -> None:
+        """Add, replace or remove a source by a `loadedSource` event."""
+        self.news += 1
+        source = body.get("source", Source())
+        if body.get("reason") == "removed":
+            self.sources.pop(_key(source), None)
+        else:
+            self.sources[_key(source)] = source
+
+    def _modules_listed(self, arguments: Body, body: ModulesResponseBody) -> None:
+        """Take in a `modules` response.
+
+        A request with a `startModule` adds to the modules, any other replaces them.
+        """
+        modules = body.get("modules", ())
+        # A page of a long list extends the known part; a whole list replaces it.
+        known = self.modules if arguments.get("startModule") else dict[str, Body]()
+        listed = {str(module.get("id")): module for module in modules}
+        self.modules = Bounded("modules", {**known, **listed})
+
+    def _sources_listed(self, _arguments: Body, body: LoadedSourcesResponseBody) -> None:
+        """Replace `sources` by those of a `loadedSources` response."""
+        self.news += 1
+        sources = body.get("sources", ())
+        self.sources = Bounded("sources", {_key(source): source for source in sources})
+
+
+def _key(source: Source) -> str:
+    """Return what identifies a source: its path, else its `sourceReference`, else its name, as a text."""
+    return str(source.get("path") or source.get("sourceReference") or source.get("name"))
+
+
+# What changes in a mirror without a message: dapeer's findings, and what readers have seen. Pure.
+
+
+class Notes:
+    """The part of a session's state that takes in such notes."""
+
+    def __init__(self, history: History, output: OutputLog, failures: Failures) -> None:
+        self.history = history
+        """The stops so far."""
+        self.output = output
+        self.failures = failures
+        """Conditions and log messages that could not be evaluated."""
+
+    def learn(self, stop: Stop, found: Findings) -> None:
+        """Set a stop's `found` to what dapeer has found out about it beyond its adapter's reports."""
+        stop.learn(found)
+
+    def take_exception(self, stop: Stop, description: str | None) -> None:
+        """Set a stop's exception to the description that the program itself gives of it; None: it gave none."""
+        stop.take_exception({"description": description})
+
+    def take_members(self, stop: Stop, members: Mapping[int, str]) -> None:
+        """Add containers' texts to a stop's values, by variablesReference, as the program printed them."""
+        stop.values.parts.take_reported(members)
+
+    def take_patch_off(self, body: Body) -> None:
+        """Record, once, that a patch of ours is off; `body` has the patch's `name`, what is `lost`, and `why`."""
+        self.failures.take_patch_off(body)
+
+    def mark_flowing(self, stop: Stop, *, flows: bool) -> None:
+        """Record whether more of the output that belongs to a stop is still arriving."""
+        stop.reported.flow(flows=flows)
+
+    def mark_shown(self, cursor: int) -> None:
+        """Record that a client has seen the program's output up to a cursor."""
+        self.output.mark_shown(cursor)
+
+    def mark_reported(
+        self, stop: Stop | None, cursor: int, failed: Iterable[tuple[Failure, int]]
+    ) -> None:
+        """Record that a client has seen a stop, output up to a cursor, and counts of failed expressions.
+
+        `stop` is None if none was shown. `failed` has each failure with the count that was shown. Output that was shown with
+        another process's or a later stop is not counted as this stop's.
+        """
+        if stop is not None:
+            # Another process may have stopped later, and been shown first.
+            stop.reported.skip_to(stop.reported.output_from(self.output.shown))
+        self.mark_shown(cursor)
+        for failure, count in failed:
+            failure.mark_reported(count)
+        if stop is None:
+            return
+        stop.reported.mark_shown(cursor)
+        latest = self.history.latest
+        if latest is not None and latest is not stop:
+            latest.reported.skip_to(cursor)
+
 
 UNKNOWN = -1
 """A placeholder for the stopped thread until the threads are listed."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from dapeer.dap.bodies import ThreadsResponseBody
 from dapeer.dap.messages import Body, Response
+from dapeer.dap.types import ThreadsResponseBody
 from dapeer.mirror.bounded import MAX_ENTRIES, Bounded
-from dapeer.mirror.stops.stack import Stack
-from dapeer.mirror.stops.stops import History, Reported, Stop
+from dapeer.mirror.stops.stops import History, Reported, Stack, Stop
 
 
 class Threads:

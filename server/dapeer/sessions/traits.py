@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dapeer.adapters.definition.collect import Collect
-from dapeer.adapters.definition.stopping import Stopping
+from dapeer.adapters.definition.sections import Collect, Stopping
 from dapeer.mirror.places import Sight
 
 FRAMES_AT_ONCE = 20

@@ -24,7 +24,7 @@ from dapeer.tools.base.arguments import GroupName, Line, Milliseconds, ThreadId,
 from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.schema import Needs, Unlisted
-from dapeer.tools.base.stop.options import (
+from dapeer.tools.base.stop.report import (
     GroupOptions,
     ResumeOptions,
     Show,

@@ -26,10 +26,9 @@ from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import FrameId, Meant, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
-from dapeer.tools.base.evaluation import RESULT_CHARS
+from dapeer.tools.base.evaluation import RESULT_CHARS, name_suggestions
 from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE
-from dapeer.tools.base.missing import name_suggestions
-from dapeer.tools.base.stop import running_frames
+from dapeer.tools.base.stop import report
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.inspection import VALUE_CHARS
 from dapeer.view import variable_path
@@ -67,8 +66,8 @@ async def dap_evaluate(
         raise ArgumentError("`expressions` is empty.", "Give at least one.")
     session = call.session(meant.session_id)
     left = RemainingTime(timeout_ms)
-    if running := await running_frames.frame_to_read(session, frame_id):
-        return await running_frames.evaluate_in_frame(session, running, expressions)
+    if running := await report.frame_to_read(session, frame_id):
+        return await report.evaluate_in_frame(session, running, expressions)
     frame = await frame_of(session, frame_id)
     place = evaluation.place(session, frame)
     where = [f"in {place}"] * bool(place)

@@ -10,9 +10,8 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.secrets.files import HIDDEN
 from dapeer.base.text import tracebacks
-from dapeer.base.text.fitting import fitted, shortened
+from dapeer.base.text.fitting import fitted, is_nested, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
-from dapeer.base.text.structure import is_nested
 from dapeer.base.text.type_names import type_name
 from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.mirror.places import ThreadLocation
@@ -25,9 +24,8 @@ from dapeer.tools.base.arguments import FrameId, Meant, SessionId, ThreadId, fra
 from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import find_variable
-from dapeer.tools.base.stop import running_frames
-from dapeer.tools.base.stop.options import StopOptions
-from dapeer.tools.base.stop.report import describe_silence, lines_of_waits, task_lines
+from dapeer.tools.base.stop import report
+from dapeer.tools.base.stop.report import StopOptions, describe_silence, lines_of_waits, task_lines
 from dapeer.tools.base.stop.waiting import show_state
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.stack import frame_place
@@ -80,7 +78,7 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     data = [_thread_data(session, each) for each in seen.threads]
     lines = [
         f"{each.label} ({row['state']}"
-        f"{', current' if row['thread_id'] == current else ''}){_place(session, each)}{running_frames.frame_id_mark(session, each)}"
+        f"{', current' if row['thread_id'] == current else ''}){_place(session, each)}{report.frame_id_mark(session, each)}"
         for row, each in zip(data, seen.threads, strict=True)
     ]
     listed: dict[str, Any] = {"threads": data}
@@ -119,7 +117,7 @@ def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
     """List the scopes of a frame with the variables_reference of each."""
     session = call.session(session_id)
-    if await running_frames.frame_to_read(session, frame_id):
+    if await report.frame_to_read(session, frame_id):
         # What is read where it waits has no references.
         data = [{"name": "Locals", "frame_id": frame_id}]
         return Reply(indented(f"Locals: dap_variables(frame_id={frame_id})"), {"scopes": data})
@@ -154,10 +152,8 @@ async def dap_variables(
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame."""
     session = call.session(meant.session_id)
-    if variables_reference is None and (
-        running := await running_frames.frame_to_read(session, frame_id)
-    ):
-        return await running_frames.variables_of_frame(session, running, path, filter, start, count)
+    if variables_reference is None and (running := await report.frame_to_read(session, frame_id)):
+        return await report.variables_of_frame(session, running, path, filter, start, count)
     with looking(session) as stop:
         if variables_reference is not None:
             return await _inside(call, session, stop, variables_reference, filter, start, count)

@@ -11,19 +11,18 @@ from typing import Annotated
 import anyio
 from pydantic import Field
 
-from dapeer.adapters.definition.until import Watchpoints
+from dapeer.adapters.definition.sections import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.sources import source_file
 from dapeer.base.system import foreign_files
 from dapeer.base.text.fitting import shortened
-from dapeer.collecting.rows.watch import On, Watch, watch
+from dapeer.collecting.rows.collected import On, Watch, watch
 from dapeer.collecting.text.summary import line_of
 from dapeer.peers.consent_kinds import ALL, EVALUATE, RUN, VALUES, CallKinds, If
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.run_until.condition_places import NoConditions
-from dapeer.sessions.run_until.conditions import ByConditions, usable
+from dapeer.sessions.run_until.conditions import ByConditions, NoConditions, usable
 from dapeer.sessions.run_until.last_write import call_that_stops_there, last_write
 from dapeer.sessions.run_until.stepping import Driving, Stepping
 from dapeer.sessions.run_until.watchpoint import AtWatchpoint
@@ -31,7 +30,7 @@ from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.schema import Unlisted
-from dapeer.tools.base.stop.options import ResumeOptions, StopOptions
+from dapeer.tools.base.stop.report import ResumeOptions, StopOptions
 from dapeer.tools.base.stop.waiting import next_stop, resume, show_state
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import Section, tool

@@ -29,8 +29,7 @@ from dapeer.tools.base.arguments import Meant, SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.groups import group_line
 from dapeer.tools.base.schema import Narrows, Needs, Unlisted
-from dapeer.tools.base.stop.options import ResumeOptions
-from dapeer.tools.base.stop.report import detached_processes_note
+from dapeer.tools.base.stop.report import ResumeOptions, detached_processes_note
 from dapeer.tools.base.stop.triggers import UnlistedTriggers
 from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import Section, tool

@@ -9,7 +9,7 @@ from dapeer.peers.consent_kinds import VALUES, CallKinds
 from dapeer.tools.base.arguments import Milliseconds
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
-from dapeer.tools.base.stop.options import ResumeOptions
+from dapeer.tools.base.stop.report import ResumeOptions
 from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import Section, tool
 

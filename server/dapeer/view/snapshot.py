@@ -6,27 +6,135 @@ the other.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NotRequired, cast
 
-# Until Python 3.12 pydantic makes no schema of typing's own.
 from typing_extensions import TypedDict
 
+from dapeer.base.sources import relative
 from dapeer.base.text.excerpt import dedented
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.line_places import cut_around
 from dapeer.dap.types import ExceptionDetails
-from dapeer.mirror.failures import PATCH
+from dapeer.mirror.failures import PATCH, Failure
 from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.output import squeezed
+from dapeer.mirror.printed import LogMessage
 from dapeer.mirror.stops.stops import Stop
 from dapeer.view import stacks
-from dapeer.view.activations import compare_locals
-from dapeer.view.output import failure_lines, log_point_lines, new_output
+from dapeer.view.activations import NOT_COMPARED, compare_locals
 from dapeer.view.returns import last_of_raised, last_of_returned
 from dapeer.view.stacks import frame_path, path_of
-from dapeer.view.variables import VALUE_CHARS, changes_in, locals_of
+from dapeer.view.variables import VALUE_CHARS, changes_in, locals_of, one_line
+
+# A program's output, log messages and failures since the last answer, as limited text. Pure.
+
+OUTPUT_LINES = 10
+OUTPUT_CHARS = 600
+"""Characters of new output."""
+FAILURES = 20
+PATCH_OFF = 600
+"""Characters of what is lost without a patch of ours, and why."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""A model needs no colours; `dap_program_output(raw=true)` returns the output unchanged."""
+
+
+def new_output(
+    session_id: int, mirror: Mirror, since: int, until: int | None, notes: list[str]
+) -> str:
+    """Return the last lines that a session printed between two cursors, without colours; empty if none.
+
+    `until` None stands for the end of the output. What exceeds `OUTPUT_LINES` and `OUTPUT_CHARS` is left out, and a note on how to
+    read it is appended to `notes`. Messages of log points are not contained.
+    """
+    log = mirror.output
+    end = log.end if until is None else until
+    if end <= since:
+        return ""
+    pieces = [each for each in log.between(since, end) if each.category != "log"]
+    # A loop may have printed millions of characters: only the end of them is looked at.
+    shown = last_lines("".join(each.text for each in pieces[-OUTPUT_CHARS:]))
+    left = sum(len(each.text) for each in pieces) - len(shown)
+    if left > 0:
+        more = f"dap_program_output since={max(since, log.start)}{_whose(session_id)}"
+        notes.append(f"{left} more characters of output: {more}")
+    return squeezed(_COLOUR.sub("", shown))
+
+
+def last_lines(text: str) -> str:
+    """Return the last lines of a text, at most `OUTPUT_LINES` and `OUTPUT_CHARS`.
+
+    The first of them is whole unless the last line alone is longer than that; then its end is returned.
+    """
+    *_, last = text.splitlines(keepends=True)[-OUTPUT_LINES:] or [""]
+    cut = text[-OUTPUT_CHARS:]
+    starts_within = (
+        len(text) > OUTPUT_CHARS and text[-OUTPUT_CHARS - 1] != "\n" and len(last) < OUTPUT_CHARS
+    )
+    whole = cut.partition("\n")[2] if starts_within else cut
+    return "".join(whole.splitlines(keepends=True)[-OUTPUT_LINES:])
+
+
+def _whose(session_id: int) -> str:
+    """Return ` session_id=N` for a call in a hint; empty for the first session."""
+    return f" session_id={session_id}" if session_id > 1 else ""
+
+
+def log_point_lines(
+    session_id: int, mirror: Mirror, project: Path, since: int, until: int | None, notes: list[str]
+) -> list[str]:
+    """Return the last messages of log points between two cursors, at most `OUTPUT_LINES`, each a line.
+
+    `until` None stands for the end of the output. If there are more, a note on how to read them is appended to `notes`. Paths are
+    shown relative to `project`.
+    """
+    end = mirror.output.end if until is None else until
+    if end <= since:
+        return []
+    messages, left = mirror.printed.logged.last(since, end, OUTPUT_LINES)
+    if left:
+        more = f"dap_program_output category=log since={max(since, mirror.output.start)}"
+        notes.append(f"{left} more messages of log points: {more}{_whose(session_id)}")
+    return list(_messages(messages, project))
+
+
+def _messages(messages: Sequence[LogMessage], project: Path) -> Iterator[str]:
+    """Yield a line for each message of a log point; of several from one place only the first names it."""
+    for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
+        texts = [f"#{each.number} {one_line(each.text)}" for each in group]
+        yield f"{relative(place[0], project)}:{place[1]} {texts[0]}"
+        yield from texts[1:]
+
+
+def failure_lines(failures: Sequence[Failure], project: Path) -> list[str]:
+    """Return a line for each failed expression of a breakpoint, at most `FAILURES`, and a count of others."""
+    left = len(failures) - FAILURES
+    lines = [_failure(each, project) for each in failures[:FAILURES]]
+    return [*lines, f"{left:,} more expressions of breakpoints failed"] if left > 0 else lines
+
+
+def _failure(failure: Failure, project: Path) -> str:
+    """Return one line: the kind of failure, its expression, how often, where, and the error.
+
+    A patch of dapeer's that is off gets a sentence of its own.
+    """
+    if failure.kind == PATCH:
+        return (
+            f"dapeer's patch `{failure.expression}` is off: {shortened(failure.error, PATCH_OFF)}"
+        )
+    times = "" if failure.count == 1 else f" {failure.count} times"
+    place = f" at {relative(failure.path, project)}:{failure.line}" if failure.path else ""
+    named = f" `{shortened(failure.expression, VALUE_CHARS)}`" if failure.expression else ""
+    return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE_CHARS)}"
+
+
+# Until Python 3.12 pydantic makes no schema of typing's own.
+
 
 SOURCE_AROUND = 3
 """Lines of source shown before and after the place."""
@@ -324,3 +432,146 @@ def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) 
     if notes:
         snapshot["notes"] = notes
     return snapshot
+
+
+# A short form of a snapshot. Pure.
+
+
+_OF_THEM = re.compile(r"(?:\d+ more (?:frame|local)s?|also .*): dap_\w+")
+"""A note on where to read what is left out."""
+_MARK = "→"
+_LINE = re.compile(r"^\W+(\d+)\b", re.MULTILINE)
+_INDENT = re.compile(r"^(\W+\d+ )\s+")
+_FRAME_ID = re.compile(r" \[(?:frame_id )?\d+\]$")
+_RETURNED = re.compile(r"\W*return", re.IGNORECASE)
+MAX_REMEMBERED_PLACES = 20
+"""Places whose shown facts are remembered for a reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was shown to a reader of one frame."""
+
+    stop: int
+    lines: frozenset[int]
+    """The lines of source."""
+    locals: dict[str, str]
+
+
+class Reader:
+    """A reader of successive stops: facts of a frame that were shown are not repeated."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[object, ...], _Known] = OrderedDict()
+        self._noted: OrderedDict[tuple[int, str], int] = OrderedDict()
+        """By session and note: the stop at which the note on another call of a function was shown."""
+
+    def mark_read(self, view: Snapshot) -> None:
+        """Record that the reader was shown a whole snapshot; only one of a stopped program is recorded.
+
+        It keeps the source lines and locals shown for the frame, and notes that are shown once; at most `MAX_REMEMBERED_PLACES` of each.
+        """
+        if view["state"] != "stopped":
+            return
+        for note in view.get("notes", ()):
+            if note.endswith(NOT_COMPARED):
+                self._noted.setdefault((view["session_id"], note), view.get("stop", 0))
+        if len(self._noted) > MAX_REMEMBERED_PLACES:
+            self._noted.popitem(last=False)
+        place, lines = _brief_place(view), set(map(int, _LINE.findall(view.get("source", ""))))
+        if (before := self._known.pop(place, None)) is not None:
+            lines |= before.lines
+        shown = view.get("locals", {})
+        self._known[place] = _Known(view.get("stop", 0), frozenset(lines), shown)
+        if len(self._known) > MAX_REMEMBERED_PLACES:
+            self._known.popitem(last=False)
+
+    def unread(self, view: Snapshot) -> Snapshot:
+        """Return a snapshot without what the reader was shown at an earlier stop in the same frame.
+
+        Stack, unchanged locals and known source are left out, and a note says so; notes that are shown once are left out, too. A
+        snapshot of the same stop, of an unknown frame, or of a program that is not stopped, stays whole otherwise. `view` is not
+        changed.
+        """
+        view = self._with_news(view)
+        known = self._known.get(_brief_place(view))
+        if view["state"] != "stopped" or known is None or known.stop == view.get("stop"):
+            return view
+        found, changed = view.get("locals", {}), view.get("changed", {})
+        returned = {name for name in found if is_returned(name)}
+        same = {name for name in found if known.locals.get(name) == found[name]}
+        kept = brief(view)
+        kept["locals"] = {
+            n: v
+            for n, v in found.items()
+            if n in returned - changed.keys() or n not in same | changed.keys()
+        }
+        if "source" in view and view.get("line") not in known.lines:
+            kept["source"] = view["source"]
+        count = len(same - returned - changed.keys())
+        unchanged = ["stack", f"{count} local{'' if count == 1 else 's'}"][: 1 + bool(count)]
+        kept["notes"] = [*kept.get("notes", ()), f"as before: {', '.join(unchanged)}"]
+        return kept
+
+    def _with_news(self, view: Snapshot) -> Snapshot:
+        """Return a snapshot without the notes that are shown once and were shown at another stop.
+
+        `view` itself is returned if there are none of those.
+        """
+        session, stop, notes = view["session_id"], view.get("stop"), view.get("notes", ())
+        news = [note for note in notes if self._noted.get((session, note), stop) == stop]
+        if len(news) == len(notes):
+            return view
+        kept = view.copy()
+        kept.pop("notes")
+        if news:
+            kept["notes"] = news
+        return kept
+
+
+def _brief_place(view: Snapshot) -> tuple[object, ...]:
+    """Return a key of the frame that a snapshot shows; it is the same while the frame's callers are."""
+    callers = (_FRAME_ID.sub("", line) for line in view.get("stack", ())[1:])
+    who = view["session_id"], view.get("thread_id"), view.get("file"), view.get("function")
+    return (*who, *callers)
+
+
+def is_returned(name: str) -> bool:
+    """Return whether a local's name is one by which adapters show the value that a function returned.
+
+    >>> is_returned("(return) total"), is_returned("Return value"), is_returned("[return value]"), is_returned("total")
+    (True, True, True, False)
+    """
+    return _RETURNED.match(name) is not None and not name.isidentifier()
+
+
+def brief(view: Snapshot) -> Snapshot:
+    """Return a short form of a stopped program's snapshot: location, current line, changes and events.
+
+    Stack and locals are left out, except unchanged values that functions returned. `view` is not changed; it is returned itself if
+    the program is not stopped.
+    """
+    if view["state"] != "stopped":
+        return view
+    kept = view.copy()
+    kept.pop("stack", None)
+    kept.pop("locals", None)
+    changed = view.get("changed", {})
+    returned = {n: v for n, v in view.get("locals", {}).items() if is_returned(n)}
+    if any(name not in changed for name in returned):
+        kept["locals"] = {n: v for n, v in returned.items() if n not in changed}
+    if "source" in view:
+        kept["source"] = marked(view["source"])
+    if "notes" in view:
+        kept["notes"] = [note for note in view["notes"] if not _OF_THEM.match(note)]
+    return kept
+
+
+def marked(source: str) -> str:
+    r"""Return the line with an arrow of numbered source, without indentation; empty without such a line.
+
+    >>> marked("  9 while a:\n→ 10     b()")
+    '→ 10 b()'
+    """
+    lines = (line for line in source.splitlines() if line.startswith(_MARK))
+    return "\n".join(_INDENT.sub(r"\1", line) for line in lines)

@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from dapeer.base.text.fitting import fitted, rows, shortened
-from dapeer.base.text.structure import LEFT_OUT, MAX_READ_CHARS, main_group, read
+from dapeer.base.text.fitting import (
+    LEFT_OUT,
+    MAX_READ_CHARS,
+    fitted,
+    main_group,
+    read,
+    rows,
+    shortened,
+)
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops.stops import Stop
 from dapeer.view.relevance import DEFINITIONS, choose_locals, has_locals, names_around

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.choice import can_debug, choose
+from dapeer.adapters.definition.definition import fits, parts
 from dapeer.adapters.definition.loading import load, load_all, shipped
-from dapeer.adapters.definition.variants import fits, parts
-from dapeer.adapters.definition.vocabulary import Variant
+from dapeer.adapters.definition.sections import Variant
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system.program_files import starts_others
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.interpreter import find_program, find_python, version_of, why_slow
-from dapeer.adapters.definition.installation import Interpreter
+from dapeer.adapters.definition.sections import Interpreter
 from dapeer.base.errors import ArgumentError
 
 

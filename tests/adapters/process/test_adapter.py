@@ -12,9 +12,9 @@ import pytest
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.adapters.definition.vocabulary import TransportTable
+from dapeer.adapters.definition.sections import TransportTable
 from dapeer.adapters.process.adapter import open_adapter
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Reaper
 from dapeer.adapters.process.spawn import Command, start
 from dapeer.base.errors import AdapterFailed, AdapterMissing
 from dapeer.base.system.process_table import descendants

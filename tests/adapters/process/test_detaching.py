@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Reaper
 from dapeer.base.system.process_table import tracer
 from tests.processes import LIMIT, process_gone
 

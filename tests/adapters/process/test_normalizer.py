@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.adapters.definition.misfires import Sent
-from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.definition.quirks import Quirks, Sent
 from dapeer.adapters.process.normalizer import OURS, Normalizer
 from dapeer.adapters.process.tail import OutputFilter
 from dapeer.dap.messages import Event, Message, Request, Response

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.process.owned_process import Processes
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Processes, Reaper
 
 BETWEEN = 50
 """Processes that are killed after the one that is waited for, and before the one that waits for it."""

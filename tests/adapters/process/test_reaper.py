@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.process.owned_process import Processes
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.companions.process.reaper import Cleanup, line_of
 from tests.adapters.toys import alive, scripted
 from tests.processes import LIMIT, command_line, descendants, process_gone

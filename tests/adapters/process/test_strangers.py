@@ -14,10 +14,9 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.process import adapter as adapter_process
 from dapeer.adapters.process.adapter import open_adapter
-from dapeer.adapters.process.connecting import Connector, stream_of
-from dapeer.adapters.process.reaper import Reaper
+from dapeer.adapters.process.owned_process import Reaper
 from dapeer.adapters.process.spawn import Spawned
-from dapeer.adapters.process.streams import PromptStream, StdioStream, connect
+from dapeer.adapters.process.streams import Connector, PromptStream, StdioStream, connect, stream_of
 from dapeer.base.errors import AdapterFailed, RequestFailed
 from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.handshake import CLIENT

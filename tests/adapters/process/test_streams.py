@@ -8,8 +8,7 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute
 
-from dapeer.adapters.process.streams import connect, connect_unix
-from dapeer.base.connections.ports import free_port
+from dapeer.adapters.process.streams import connect, connect_unix, free_port
 from tests.processes import LIMIT
 
 LOOPBACK = "127.0.0.1"

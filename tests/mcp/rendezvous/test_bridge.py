@@ -15,7 +15,7 @@ from mcp import Client
 from dapeer.base.system.folder_names import make_private
 from dapeer.mcp.rendezvous.announcement import announce, announcement_file, runtime_folder
 from dapeer.mcp.rendezvous.reaching import Announcement
-from dapeer.mcp.server.uris import SESSIONS
+from dapeer.mcp.server.hub import SESSIONS
 from tests.mcp.small import ERAS, LEGACY, MODERN, sse, streamable
 from tests.mcp.wire import Json, Wire, call, opening, request, serving, started
 from tests.processes import LIMIT

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.mcp.server.uris import SESSIONS
+from dapeer.mcp.server.hub import SESSIONS
 from tests.mcp.rendezvous.test_bridge import SLEEPS, STATELESS, STDIO, heard, project
 from tests.mcp.small import ERAS, LEGACY
 from tests.mcp.wire import Json, Wire, request, serving, started

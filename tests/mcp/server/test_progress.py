@@ -4,7 +4,7 @@ import asyncio
 
 from mcp import Client
 
-from dapeer.mcp.server.progress import Progress
+from dapeer.mcp.server.toolbox import Progress
 from tests.mcp.small import in_memory
 from tests.processes import LIMIT
 

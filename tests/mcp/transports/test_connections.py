@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 
 import pytest
 
-from dapeer.mcp.transports import connections
+from dapeer.mcp.transports import http
 from tests.mcp.small import TOKEN, http_client, over_http
 from tests.mcp.transports.test_http import ACCEPT, held, post
 from tests.mcp.wire import call, opening, request, serving
@@ -59,7 +59,7 @@ async def test_of_many_connections_without_a_request_the_oldest_make_room() -> N
     async with asyncio.timeout(LIMIT), over_http() as (_, url), AsyncExitStack() as stack:
         readers = [
             (await stack.enter_async_context(connected(url, HALF_A_REQUEST)))[0]
-            for _ in range(connections.MOST_STRANGERS + 10)
+            for _ in range(http.MOST_STRANGERS + 10)
         ]
         for reader in readers[:10]:
             assert await rest(reader) == b""
@@ -80,7 +80,7 @@ async def test_a_client_with_the_token_keeps_its_stream_whatever_strangers_do(
         streams = [tasks.create_task(held(web, f"{url}/sse", event)) for event in opened]
         for event in opened:
             await event.wait()
-        monkeypatch.setattr(connections, "SECONDS_TO_BE_LET_IN", 0.05)
+        monkeypatch.setattr(http, "SECONDS_TO_BE_LET_IN", 0.05)
         for _ in range(3):
             async with connected(url, HALF_A_REQUEST) as (reader, _):
                 assert await rest(reader) == b""
@@ -104,7 +104,7 @@ async def test_a_connection_that_gets_nowhere_is_closed(
     deadline: str, sent: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with asyncio.timeout(LIMIT), over_http() as (_, url):
-        monkeypatch.setattr(connections, deadline, 0.05)
+        monkeypatch.setattr(http, deadline, 0.05)
         async with connected(url, sent) as (reader, writer):
             if sent.startswith(UNKNOWN):
                 await reader.readuntil(b"Not Found")

@@ -5,13 +5,15 @@ from typing import Any
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.sessions.triggers.responses import Body, Response, outcome_line
 from dapeer.sessions.triggers.trigger import (
+    Body,
     CommandRun,
     Evaluation,
     HttpRequest,
     Ready,
+    Response,
     TerminalInput,
+    outcome_line,
     ready_of,
     triggers_of,
 )

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from dapeer.adapters.choice.choice import compiled
 from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.vocabulary import Attach
+from dapeer.adapters.definition.sections import Attach
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.connections.ownership import check_listeners, listening_processes
 from dapeer.base.errors import AdapterUnknown, ArgumentError

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.installation import Install, Need, Version
 from dapeer.adapters.definition.placeholders import fill_texts
+from dapeer.adapters.definition.sections import Install, Need, Version
 from dapeer.adapters.definition.table import own_values
 from dapeer.base.system import folder_names
 

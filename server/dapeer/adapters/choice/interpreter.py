@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from dapeer.adapters.definition.installation import Interpreter
+from dapeer.adapters.definition.sections import Interpreter
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import environment, folder_names, foreign_files
 

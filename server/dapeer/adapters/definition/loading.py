@@ -7,27 +7,31 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dapeer.adapters.definition.collect import Collect
-from dapeer.adapters.definition.command import Command, NotFollowed
 from dapeer.adapters.definition.definition import CANNOT, INPUTS, OWN, Definition
-from dapeer.adapters.definition.hints import Hint
-from dapeer.adapters.definition.installation import Detect, Install, Interpreter
 from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.definition.quirks import Quirks
-from dapeer.adapters.definition.sources import Sources
-from dapeer.adapters.definition.stopping import Stopping
-from dapeer.adapters.definition.table import DefinitionTable, read_toml
-from dapeer.adapters.definition.until import Until, Watchpoints
-from dapeer.adapters.definition.vocabulary import (
+from dapeer.adapters.definition.sections import (
     WAYS,
     Attach,
     Children,
+    Collect,
+    Command,
+    Detect,
+    Hint,
+    Install,
+    Interpreter,
+    NotFollowed,
+    Sources,
+    Stopping,
     Tests,
     Timeouts,
     TransportTable,
+    Until,
     Variant,
+    Watchpoints,
     sight,
 )
+from dapeer.adapters.definition.table import DefinitionTable, read_toml
 from dapeer.base.errors import DefinitionError
 from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.system import foreign_files

@@ -13,11 +13,9 @@ from anyio.abc import ByteStream
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.adapter import Adapter
-from dapeer.adapters.process.connecting import HostAndPort
 from dapeer.adapters.process.normalized_transport import NormalizedTransport
-from dapeer.adapters.process.owned_process import Processes
-from dapeer.adapters.process.reaper import Reaper
-from dapeer.adapters.process.streams import connect
+from dapeer.adapters.process.owned_process import Processes, Reaper
+from dapeer.adapters.process.streams import HostAndPort, connect
 from dapeer.adapters.process.tcp_nodelay import send_without_delay
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import AdapterFailed, Overstepped

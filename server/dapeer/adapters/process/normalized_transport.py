@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import anyio
 
-from dapeer.adapters.definition.misfires import Sent
-from dapeer.adapters.definition.quirks import Quirks
+from dapeer.adapters.definition.quirks import Quirks, Sent
 from dapeer.adapters.process.normalizer import OURS, Normalizer
 from dapeer.base.errors import ProtocolError
 from dapeer.base.json_types import Value, is_array, is_object

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dapeer.adapters.definition.misfires import (
+from dapeer.adapters.definition.quirks import (
     Misfires,
+    Quirks,
     Sent,
     category_of,
     is_legible,
     without_lines,
 )
-from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.process.tail import without_patches_off
 from dapeer.base.json_types import as_array, as_object
 from dapeer.companions.python.dapeer_debuggee.patching import EVENT

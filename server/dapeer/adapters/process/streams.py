@@ -4,17 +4,63 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
+import random
 import socket
-from collections.abc import Callable, Generator, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import anyio
 from anyio.abc import ByteStream, SocketAttribute, SocketStream, UNIXSocketStream
 
-from dapeer.adapters.process.child_process import ChildProcess
+from dapeer.adapters.definition.definition import Inputs
+from dapeer.adapters.definition.sections import TransportTable
+from dapeer.adapters.process.spawn import ChildProcess, Spawned
 from dapeer.adapters.process.tail import Tail
+from dapeer.base.connections import LOOPBACK
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import Stranger
+from dapeer.base.errors import AdapterFailed, Stranger
+
+# TCP ports for the servers that dapeer starts.
+
+_GIVEN = Path("/proc/sys/net/ipv4/ip_local_port_range")
+"""The ports that Linux gives to whoever needs any: the first, and the last.
+
+Source: Documentation/networking/ip-sysctl.rst of the kernel.
+"""
+FIRST_GIVEN: Final = 49_152
+"""The first such port by RFC 6335."""
+LOWEST_PORT: Final = 15_000
+"""Those below it are often taken by services."""
+MAX_PORT_TRIES: Final = 20
+
+
+def free_port(host: str) -> int:
+    """Return a TCP port of `host` that is free now, and that the system does not give to others by itself.
+
+    A server may listen there only after a while: by then the system could have given a port of its own range to another program, to
+    which dapeer would connect in its place. So the port is below that range; only if `MAX_PORT_TRIES` of those are taken, it is any
+    free one. It is not reserved.
+    """
+    ours = range(LOWEST_PORT, first_given())
+    for port in random.sample(ours, min(MAX_PORT_TRIES, len(ours))):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((host, port))
+            return port
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return probe.getsockname()[1]
+
+
+def first_given(file: Path = _GIVEN) -> int:
+    """Return the lowest port that the system gives to programs that ask for any free port.
+
+    `file` is Linux's file with that range; without it the result is that of RFC 6335.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        return int(file.read_text("ascii").split()[0])
+    return FIRST_GIVEN
 
 
 class StdioStream(ByteStream):
@@ -231,3 +277,101 @@ def has_loopback() -> bool:
         except OSError as error:
             return error.errno not in (errno.ENETUNREACH, errno.EADDRNOTAVAIL)
     return True
+
+
+# Connecting to a debug adapter: a starting one, or one of another process.
+
+
+SECONDS_BETWEEN_ATTEMPTS = 0.03
+"""Seconds between two attempts to connect to a starting adapter.
+
+Only a connection shows that it listens, and the first one is often the only one that it accepts.
+"""
+
+HostAndPort: TypeAlias = tuple[str, int]
+"""A host and a port."""
+Connector: TypeAlias = Callable[[], Awaitable[PromptStream]]
+"""Connects to a server that dapeer has started."""
+
+
+async def connect_to(address: HostAndPort, seconds: float) -> PromptStream:
+    """Connect to the adapter of another process, within `seconds`, and return the stream.
+
+    Raises:
+        AdapterFailed: No process listens there, or it disconnects.
+        Stranger: Another user of this machine listens there.
+    """
+    host, port = address
+    try:
+        with anyio.fail_after(seconds):
+            return await connect(host, port)
+    except ConnectionResetError as error:
+        raise no_adapter(port) from error
+    except (OSError, TimeoutError) as error:
+        raise AdapterFailed(
+            f"Nothing accepts connections at {host}:{port}.",
+            "Start the program so that it listens there for a debugger, then attach.",
+        ) from error
+
+
+def no_adapter(port: object) -> AdapterFailed:
+    """Return the error for a process at an adapter's port that does not speak DAP."""
+    return AdapterFailed(
+        f"What listens at port {port} is not a debug adapter.",
+        "Start the program so that it waits there for a debugger, then attach.",
+    )
+
+
+def connector(table: TransportTable, values: Inputs) -> Connector | None:
+    """Return a function that connects to a server that dapeer started; None: the adapter is no server."""
+    match table.kind:
+        case "tcp":
+            return functools.partial(connect, LOOPBACK, int(str(values["port"])), here=True)
+        case "unix":
+            return functools.partial(connect_unix, str(values["socket"]))
+        case _:
+            return None
+
+
+async def stream_of(
+    spawned: Spawned, again: Connector | None, seconds: float
+) -> StdioStream | PromptStream:
+    """Return the stream to an adapter that dapeer started: its stdio, or a connection.
+
+    `again` connects to a server, and is tried until the server listens, for `seconds` at most; None: the adapter uses its stdio.
+
+    Raises:
+        AdapterFailed: It does not listen in time, has ended, or another user listens in its place.
+    """
+    if again is None:
+        return StdioStream(spawned.process, spawned.tail)
+    try:
+        with anyio.fail_after(seconds):
+            return await _listening(spawned, again)
+    except TimeoutError as error:
+        raise spawned.failed(f"did not listen within {seconds:g} s") from error
+    except Stranger as error:
+        raise AdapterFailed(
+            error.what, "Nothing was sent. Start it again: it then gets another port."
+        ) from error
+
+
+async def _listening(spawned: Spawned, again: Connector) -> PromptStream:
+    """Connect as soon as the server listens, and return the stream; there is no timeout.
+
+    `again` makes one attempt.
+
+    Raises:
+        AdapterFailed: It has ended.
+        Stranger: Another user listens in its place.
+    """
+    while spawned.process.returncode is None:
+        try:
+            return await again()
+        except OSError:
+            with anyio.move_on_after(SECONDS_BETWEEN_ATTEMPTS):
+                await spawned.process.wait()
+    # Perhaps it has ended because another user has its port: `again` raises that then.
+    with contextlib.suppress(OSError):
+        await (await again()).aclose()
+    raise await spawned.early_end_error()

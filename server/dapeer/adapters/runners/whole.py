@@ -8,9 +8,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.runners.named_tests import runners
-from dapeer.adapters.runners.node_ids import node_id
-from dapeer.adapters.runners.recognition import FOLDER, holds, recognise
+from dapeer.adapters.runners.named_tests import node_id, runners
+from dapeer.adapters.runners.runner import FOLDER, holds, recognise
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system import foreign_files

@@ -11,13 +11,129 @@ reports it itself, also on macOS. Where the owner of a TCP port is unknown, ever
 from __future__ import annotations
 
 import contextlib
+import ipaddress
+import os
 import socket
+import struct
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from dapeer.base.connections import tcp_diagnosis, tcp_table
-from dapeer.base.connections.unix_peer import check_user, unix_peer
+from dapeer.base.connections import tcp_table
+from dapeer.base.connections.tcp_table import Holder, HostAndPort
 from dapeer.base.system.process_table import open_files, processes, sockets
+
+# Asks Linux for one TCP connection, by sock_diag(7).
+#
+# To write its tables of all connections, even a few, takes the kernel 10 ms: it walks its whole hash table, twice.
+
+_NETLINK_SOCK_DIAG = 4
+_KERNEL = (0, 0)
+"""Its address."""
+_SOCK_DIAG_BY_FAMILY = 20
+_NLM_F_REQUEST = 1
+_ESTABLISHED = 1
+_EVERY_STATE = _ANY_COOKIE = 0xFFFFFFFF
+_ANSWER_SIZE = 4096
+
+# Of linux/netlink.h and linux/inet_diag.h: `nlmsghdr`, then `inet_diag_req_v2` or `inet_diag_msg`.
+_HEADER = struct.Struct("=IHHII")
+_REQUEST = struct.Struct("=BBBxI")
+_PORTS = struct.Struct("!HH16s16s")
+_COOKIES = struct.Struct("=III")
+_ANSWER = struct.Struct("=xB2x48x12xII")
+
+
+def holder_by_diagnosis(end: HostAndPort, other: HostAndPort) -> Holder | None:
+    """Ask Linux who owns the socket at `end` of an established TCP connection with `other`.
+
+    Return its user and inode. None means that no process of this machine has it or has accepted it, or that the system does not tell.
+    """
+    if sys.platform != "linux":
+        return None
+    question = _question(end, other)
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as kernel:
+            kernel.sendto(question, _KERNEL)
+            answer, sender = kernel.recvfrom(_ANSWER_SIZE, socket.MSG_DONTWAIT)
+    except OSError:
+        return None
+    return _tcp_diagnosis_holder(answer) if sender == _KERNEL else None
+
+
+def _question(end: HostAndPort, other: HostAndPort) -> bytes:
+    """Return the netlink message that asks Linux for the socket at `end`, whose other end is `other`."""
+    near, far = (ipaddress.ip_address(host.partition("%")[0]) for host, _ in (end, other))
+    hosts = [getattr(each, "ipv4_mapped", None) or each for each in (near, far)]
+    family = socket.AF_INET6 if hosts[0].version == 6 else socket.AF_INET
+    ports = _PORTS.pack(end[1], other[1], *(each.packed for each in hosts))
+    body = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, _EVERY_STATE)
+    body += ports + _COOKIES.pack(0, _ANY_COOKIE, _ANY_COOKIE)
+    size = _HEADER.size + len(body)
+    return _HEADER.pack(size, _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST, 0, 0) + body
+
+
+def _tcp_diagnosis_holder(answer: bytes) -> Holder | None:
+    """Return the owner in Linux's answer; None if it is an error, or nobody has accepted the connection."""
+    _size, kind, *_ = _HEADER.unpack_from(answer)
+    if kind != _SOCK_DIAG_BY_FAMILY:
+        return None
+    state, uid, inode = _ANSWER.unpack_from(answer, _HEADER.size)
+    return Holder(uid, inode) if state == _ESTABLISHED and inode else None
+
+
+# Which user of this machine is at the other end of a Unix socket.
+#
+# Only the standard library, and little of it: a bridge's start waits for this.
+
+ADMINISTRATOR = 0
+NEXT = "Nothing was sent. dapeer talks only to your own processes and those of root."
+
+
+def check_user(uid: int | None, where: str) -> None:
+    """Check that a user id is dapeer's own, root's, or unknown (None); `where` is the address, for errors.
+
+    Raises:
+        Stranger: It is another user.
+    """
+    if not is_trusted(uid):
+        from dapeer.base.errors import Stranger
+
+        raise Stranger(f"Another user of this machine ({_name(uid)}) listens at {where}.", NEXT)
+
+
+def is_trusted(uid: int | None) -> bool:
+    """Return whether a user id is dapeer's own user, root, or unknown (None)."""
+    return uid in {None, ADMINISTRATOR, os.geteuid()}
+
+
+def unix_peer(connection: socket.socket) -> int | None:
+    """Return the id of the user at the other end of a connected Unix socket; None if the system is silent.
+
+    For a client it is the user who listens. Only Linux and macOS tell it.
+
+    Raises:
+        OSError: The connection has been closed.
+    """
+    if sys.platform == "linux":
+        # `struct ucred`: process, user, group.
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        return memoryview(credentials).cast("I")[1]
+    if sys.platform == "darwin":
+        # `struct xucred` of sys/ucred.h, by LOCAL_PEERCRED of sys/un.h.
+        return memoryview(connection.getsockopt(0, 1, 76)).cast("I")[1]
+    return None
+
+
+def _name(uid: int | None) -> str:
+    """Return the login name of a user id, or `uid N` if the system has none."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid or 0).pw_name
+    except KeyError:
+        return f"uid {uid}"
+
 
 TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))
 
@@ -59,7 +175,7 @@ def peer_uid(connection: socket.socket) -> int | None:
     """
     if connection.family not in {socket.AF_INET, socket.AF_INET6}:
         return unix_peer(connection)
-    holder = tcp_diagnosis.holder_by_diagnosis(*_ends(connection))
+    holder = holder_by_diagnosis(*_ends(connection))
     if holder is not None:
         return holder.uid
     # A connection that waits to be accepted belongs to the listener. The listeners are read before the check
@@ -81,7 +197,7 @@ def peer_processes(connection: socket.socket) -> list[int]:
     Raises:
         OSError: The connection has been closed.
     """
-    holder = tcp_diagnosis.holder_by_diagnosis(*_ends(connection)) or _holder(connection)
+    holder = holder_by_diagnosis(*_ends(connection)) or _holder(connection)
     return [] if holder is None else _processes_with({holder.inode})
 
 

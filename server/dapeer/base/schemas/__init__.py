@@ -1,8 +1,7 @@
 """JSON Schemas that others have written: whether they are any, and whether arguments fit them."""
 
-from dapeer.base.schemas.filling import Unfilled, without_filled
 from dapeer.base.schemas.rules import flaw_of, problem_of, unknown
-from dapeer.base.schemas.unpacking import convert_arguments, notes
+from dapeer.base.schemas.unpacking import Unfilled, convert_arguments, notes, without_filled
 
 __all__ = [
     "Unfilled",

@@ -4,12 +4,472 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from dapeer.base.json_types import is_array, is_object
-from dapeer.base.secrets.forms import WORDS, spans
+from dapeer.base.secrets.names import Name, Span, is_mixed, is_number, is_word, names
+
+# Secrets named beside them, not as `name = value`: in pairs, objects, elements, lists, tables. Pure.
+
+_OPENED = re.compile(r"[(\[]\s?[bBrRuU]?\\?[\"']\Z")
+_SECOND = re.compile(
+    r"\\?[\"'],\s{0,2}[bBrRuU]?\\?[\"'](?P<scheme>(?i:bearer|basic|token)\s)?(?P<value>[^\s\"'\\]{4,400})\\?[\"']\s?[)\]]"
+)
+"""The rest of `("password", "…")`, `["x-api-key", "…"]`: two texts and no third."""
+_AS = r"\\?[\"']?(?::\s?[\w.]{0,40})?\s{0,2}[:=]\s{0,2}"
+_KEY = re.compile(
+    rf"(?i:(?<![a-z])(?:name|key|field|header|param(?:eter)?|option|setting|variable|attribute|k|id|0)(?![a-z0-9])){_AS}\\?[\"']?\Z"
+)
+_ITS = (
+    rf"(?i:(?<![a-z])(?:value|val|v|content|data|text|string_?value|1)(?![a-z0-9])){_AS}"
+    r"(?:\\?[\"'](?P<quoted>[^\s\"'\\]{4,400})(?=\\?[\"'])|(?P<bare>[^\s\"',;(){}\[\]<>]{4,400}))"
+)
+_BETWEEN = r"(?:[\s,;]|\\n)(?:[^{}()\[\]<>]{0,120}?[\s,;])??"
+_ITS_LATER = re.compile(rf"(?![\w-])\\?[\"']?{_BETWEEN}\\?[\"']?{_ITS}")
+_ITS_BEFORE = re.compile(rf"{_ITS}\\?[\"']?{_BETWEEN}\\?[\"']?\Z")
+"""`{"name": "password", "value": "…"}`, either first; also the lines of an opened object or pair."""
+_IN_ELEMENT = re.compile(r"(?:\s[^<>]{0,100})?>(?P<value>[^<>\s]{4,400})</")
+"""`<password>…</password>`."""
+_NEIGHBOURS_APART = re.compile(
+    r"[ \t]{2,40}(?P<value>\S{6,400})(?:[ \t]+\[[^\]\n]*\])?[ \t]*(?:\n|\Z)"
+)
+"""A row of two columns: a name, and its value apart from it."""
+_SEVERAL = (
+    re.compile(
+        r"s?\\?[\"']?\s?(?::[^=:\n\"'`]{0,40}=|[=:])\s{0,2}(?:\w{1,20}\()?[\[({](?P<all>[^\[\](){}]{4,4000})"
+    ),
+    re.compile(r":\s(?P<all>[\"'][^\n]{0,4000}?[\"'] (?:→|\u00d7|\d+ times)[^\n]{0,4000})"),
+)
+"""`passwords = […]`, `"password": {0: …}`, and what a column of rows is like: `password: '…' → '…'`."""
+_ONE = re.compile(r"[\"']([^\s\"'\\]{6,400})[\"'](?!\s?:)")
+
+
+def secrets_near(text: str, name: Name) -> Iterator[Span]:
+    """Yield the secrets that stand near a name, but not as `name = value`.
+
+    Such are the other text of a pair, the value of an object or element, the next column, and the values of a list with that name.
+    """
+    before = text[max(name.begin - 1, 0) : name.begin]
+    if before in {'"', "'"}:
+        yield from _pair(text, name)
+    if before in {'"', "'", "=", ":", " "}:
+        yield from _object(text, name)
+    if before in {"<", ":"}:
+        yield from _rest(text, name, _IN_ELEMENT, sure=True)
+    if text[max(name.begin - 80, 0) : name.begin].rstrip(" \t")[-1:] in {"", "\n"}:
+        yield from _rest(text, name, _NEIGHBOURS_APART, sure=False)
+    for form in _SEVERAL:
+        several = form.match(text, name.end)
+        for one in _ONE.finditer(text, *several.span("all")) if several else ():
+            yield from name.credential_at(one.span(1), text, sure=False)
+
+
+def _pair(text: str, name: Name) -> Iterator[Span]:
+    """Yield the second text of a pair of two texts whose first is the name."""
+    opened = _OPENED.search(text, max(name.begin - 5, 0), name.begin)
+    if opened:
+        # Among pairs the second is a value; else both may be names: ("password", "email").
+        among = text[: opened.start()][-3:].rstrip()[-1:] in {"[", ",", "("}
+        yield from _rest(text, name, _SECOND, sure=among)
+
+
+def _object(text: str, name: Name) -> Iterator[Span]:
+    """Yield the value of an object that has the name as the value of a key such as `name` or `key`."""
+    key = _KEY.search(text, max(name.begin - 80, 0), name.begin)
+    if not key:
+        return
+    value = _ITS_LATER.match(text, name.end) or _ITS_BEFORE.search(
+        text, max(key.start() - 300, 0), key.start()
+    )
+    if value:
+        group = "quoted" if value["quoted"] else "bare"
+        yield from name.credential_at(value.span(group), text, sure=group == "quoted")
+
+
+def _rest(text: str, name: Name, form: re.Pattern[str], *, sure: bool) -> Iterator[Span]:
+    """Yield group `value` of the pattern `form`, matched behind the name, if it looks like a credential.
+
+    `sure` says that only values can stand there.
+    """
+    found = form.match(text, name.end)
+    if found:
+        scheme = found.groupdict().get("scheme")
+        named = name._replace(is_password=True) if scheme else name
+        yield from named.credential_at(found.span("value"), text, sure=sure or bool(scheme))
+
+
+# Secrets in the columns of tables: CSV, lines with `|`, tables of SQL clients and of pandas. Pure.
+
+MAX_TABLE_ROWS: Final = 1000
+"""Rows below a heading that are looked at."""
+MAX_LINE_CHARS: Final = 4000
+"""Characters of a line that can be of a table."""
+_BREAK = re.compile(r"[\r\n]+|(?:\\r)?\\n")
+"""Ends a line of a text, or of a text in the `repr` of one."""
+_RULE = re.compile(r"[\s|+=:─-╿-]*|[\s│┆-]*(?:(?:str|i64|f64|bool|date|datetime)[\s│┆]*)+")
+"""A line of a table that holds no values."""
+_DELIMITERS = (re.compile(r"[|│┆]"), re.compile(r"\t|\\t"), re.compile(r"[,;]"))
+_CELL = re.compile(r"\S+")
+_PLAIN = re.compile(r"\s*[\w.\"'-]+\s*")
+_WORD = re.compile(r"[^\s\"',;()\[\]{}|<>]{6,400}")
+_SIZE = re.compile(r"(?<!\d)\(\d+, ?\d*\) [^|\n]{0,400}\Z")
+"""Begins a table of pandas as dapeer shows it."""
+_BELOW = re.compile(
+    r"[^|\n]{0,400}(?P<rows> \| [^\n]{4,4000}|\n(?:[ ]+\S[^\n]{0,400}(?:\n|\Z)){1,60})"
+)
+"""Its rows, which stand in one line where there is little room."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The heading of a column of secrets: its number, the number of cells, and its place in its line."""
+
+    name: Name
+    index: int
+    count: int
+    place: tuple[int, int]
+    split: re.Pattern[str] | None
+
+
+def column_secrets(text: str, names: Sequence[Name]) -> Iterator[Span]:
+    """Yield the values below headings that are names of secrets, in tables of any of the known forms.
+
+    `names` are the names of secrets in `text`, in their order. A table ends at the first line of another form, or after `MAX_TABLE_ROWS`.
+    """
+    heads: Sequence[_Head] = ()
+    rows = position = following = 0
+    while position < len(text) and (heads or following < len(names)):
+        if not heads:
+            position = max(position, _start(text, names[following].begin))
+        found = _BREAK.search(text, position, position + MAX_LINE_CHARS)
+        line = position, found.start() if found else min(position + MAX_LINE_CHARS, len(text))
+        first = following
+        while following < len(names) and names[following].begin < line[1]:
+            yield from _column(text, names[following])
+            following += 1
+        headings = list(_heads(text, line, names[first:following]))
+        if headings:
+            heads, rows = headings, 0
+        elif heads:
+            rows += 1
+            fits = rows <= MAX_TABLE_ROWS and (found or line[1] == len(text))
+            held = _row(text, line, heads) if fits else None
+            yield from held or ()
+            heads = heads if held is not None else ()
+        position = found.end() if found else max(line[1], position + 1)
+
+
+def _start(text: str, position: int) -> int:
+    """Return where the line that contains a position begins; at most `MAX_LINE_CHARS` before it."""
+    least = max(position - MAX_LINE_CHARS, 0)
+    ends = ((text.rfind(each, least, position), len(each)) for each in ("\n", "\\n"))
+    return max([least, *(at + length for at, length in ends if at >= 0)])
+
+
+def _heads(text: str, line: tuple[int, int], names: Sequence[Name]) -> Iterator[_Head]:
+    """Yield the headings in a line that are names of secrets, if the line is the heading of a table.
+
+    `line` is the line's start and end in `text`, `names` are the names in it.
+    """
+    if not names:
+        return
+    begins = {each.begin: each for each in names}
+    for split in (*_DELIMITERS, None):
+        cells = _cells(text, line, split)
+        if len(cells) < 2 or not _is_heading(text, line, cells, split):
+            continue
+        bare = ((index, cell, _bare(text, cell)) for index, cell in enumerate(cells))
+        found = [
+            _Head(begins[start], index, len(cells), (cell[0] - line[0], cell[1] - line[0]), split)
+            for index, cell, (start, end) in bare
+            if start in begins and begins[start].end == end
+        ]
+        if found:
+            yield from found
+            return
+
+
+def _bare(text: str, cell: tuple[int, int]) -> tuple[int, int]:
+    """Return where the text of a cell begins and ends, without spaces and quotes around it."""
+    body = text[slice(*cell)]
+    start = cell[0] + len(body) - len(body.lstrip(" \"'`"))
+    return start, max(cell[0] + len(body.rstrip(" \"'`")), start)
+
+
+def _cells(
+    text: str, line: tuple[int, int], split: re.Pattern[str] | None
+) -> list[tuple[int, int]]:
+    """Return where the cells of a line begin and end; `split` separates them, None: white space does."""
+    if split is None:
+        return [each.span() for each in _CELL.finditer(text, *line)]
+    cuts = [each.span() for each in split.finditer(text, *line)]
+    edges = [(line[0], line[0]), *cuts, (line[1], line[1])]
+    return [(before[1], after[0]) for before, after in pairwise(edges)]
+
+
+def _is_heading(
+    text: str,
+    line: tuple[int, int],
+    cells: Sequence[tuple[int, int]],
+    split: re.Pattern[str] | None,
+) -> bool:
+    """Return whether a line looks like the heading of a table, and not like a sentence or code.
+
+    `cells` are the places of its cells, `split` is the delimiter's pattern, or None for columns that white space separates.
+    """
+    if split is None:
+        # Columns stand apart; a sentence has single spaces.
+        return "  " in text[slice(*line)]
+    if split in _DELIMITERS[:2]:
+        return True
+    # Of CSV each is a plain name, without a space after the comma.
+    first, *others = [text[slice(*each)] for each in cells]
+    return all(map(_PLAIN.fullmatch, [first, *others])) and not any(
+        each[:1] == " " for each in others
+    )
+
+
+def _row(text: str, line: tuple[int, int], heads: Sequence[_Head]) -> list[Span] | None:
+    """Return the values of a line that stand below the headings; None if the line is no row of the table.
+
+    A rule between rows has no values. Without delimiters a value is below a heading where both begin or end in the same column.
+    """
+    split = heads[0].split
+    if _RULE.fullmatch(text, *line):
+        return []
+    cells = _cells(text, line, split)
+    if split is not None and len(cells) != heads[0].count:
+        return None
+    below = [
+        (place, head)
+        for head in heads
+        for place in ([cells[head.index]] if split else cells)
+        if split or place[0] - line[0] == head.place[0] or place[1] - line[0] == head.place[1]
+    ]
+    return [span for place, head in below for span in _cell(text, place, head)]
+
+
+def _cell(text: str, place: tuple[int, int], head: _Head) -> Iterator[Span]:
+    """Yield the place of a cell's value if it looks like the secret that its heading names."""
+    span = _bare(text, place)
+    if not set(text[slice(*span)]) & set("()[]{}"):
+        yield from head.name.credential_at(span, text, sure=head.split is not None)
+
+
+def _column(text: str, name: Name) -> Iterator[Span]:
+    """Yield the values of a pandas column with this name, printed as a series or as dapeer shows a table.
+
+    `name` is a place in `text`, before or behind which the rows are looked for.
+    """
+    before = text[max(name.begin - 6, 0) : name.begin]
+    if before == "Name: ":
+        rows = text.rfind("\n\n", max(name.begin - MAX_LINE_CHARS, 0), name.begin), name.begin
+        yield from _words(text, (max(rows[0], name.begin - MAX_LINE_CHARS, 0), rows[1]), name)
+    elif before.endswith((") ", ", ")) and _SIZE.search(text, max(name.begin - 400, 0), name.begin):
+        found = _BELOW.match(text, name.end)
+        in_line = found is not None and found["rows"].startswith(" | ")
+        if found and (in_line or before.endswith(",) ")):
+            yield from _words(text, found.span("rows"), name)
+
+
+def _words(text: str, place: tuple[int, int], name: Name) -> Iterator[Span]:
+    """Yield the words between two positions of `text` that look like credentials, in whichever column."""
+    for word in _WORD.finditer(text, *place):
+        yield from name.credential_at(word.span(), text, sure=False)
+
+
+# The table of forms in which secrets are written: each finds what is masked in a text. Pure.
+#
+# *Sure* forms are credentials anywhere: keys of well-known services, private keys, passwords in addresses and commands. In the
+# other forms a name such as `DB_PASSWORD` stands beside a value, and the value is masked if it looks like a
+# credential: a single word; for a password at least four characters in quotes, for a token or key at least twelve letters and
+# digits. So the `token` of a parser is shown. There is no rule by entropy: it would mask digests, identifiers and test data.
+#
+# Megabytes of output are checked, so a form is tried only if one of its words is in the text, and none backtracks far.
+
+
+class Form(NamedTuple):
+    """A way in which secrets are written."""
+
+    words: tuple[str, ...]
+    """One of them is in every text that has the form, in lower case."""
+    find: Callable[[str], Iterable[Span]]
+
+
+def spans(text: str) -> Iterator[Span]:
+    """Yield the secrets of a text, each with its start, end and label, form by form; they may overlap."""
+    lowered = text.lower()
+    for form in FORMS:
+        if any(map(lowered.__contains__, form.words)):
+            yield from form.find(text)
+
+
+_NAMED = re.compile(
+    r"""
+    \\{0,2}["'`]?[\])]?                                    # the end of a quoted key, or of an index
+    (?P<by>\s{0,2}(?::[^=:\n"'`]{0,40}=|=>|:=|[=!]={1,2}|=|:)\s{0,2}|\ is:?\ |(?P<apart>["']?,?\ {1,2}))
+    (?:0x[0-9a-fA-F]{1,16}\s)?
+    (?:
+      [bBrRuUfF&]{0,2}\\{0,2}["'`](?:(?<=")['`]|(?<=')["`])?(?P<scheme>(?i:bearer|basic|token)\s)?(?P<quoted>(?:[^\s"'`\\]|\\(?!["'`]))++)
+      |(?P<bare_scheme>(?i:bearer|basic|token)\s)?(?P<bare>[^\s"'`,;(){}\[\]<>$\\&=%]++)(?![(\[])
+    )
+    """,
+    re.VERBOSE,
+)
+"""What follows a name: the value."""
+_FLAG = re.compile(r"--[\w-]*\Z")
+_PASS = re.compile(r"pass_?", re.IGNORECASE)
+_SPOKEN = re.compile(r"password|passwd|token|secret", re.IGNORECASE)
+"""Names after which a sentence tells a secret: `the password is …`."""
+
+
+def _by_names(text: str) -> Iterator[Span]:
+    """Yield the secrets of a text that a name such as `DB_PASSWORD` identifies, wherever the name stands."""
+    found = list(names(text))
+    for name in found:
+        yield from _named(text, name)
+        yield from secrets_near(text, name)
+        if is_number(name.word):
+            yield from _ends_of_range(text, name)
+    yield from column_secrets(text, found)
+
+
+def _named(text: str, name: Name) -> Iterator[Span]:
+    """Yield the value that follows a name in `text`, as in `name = value`, if it looks like its secret.
+
+    It yields at most once: start, end and label. `name` is a place in `text`, as `names` yields it.
+    """
+    found = _NAMED.match(text, name.end)
+    if found is None:
+        return
+    by, quoted = found["by"], bool(found["quoted"])
+    no_option = found["apart"] and not _FLAG.search(text, max(name.end - 40, 0), name.end)
+    unspoken = by.startswith(" is") and not _SPOKEN.fullmatch(name.word)
+    # `PASS: test_2` is told of a test.
+    no_name = _PASS.fullmatch(name.word) and not quoted and "=" not in by
+    if no_option or unspoken or no_name:
+        return
+    # Environment variables and headers have their values without quotes.
+    scheme = found["scheme"] or found["bare_scheme"]
+    # Of several words it is a text for people.
+    one_word = text[found.end("quoted") : found.end("quoted") + 1] != " "
+    of_environment = name.word.isupper() and text[name.end] == "="
+    sure = (quoted and one_word) or bool(scheme) or of_environment
+    named = name._replace(is_password=name.is_password or bool(scheme))
+    yield from named.credential_at(found.span("quoted" if quoted else "bare"), text, sure=sure)
+
+
+_RANGE = re.compile(
+    r":[^\n]{0,120}?(?<![\w.,])(\d[\d,]{2,9})(?:…| [ ▁-█]{1,200} )(\d[\d,]{2,9})(?![\w.,])"
+)
+"""The least and the greatest number of a column, in a summary of it or around its plot."""
+
+
+def _ends_of_range(text: str, name: Name) -> Iterator[Span]:
+    """Yield the two numbers of a range that follows a name, as the least and greatest PIN of a column."""
+    if found := _RANGE.match(text, name.end):
+        for group in (1, 2):
+            yield *found.span(group), name.word.lower()
+
+
+_COOKIES = re.compile(
+    r"(?i:(?:set-?)?cookies?(?:_?jar)?|morsel)[\"'\])]{0,2}(?::[^=:;\n\"'`]{0,40}\s=\s|\s=|[:=,(\[]|\s(?=[\w.$-]{1,80}=))(?P<jar>[^\n]{4,4000})"
+)
+"""A header, a jar, or a variable of cookies."""
+_COOKIE = re.compile(
+    r"(?<![\w.$-])[\"']?(?!(?i:set-)?(?i:cookie))(?P<name>[\w.$-]{1,80})[\"']?(?:=|:\s)[\"']?(?P<value>[^\s\"',;(){}<>\\]{4,4000})(?![(\[.])"
+)
+_ATTRIBUTES: Final = frozenset(
+    ("path", "domain", "expires", "max-age", "samesite", "version", "comment", "comment_url", "name", "port", "priority", "timeout")
+)  # fmt: skip
+_OF_SESSION = re.compile(r"sess|sid$|auth|csrf|token|login|remember", re.IGNORECASE)
+
+
+def _cookies(text: str) -> Iterator[Span]:
+    """Yield the values of cookies in a text that identify a session or look like tokens.
+
+    Looked at are the contents of cookie headers, jars and variables; attributes such as `Path` are no values.
+    """
+    for jar in _COOKIES.finditer(text):
+        end = jar.end() if "\\n" not in jar["jar"] else text.index("\\n", jar.start("jar"))
+        for found in _COOKIE.finditer(text, jar.start("jar"), end):
+            name, value = found["name"].lower(), found["value"]
+            if name in _ATTRIBUTES or is_word(value):
+                continue
+            if (len(value) >= 8 and is_mixed(value)) or _OF_SESSION.search(name):
+                yield *found.span("value"), "cookie"
+
+
+def _form(label: str, words: str, pattern: str) -> Form:
+    """Return a form whose matches are credentials in any text.
+
+    `label` is what a secret is called, `words` are words in lower case of which every such text has one, separated by spaces. Group
+    1 of `pattern` is the secret.
+    """
+    compiled = re.compile(pattern)
+
+    def find(text: str) -> Iterator[Span]:
+        """Yield where group 1 of the pattern matches in `text`, with the label."""
+        for found in compiled.finditer(text):
+            yield *found.span(1), label
+
+    return Form(tuple(words.split()), find)
+
+
+def _option(programs: str, words: str, option: str, *, user: bool = False) -> Form:
+    """Return the form of a password that a command line gives to a program as an option.
+
+    `programs` and `option` are patterns, `words` are words of which every such text has one. With `user` the option's value is
+    `user:password`.
+    """
+    then = r"[^\s\"',:]{1,100}:" if user else ""
+    return _form(
+        "password",
+        words,
+        rf"(?<![\w-])(?:{programs})[\"']?[\s,][^\n;|&]{{0,300}}?(?<=[\s\"']){option}{then}([^\s\"',\]\\;|&${{<%-][^\s\"',\]\\;|&]{{2,200}})",
+    )
+
+
+_APART = r"[\"']?,?[ =][\"']?"
+_NAME_WORDS: Final = (
+    "passw", "passphrase", "passcode", "pass", "pwd", "pin", "otp", "cvv", "cvc", "secret", "token", "key", "credential", "authorization", "sessid", "sessionid",
+)  # fmt: skip
+
+FORMS: Final = (
+    _form("private key", "-----begin", r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:\\[rn]|\s)*+[A-Za-z0-9+/=]{4,}+)*+(?:(?:\\[rn]|\s)*+-----END[A-Z0-9 ]{0,40}-----)?)"),
+    _form("AWS key", "akia asia", r"(?<![A-Za-z0-9])((?:AKIA|ASIA)[A-Z0-9]{12,16})(?![A-Za-z0-9])"),
+    _form("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"(?<![A-Za-z0-9])((?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,255})"),
+    _form("GitLab token", "glpat-", r"(?<![A-Za-z0-9])(glpat-[\w-]{16,255})"),
+    _form("key", "sk-", r"(?<![A-Za-z0-9_-])(sk-(?:(?:ant|proj|svcacct|admin|or)-[\w-]{16,255}|[A-Za-z0-9]{24,255}))"),
+    _form("Stripe key", "k_live_ k_test_ whsec_", r"(?<![A-Za-z0-9])((?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{16,255})"),
+    _form("Slack token", "xox xapp-", r"(?<![A-Za-z0-9])((?:xox[abeoprs]|xapp)-[\w-]{16,255})"),
+    _form("Google key", "aiza ya29.", r"(?<![A-Za-z0-9])(AIza[\w-]{30,40}|ya29\.[\w-]{20,255})"),
+    _form("npm token", "npm_", r"(?<![A-Za-z0-9])(npm_[A-Za-z0-9]{30,40})(?![A-Za-z0-9])"),
+    _form("PyPI token", "pypi-ag", r"(?<![A-Za-z0-9])(pypi-Ag[\w-]{30,255})"),
+    _form("Hugging Face token", "hf_", r"(?<![A-Za-z0-9])(hf_[A-Za-z0-9]{30,40})(?![A-Za-z0-9])"),
+    _form("SendGrid key", "sg.", r"(?<![A-Za-z0-9])(SG\.[\w-]{16,64}\.[\w-]{16,64})"),
+    _form("JSON Web Token", "eyj", r"(?<![A-Za-z0-9])(eyJ[\w-]{8,}+(?:\.eyJ[\w-]*+(?:\.[\w-]*+)?|(?=…|\.\.\.)))"),
+    _form("authorization", "bearer basic", r"(?i:\b(?:Bearer|Basic) )((?=[A-Za-z._~+/-]{0,99}[0-9])[\w.~+/-]{16,}+=*)"),
+    _form("password hash", "$2a$ $2b$ $2y$ $5$ $6$ $y$ $argon2 $scrypt$", r"(\$(?:2[aby]|5|6|y|argon2(?:i|d|id)|scrypt)\$[\w./$=,+-]{20,200})"),
+    _form("signature", "sig= signature=", r"(?i:[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=)([\w%+/.=~-]{8,400})"),
+    _form("token", "x-amz-security-token=", r"(?i:[?&;]x-amz-security-token=)([\w%+/.=~-]{16,4000})"),
+    _form("password", "://", r"://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>{}$*]{3,200})@"),
+    _form("password", "pass:", r"(?<=[\s\"'=])pass:([^\s\"',]{4,200})"),
+    _option(r"mysql\w{0,8}|mysql-\w{1,9}|mariadb[\w-]{0,9}|7z[ar]?|sshpass", "mysql mariadb 7z sshpass", "-p"),
+    _option(r"sshpass|mongo(?:sh|dump|restore|export|import)?|(?:docker|podman)[\"']?[\s,]{1,2}[\"']?login", "sshpass mongo login", rf"-p{_APART}"),
+    _option(r"redis-cli", "redis-cli", rf"-a(?:{_APART})?"),
+    _option(r"ldap(?:search|add|modify|delete|whoami)", "ldap", rf"-w(?:{_APART})?"),
+    _option(r"sqlcmd|bcp|zip|unzip", "sqlcmd bcp zip", rf"-P(?:{_APART})?"),
+    _option(r"curl|wget", "curl wget", rf"(?:-u(?:{_APART})?|--(?:proxy-)?user{_APART})", user=True),
+    Form(("cookie", "morsel"), _cookies),
+    Form(_NAME_WORDS, _by_names),
+)  # fmt: skip
+"""Read from the first on: where two find the same, the first names it."""
+WORDS: Final = tuple(dict.fromkeys(word for form in FORMS for word in form.words))
+
 
 NOTE: Final = "(<redacted: …> is masked here, not in the program. A person shows it with `dapeer … --no-redact`.)"
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dapeer.base.text.fitting import AT_ONCE, original_length
-from dapeer.base.text.structure import LEFT_OUT, MAX_READ_CHARS, main_group, read
+from dapeer.base.text.fitting import (
+    AT_ONCE,
+    LEFT_OUT,
+    MAX_READ_CHARS,
+    main_group,
+    original_length,
+    read,
+)
 
 _FOLDED = re.compile(
     r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\[\.\.\]|\{\.\.\}|, \.\.\.\}\Z|\bArray\(\d+\)|\A\(\d+\) \[([A-Z]\w*)[],]"

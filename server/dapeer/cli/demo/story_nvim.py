@@ -5,22 +5,29 @@ The script decides what the two do next; Neovim, nvim-dap, the server and the de
 
 from __future__ import annotations
 
+import asyncio
+import os
 import shutil
+import signal
+import sys
 import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
+import anyio
 from mcp import Client
 from mcp.types import TextContent
 
+from dapeer.base.json_types import Value
+from dapeer.base.system.exchange import Mailbox
 from dapeer.base.system.tasks import BackgroundTask
 from dapeer.base.text.fitting import shortened
-from dapeer.cli.demo.neovim import Seat, seated
-from dapeer.cli.demo.person import Person
 from dapeer.cli.demo.transcript import (
     WIDTH,
+    Evidence,
     assistant,
     call,
     expect,
@@ -30,12 +37,269 @@ from dapeer.cli.demo.transcript import (
     say,
     show,
 )
+from dapeer.neovim.client import Neovim
 from dapeer.neovim.discovery.program import (
     find_nvim,
     find_nvim_dap,
+    plugin_folder,
     too_old_note,
     where_nvim_dap_goes,
 )
+
+# A person at Neovim: what they do there, and what they see.
+#
+# They type, and use nvim-dap's public functions, over Neovim's own RPC. They know nothing of dapeer, but that its plugin
+# is loaded.
+
+LUA: Final = Path(__file__).with_name("person.lua")
+"""Their side in Neovim: the module `person` there."""
+
+
+class Hands(Protocol):
+    """What a person has of a Neovim: its keyboard, and what it tells."""
+
+    async def lua(self, code: str, *arguments: object) -> Value:
+        """Run Lua there; `...` are the arguments. Return what it returns."""
+        ...
+
+    async def keys(self, keys: str) -> None:
+        """Press keys."""
+        ...
+
+    async def wait_for_notification(self, kind: str) -> list[Value]:
+        """Wait until Neovim tells something of a kind; return the rest of it."""
+        ...
+
+
+class Person:
+    """Somebody at a Neovim. `sees_…` waits for what Neovim shows."""
+
+    def __init__(self, hands: Hands) -> None:
+        self._hands = hands
+
+    async def _do(self, function: str, *arguments: object) -> Value:
+        """Call a function of the Lua module `person`, without the arguments that are None; return its result."""
+        # None would come as `vim.NIL`, which is true.
+        given = [each for each in arguments if each is not None]
+        return await self._hands.lua(f"return require('person').{function}(...)", *given)
+
+    # -- what the person does
+
+    async def run(self, program: object, **more: object) -> int:
+        """Start a Python program in nvim-dap; return nvim-dap's id of the session once it is initialized.
+
+        `more` are keys of the configuration.
+        """
+        config: Mapping[str, object] = {
+            "type": "python",
+            "request": "launch",
+            "name": Path(str(program)).name,
+            "program": str(program),
+            "console": "internalConsole",
+            **more,
+        }
+        await self._do("run", config)
+        return (await self._hands.wait_for_notification("initialized"))[0]
+
+    async def opens(self, path: Path, line: int = 1) -> None:
+        """Show a file in the current window, with the cursor at a line."""
+        await self._do("open", str(path), line)
+
+    async def breaks_at(self, path: Path, line: int, condition: str | None = None) -> None:
+        """Go to a line and set a breakpoint there."""
+        await self._do("breakpoint", str(path), line, condition)
+
+    async def types(self, keys: str) -> None:
+        """Press keys."""
+        await self._hands.keys(keys)
+
+    async def pauses(self) -> None:
+        """Press no key for so long that dapeer moves what the person sees again."""
+        await self._do("pause")
+
+    # -- what the person sees
+
+    async def sees(self, kind: str) -> None:
+        """Wait until Neovim has told this."""
+        await self._hands.wait_for_notification(kind)
+
+    async def sees_stop(self, line: int) -> None:
+        """Wait until nvim-dap has shown a stop at this line."""
+        while (await self._hands.wait_for_notification("stopped"))[1] != line:
+            pass
+
+    async def sees_end(self) -> int:
+        """Wait until nvim-dap has closed a session; return its id."""
+        return (await self._hands.wait_for_notification("ended"))[0]
+
+    async def screen(self) -> str:
+        """Return what the window shows: the lines that have a sign or the cursor."""
+        return "\n".join(
+            f"{signs:3} {number:3}  {code}{'      ← cursor' if cursor else ''}"
+            for number, signs, code, cursor in await self._do("sees")
+        )
+
+    async def looks(self, lines: int) -> list[str]:
+        """Return the first lines of the screen, as they are."""
+        return list(await self._do("looks", lines))
+
+    async def log(self) -> list[str]:
+        """Return what `:Dapeer log` shows."""
+        return list(await self._hands.lua("return require('dapeer.person.actions').lines()"))
+
+
+# The Neovim of `dapeer demo --nvim`: a real one with a real nvim-dap, and somebody's place at it.
+
+
+SECONDS_TO_WAIT: Final = 30.0
+"""Seconds that anything may take, on a slow machine."""
+SECONDS_TO_QUIT: Final = 3.0
+"""Seconds that Neovim has to quit."""
+SCREEN: Final = (120, 40)
+"""Columns and rows: nothing that is said here needs more, or Neovim would ask for a key."""
+
+PRINT_READY: Final = "lua io.stderr:write('ready\\n')"
+SET_UP: Final = """
+local file, python, channel = ...
+local person = dofile(file)
+package.loaded.person = person
+vim.g.loaded_python3_provider = 0
+require('dapeer').setup({})
+person.adapters(python, function(...)
+  pcall(vim.rpcnotify, channel, ...)
+end)
+"""
+
+
+class Seat:
+    """A person's place at a Neovim: its keyboard and its screen."""
+
+    def __init__(self, socket: str) -> None:
+        """Keep the socket where the Neovim listens; `connect` connects."""
+        self.socket = socket
+        """Where the Neovim listens."""
+        self._notifications: defaultdict[str, Mailbox[list[Value]]] = defaultdict(
+            Mailbox[list[Value]]
+        )
+        self._neovim: Neovim
+
+    async def connect(self) -> None:
+        """Connect keyboard and screen."""
+        self._neovim = await Neovim.connect(self.socket, self._take)
+        await self._neovim.request("nvim_ui_attach", *SCREEN, {"rgb": True})
+        await self.configure(SET_UP, str(LUA))
+
+    async def configure(self, lua: str, *arguments: object) -> None:
+        """Run Lua in Neovim; its `...` are `arguments`, this Python's path, and this RPC channel's number."""
+        await self.lua(lua, *arguments, sys.executable, self._neovim.channel)
+
+    async def lua(self, code: str, *arguments: object) -> Value:
+        """Run Lua there; `...` are the arguments. Return what it returns."""
+        return await self._neovim.call(code, *arguments, seconds=SECONDS_TO_WAIT)
+
+    async def keys(self, keys: str) -> None:
+        """Press keys."""
+        await self._neovim.request("nvim_input", keys)
+
+    async def wait_for_notification(self, kind: str) -> list[Value]:
+        """Wait for the next notification of a kind from Neovim, and return its arguments.
+
+        Raises:
+            Evidence: None comes within `SECONDS_TO_WAIT`.
+        """
+        try:
+            with anyio.fail_after(SECONDS_TO_WAIT):
+                return await self._notifications[kind].take()
+        except TimeoutError:
+            raise Evidence(f"Neovim should show: {kind}") from None
+
+    async def is_at(self, text: str) -> None:
+        """Wait until the line at Neovim's cursor is this text.
+
+        Raises:
+            TimeoutError: It is not within `SECONDS_TO_WAIT`.
+        """
+        with anyio.fail_after(SECONDS_TO_WAIT):
+            while await self.lua("return vim.api.nvim_get_current_line()") != text:
+                pass  # each question lets Neovim's loop turn once
+
+    async def waits_for_a_key(self) -> str:
+        """Wait until Neovim waits for a key, and return the clause that says so.
+
+        Raises:
+            TimeoutError: It does not within `SECONDS_TO_WAIT`.
+        """
+        with anyio.fail_after(SECONDS_TO_WAIT):
+            while not (state := await self._neovim.state()):
+                pass  # each question lets Neovim's loop turn once
+        return state
+
+    async def leave(self) -> None:
+        """Quit Neovim, from whatever it waits for, and close the connection."""
+        await self.keys("<C-\\><C-n>")
+        self._neovim.send("vim.cmd('qall!')")
+        with anyio.move_on_after(SECONDS_TO_QUIT):
+            await self._neovim.closed.wait()
+        await self._neovim.aclose()
+
+    def _take(self, name: str, arguments: list[Value]) -> None:
+        """Keep the arguments of a notification for who waits for its kind; redraws are dropped."""
+        if name != "redraw":
+            self._notifications[name].put(arguments)
+
+
+@asynccontextmanager
+async def seated(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat]:
+    """Start a Neovim in a folder with nvim-dap, yield a scripted person's place at it, and end it.
+
+    `nvim` is its executable, `nvim_dap` the plugin's folder.
+
+    Raises:
+        Evidence: It does not start.
+    """
+    with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as place:
+        socket = str(Path(place) / "nvim")
+        async with _running(nvim, nvim_dap, socket, folder):
+            seat = Seat(socket)
+            await seat.connect()
+            try:
+                yield seat
+            finally:
+                await seat.leave()
+
+
+@asynccontextmanager
+async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> AsyncGenerator[None]:
+    """Start an embedded Neovim that listens at `socket`, and after the body wait for its end, or kill it.
+
+    Raises:
+        Evidence: It does not start.
+    """
+    plugins = f"set runtimepath^={plugin_folder()},{nvim_dap}"
+    start = [nvim, "--clean", "-n", "--headless", "--embed", "--listen", socket]
+    # An embedded Neovim ends with its stdin, so also when this process is killed.
+    process = await asyncio.create_subprocess_exec(
+        *start, "--cmd", plugins, "-c", PRINT_READY,
+        cwd=folder,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        with anyio.fail_after(SECONDS_TO_WAIT):
+            line = await process.stderr.readline() if process.stderr else b""
+        if line != b"ready\n":
+            raise Evidence(f"Neovim should start, but says: {line.decode(errors='replace')}")
+        yield
+    finally:
+        try:
+            with anyio.fail_after(SECONDS_TO_QUIT):
+                await process.wait()
+        except TimeoutError:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
 
 SHOP = program()
 ADD, TOTAL, READY = (line_of(SHOP, marker) for marker in ("add", "total", "order_ready"))

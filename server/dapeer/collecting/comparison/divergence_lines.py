@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.base.sources import relative
-from dapeer.collecting.comparison.divergence import Parting, RunComparison
-from dapeer.collecting.comparison.run_rows import ColumnNumbers, RunRows
+from dapeer.collecting.comparison.divergence import ColumnNumbers, Parting, RunComparison, RunRows
 from dapeer.collecting.rows.collection import Point
 from dapeer.collecting.text.call_lines import FUNCTION, as_text
 from dapeer.collecting.text.column_lines import value

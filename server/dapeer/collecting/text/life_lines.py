@@ -11,9 +11,8 @@ from typing import Any
 from dapeer.base.sources import line_text
 from dapeer.base.text.fitting import fitted
 from dapeer.collecting.rows.table import FAILED, CollectedRow
-from dapeer.collecting.text.call_lines import RESULT
-from dapeer.collecting.text.kinds import kind
-from dapeer.collecting.text.repeats import RepeatedPart, repeats
+from dapeer.collecting.text.call_lines import RESULT, RepeatedPart, repeats
+from dapeer.collecting.text.columns import kind
 
 FIRST_LINES, LAST_LINES = 40, 15
 """Lines that are shown of a long life, from its begin and before its end."""

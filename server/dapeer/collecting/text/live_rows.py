@@ -12,7 +12,7 @@ from dapeer.base.text.fitting import fitted
 from dapeer.collecting.rows.collection import Collection
 from dapeer.collecting.rows.table import Table
 from dapeer.collecting.text.column_lines import ODD_ROWS, shown_columns, value
-from dapeer.collecting.text.row_filter import value_of
+from dapeer.collecting.text.row_listing import value_of
 from dapeer.collecting.text.summary import readable, title
 
 LAST_ROWS = 12

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import operator
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Final, Literal, cast
 
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.collection import OF_CALLS
@@ -20,7 +22,282 @@ from dapeer.collecting.text.column_lines import (
     odd_rows,
     shown_columns,
 )
-from dapeer.collecting.text.row_filter import Matcher, matching, value_of
+
+# Which collected rows somebody wants to see: an expression over their columns. Pure.
+#
+# It is read as Python writes expressions, and only compares and reckons: it calls no functions but `TEXT_FUNCTIONS`, and is run by nobody but us.
+
+CellValue = object
+Matcher = Callable[[str, Sequence[str]], Sequence[str]]
+"""Returns those of some texts in which a regular expression is found.
+
+It raises `ArgumentError` where that is none, or takes too long.
+"""
+Reads = Callable[[int], CellValue]
+"""Returns the value of a part of the expression in a row, by the row's index."""
+
+MAX_EXPRESSION_CHARS: Final = 1000
+"""Characters of an expression."""
+MAX_LEVELS: Final = 50
+"""Parts of an expression within each other."""
+
+TEXT_FUNCTIONS: Final = ("startswith", "endswith", "matches")
+"""Called as `name.startswith('a')`, or as `startswith(name, 'a')`."""
+_COMPARES: Final[Mapping[type[ast.cmpop], Callable[[CellValue, CellValue], bool]]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,  # type: ignore[dict-item]
+    ast.LtE: operator.le,  # type: ignore[dict-item]
+    ast.Gt: operator.gt,  # type: ignore[dict-item]
+    ast.GtE: operator.ge,  # type: ignore[dict-item]
+    ast.Is: operator.eq,
+    ast.IsNot: operator.ne,
+    ast.In: lambda one, other: _is_in(one, other),  # noqa: PLW0108 - it is defined below
+    ast.NotIn: lambda one, other: not _is_in(one, other),
+}
+_RECKONS: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = {
+    ast.Add: lambda one, other: one + other,
+    ast.Sub: lambda one, other: one - other,
+    ast.Mult: lambda one, other: one * other,
+    ast.Div: lambda one, other: one / other,
+    ast.FloorDiv: lambda one, other: one // other,
+    ast.Mod: lambda one, other: one % other,
+}
+_NAMED: Final = {
+    "None": None,
+    "True": True,
+    "False": False,
+    "null": None,
+    "true": True,
+    "false": False,
+    "nil": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """What an expression could not be evaluated for; equal to its text only."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the error."""
+        return self.text
+
+
+def value_of(cell: str) -> CellValue:
+    """Return what a cell says, as far as it is plain: a number, a text, nothing; else its text.
+
+    The `Error` of a failed evaluation is returned as that.
+
+    >>> value_of("3"), value_of("'a'"), value_of("None"), value_of("[1]")
+    (3, 'a', None, '[1]')
+    """
+    if cell.startswith(FAILED):
+        return Error(cell[1:])
+    if cell in _NAMED:
+        return _NAMED[cell]
+    if cell[:1] in "'\"" and len(cell) > 1 and cell[-1] == cell[0]:
+        return cell[1:-1]
+    for number in (int, float):
+        try:
+            return number(cell)
+        except ValueError:
+            continue
+    return cell
+
+
+def _is_in(one: CellValue, other: CellValue) -> bool:
+    """Return whether a value is in a tuple, or its text in the text of any other value."""
+    return one in other if isinstance(other, tuple) else f"{one}" in f"{other}"
+
+
+def matching(
+    expression: str, columns: Mapping[str, Sequence[CellValue]], count: int, matcher: Matcher
+) -> list[int]:
+    """Return the indices of the rows for which a filter expression holds, out of `count` rows.
+
+    `columns` has the values of each column, by the name that the expression uses (`c1`, `c2` … among them). A row whose values cannot be
+    compared is left out. `matcher` searches regular expressions.
+
+    Raises:
+        ArgumentError: It is no such expression.
+    """
+    holds = _read(expression, columns, matcher)
+    found: list[int] = []
+    for index in range(count):
+        try:
+            if holds(index):
+                found.append(index)
+        except (TypeError, ValueError, ArithmeticError):
+            continue
+    return found
+
+
+def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> Reads:
+    """Return a function that tells of a row's index whether the expression holds there.
+
+    Raises:
+        ArgumentError: The expression is too long, does not parse, or has what a filter has not.
+    """
+    try:
+        if len(expression) > MAX_EXPRESSION_CHARS:
+            raise ArgumentError(
+                f"The filter is longer than {MAX_EXPRESSION_CHARS} characters.", "Shorten it."
+            )
+        tree = ast.parse(expression.strip(), mode="eval").body
+        return _Reader(columns, matcher).read(tree, 0)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = getattr(error, "msg", None) or "it cannot be read"
+        raise ArgumentError(f"The filter does not parse: {reason}.", _hint(columns)) from error
+
+
+def _hint(columns: Mapping[str, Sequence[CellValue]]) -> str:
+    """Return the advice of an error: the columns and words that a filter may use."""
+    names = ", ".join(f"`{name}`" for name in columns)
+    return f"Compare columns ({names}), with and, or, not, in, {', '.join(TEXT_FUNCTIONS)}."
+
+
+def named(text: str) -> str:
+    """Return an expression in Python's normal form, or stripped, if it is not Python's."""
+    try:
+        return ast.unparse(ast.parse(text.strip(), mode="eval"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text.strip()
+
+
+class _Reader:
+    """Makes of an expression's syntax tree a function that gives its value in a row."""
+
+    def __init__(self, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> None:
+        """Read the values of `columns`, which are found by the normal form of their names."""
+        self._columns = columns
+        self._matcher = matcher
+        self._by_name = {named(name): values for name, values in columns.items()}
+
+    def read(self, node: ast.expr, depth: int) -> Reads:
+        """Return a function that gives the value of a part of an expression in a row, by the row's index.
+
+        `depth` is how deep the part is nested.
+
+        Raises:
+            ArgumentError: It is nested too deeply, or has what a filter has not.
+        """
+        column = self._by_name.get(ast.unparse(node))
+        if column is not None:
+            return column.__getitem__
+        if depth > MAX_LEVELS:
+            raise ArgumentError("The filter is nested too deeply.", "Make it flatter.")
+        match node:
+            case ast.Constant(value=value):
+                return lambda _: value
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                read = [self.read(each, depth + 1) for each in parts]
+                return lambda index: tuple(each(index) for each in read)
+            case ast.BoolOp():
+                return self._either(node, depth)
+            case ast.UnaryOp():
+                return self._unary(node, depth)
+            case ast.Compare():
+                return self._compared(node, depth)
+            case _:
+                return self._computed(node, depth)
+
+    def _computed(self, node: ast.expr, depth: int) -> Reads:
+        """Return what reads an arithmetic operation, or a call of one of `TEXT_FUNCTIONS`.
+
+        Raises:
+            ArgumentError: It is neither.
+        """
+        match node:
+            case ast.BinOp() if type(node.op) in _RECKONS:
+                return self._reckoned(node, depth)
+            case (
+                ast.Call(func=ast.Attribute(value=text, attr=name), args=[other], keywords=[])
+                | ast.Call(func=ast.Name(id=name), args=[text, other], keywords=[])
+            ) if name in TEXT_FUNCTIONS:
+                return self._text(name, text, other, depth)
+            case _:
+                what = ast.unparse(node)[:60]
+                raise ArgumentError(f"The filter knows no `{what}`.", _hint(self._columns))
+
+    def _either(self, node: ast.BoolOp, depth: int) -> Reads:
+        """Return what reads an `and` or `or`."""
+        parts = [self.read(each, depth + 1) for each in node.values]
+        combine = all if isinstance(node.op, ast.And) else any
+        return lambda index: combine(part(index) for part in parts)
+
+    def _text(self, name: str, text: ast.expr, other: ast.expr, depth: int) -> Reads:
+        """Return what tells whether a text begins or ends with another, or matches a pattern.
+
+        Raises:
+            ArgumentError: `matches` has no column or no literal pattern.
+        """
+        part, with_what = self.read(text, depth + 1), self.read(other, depth + 1)
+        if name != "matches":
+            compare = str.startswith if name == "startswith" else str.endswith
+            return lambda index: compare(f"{part(index)}", _texts(with_what(index)))
+        column = self._by_name.get(ast.unparse(text))
+        if (
+            column is None
+            or not isinstance(other, ast.Constant)
+            or not isinstance(other.value, str)
+        ):
+            raise ArgumentError(
+                "`matches` takes a column and a pattern.", "Such as name.matches('^c0[0-9]+$')."
+            )
+        found = frozenset(self._matcher(other.value, [*{f"{each}" for each in column}]))
+        return lambda index: f"{column[index]}" in found
+
+    def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
+        """Return what reads a `not` or a negative number.
+
+        Raises:
+            ArgumentError: It is another operator.
+        """
+        part = self.read(node.operand, depth + 1)
+        if isinstance(node.op, ast.Not):
+            return lambda index: not part(index)
+        if isinstance(node.op, ast.USub):
+            return lambda index: -_number(part(index))
+        raise ArgumentError("The filter knows no such sign.", _hint(self._columns))
+
+    def _compared(self, node: ast.Compare, depth: int) -> Reads:
+        """Return what reads a comparison, which may have several parts as in `a < b < c`."""
+        parts = [self.read(each, depth + 1) for each in (node.left, *node.comparators)]
+        compares = [_COMPARES[type(each)] for each in node.ops]
+
+        def compared(index: int) -> bool:
+            """Return whether the comparison holds in a row."""
+            values = [part(index) for part in parts]
+            pairs = zip(compares, values, values[1:], strict=False)
+            return all(compare(one, other) for compare, one, other in pairs)
+
+        return compared
+
+    def _reckoned(self, node: ast.BinOp, depth: int) -> Reads:
+        """Return what reads an arithmetic operation of two numbers."""
+        left, right = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
+        reckon = _RECKONS[type(node.op)]
+        return lambda index: reckon(_number(left(index)), _number(right(index)))
+
+
+def _texts(value: CellValue) -> str | tuple[str, ...]:
+    """Return a value's text, or those of a tuple's values."""
+    parts = cast("tuple[CellValue, ...]", value) if isinstance(value, tuple) else None
+    return f"{value}" if parts is None else tuple(f"{each}" for each in parts)
+
+
+def _number(value: CellValue) -> float:
+    """Return a value that is a number.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if not isinstance(value, int | float):
+        raise TypeError
+    return value
+
 
 By = Literal["thread", "task", "caller", "process", "function"]
 MAX_LISTED_ROWS = 40

@@ -8,9 +8,8 @@ from dapeer.base.errors import ArgumentError, NoSession
 from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
-from dapeer.collecting.comparison.divergence import RunComparison, compare_runs
+from dapeer.collecting.comparison.divergence import RunComparison, compare_runs, places, rows_of_run
 from dapeer.collecting.comparison.divergence_lines import Compared
-from dapeer.collecting.comparison.run_rows import places, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import Point
 from dapeer.sessions.core.session import Session

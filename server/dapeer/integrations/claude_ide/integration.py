@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from collections import defaultdict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -16,7 +17,6 @@ from anyio.abc import TaskGroup
 from dapeer.base.errors import NoNeovim
 from dapeer.base.json_types import Json
 from dapeer.integrations.claude_ide.editor import Editor
-from dapeer.integrations.claude_ide.ide import Ide
 from dapeer.mcp.server.integration import Integration, IntegrationContext
 from dapeer.peers import Peer
 from dapeer.tools.base.call import Reply
@@ -24,6 +24,39 @@ from dapeer.tools.lua import PREFIX, NeovimTool
 
 if TYPE_CHECKING:
     from dapeer.integrations.claude_ide.service import Service
+
+# What a Neovim wants to be for Claude Code, and what Claude Code is notified of.
+
+
+class Ide:
+    """The wish of one Neovim to be an IDE."""
+
+    def __init__(self) -> None:
+        self.core: int | None = None
+        """The process that is to serve it, if any: several may be attached, and one serves."""
+        self.cwd = ""
+        """The directory of the whole Neovim now."""
+        self._notify: Callable[[str, Json], None] | None = None
+
+    @contextlib.contextmanager
+    def notifying(self, notify: Callable[[str, Json], None]) -> Generator[None]:
+        """Send Neovim's notifications for Claude Code to `notify`, method and parameters, while the body runs."""
+        self._notify = notify
+        try:
+            yield
+        finally:
+            self._notify = None
+
+    def take(self, wish: Json) -> None:
+        """Set `core` and `cwd` from a notification of Neovim's; without a `cwd`, the last one stays."""
+        self.core = wish.get("core")
+        self.cwd = str(wish.get("cwd") or self.cwd)
+
+    def pass_on(self, method: str, params: Json) -> None:
+        """Pass a notification to the function of `notifying`; outside of it, the notification is dropped."""
+        if self._notify:
+            self._notify(method, params)
+
 
 log = logging.getLogger(__name__)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import itertools
 import json
 import logging
 import os
 import secrets
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +20,7 @@ import anyio
 import mcp.types as t
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
@@ -26,14 +29,205 @@ from websockets.typing import Subprotocol
 
 import dapeer
 from dapeer.base.connections import LOOPBACK
-from dapeer.base.errors import DapeerError
-from dapeer.base.json_types import Json
+from dapeer.base.errors import ArgumentError, DapeerError
+from dapeer.base.json_types import Json, as_object
 from dapeer.base.system import folder_names
+from dapeer.base.system.process_table import is_running
 from dapeer.integrations.claude_ide.editor import Editor
-from dapeer.integrations.claude_ide.lock_files import Lock, announcing, folders
-from dapeer.integrations.claude_ide.tools import call_editor_tool, listed
-from dapeer.mcp.server.calls import Calls
+from dapeer.mcp.server.toolbox import Calls
 from dapeer.mcp.transports.jsonl import Complaint, encode_message, parse_message
+
+# The files by which Claude Code finds an IDE: one for each port, in a folder of its own.
+
+CONFIG: Final = "CLAUDE_CONFIG_DIR"
+OURS: Final = "dapeer"
+"""The key of the process that has written a file; files of others have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """What a lock file says."""
+
+    port: int
+    token: str
+    pid: int
+    """Of the IDE. Claude Code removes the file when this process has ended."""
+    folders: Callable[[], Sequence[str]]
+    """Returns the directories: Claude Code connects by itself if one of them holds its own."""
+
+
+def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
+    """Return the folders for lock files: that of `CLAUDE_CONFIG_DIR`, if it is set, and that in `home`.
+
+    Older versions of Claude Code read the second one only.
+    """
+    moved = environment.get(CONFIG)
+    found = [Path(moved) / "ide"] if moved else []
+    return [*found, home / ".claude" / "ide"]
+
+
+@contextmanager
+def announcing(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
+    """Keep a lock file in each folder of `where` while the body runs, readable by this user alone.
+
+    The `with` gives a function that writes the files anew, after the lock's folders have changed. The folders are created
+    if necessary, and files of ended processes of ours removed.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    paths = [folder / f"{lock.port}.lock" for folder in where]
+
+    def write() -> None:
+        for path in paths:
+            _lock_files_write(path, _text(lock))
+
+    try:
+        for folder in where:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            sweep(folder)
+        write()
+        yield write
+    finally:
+        for path in paths:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def sweep(folder: Path) -> None:
+    """Remove the lock files in a folder that ended processes of dapeer have left; files of others stay."""
+    for path in folder.glob("*.lock"):
+        with contextlib.suppress(OSError, ValueError):
+            content: object = json.loads(path.read_bytes())
+            pid = as_object(content).get(OURS)
+            if isinstance(pid, int) and not is_running(pid):
+                path.unlink()
+
+
+def _text(lock: Lock) -> str:
+    """Return the content of a lock file, as JSON."""
+    content = {
+        "pid": lock.pid,
+        "workspaceFolders": list(lock.folders()),
+        "ideName": "Neovim",
+        "transport": "ws",
+        "runningInWindows": False,
+        "authToken": lock.token,
+        OURS: os.getpid(),
+    }
+    return json.dumps(content)
+
+
+def _lock_files_write(path: Path, text: str) -> None:
+    """Replace a file by a text, readable by this user alone: a reader sees all of it or the old one.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    # A reader sees the whole of it or nothing, and nobody else ever sees the token.
+    beside = path.with_suffix(f".{os.getpid()}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    beside.replace(path)
+
+
+# The tools that Claude Code calls of an IDE: their schemas, and their calls.
+
+_TEXT: Final = {"type": "string"}
+_FILE: Final = {"type": "object", "properties": {"filePath": _TEXT}, "required": ["filePath"]}
+_NOTHING: Final[Json] = {"type": "object", "properties": {}}
+
+Method = Callable[[Editor, Json], Awaitable[list[str]]]
+
+TOOLS: Final[dict[str, tuple[Method, str, Json]]] = {
+    "openDiff": (
+        Editor.open_diff,
+        "Show a proposed text of a file in Neovim, and wait for the person's decision",
+        {
+            "type": "object",
+            "properties": {
+                "old_file_path": _TEXT,
+                "new_file_path": _TEXT,
+                "new_file_contents": _TEXT,
+                "tab_name": _TEXT,
+            },
+            "required": ["new_file_path", "new_file_contents"],
+        },
+    ),
+    "close_tab": (
+        Editor.close_tab,
+        "Close a diff",
+        {"type": "object", "properties": {"tab_name": _TEXT}, "required": ["tab_name"]},
+    ),
+    "closeAllDiffTabs": (Editor.close_all_diff_tabs, "Close all diffs", _NOTHING),
+    "openFile": (
+        Editor.open_file,
+        "Show a file in Neovim",
+        {
+            "type": "object",
+            "properties": {
+                "filePath": _TEXT,
+                "startText": _TEXT,
+                "endText": _TEXT,
+                "makeFrontmost": {"type": "boolean"},
+            },
+            "required": ["filePath"],
+        },
+    ),
+    "getDiagnostics": (
+        Editor.get_diagnostics,
+        "List errors and warnings that Neovim has of a file, or of all files",
+        {"type": "object", "properties": {"uri": _TEXT}},
+    ),
+    "getCurrentSelection": (Editor.get_current_selection, "What is selected", _NOTHING),
+    "getLatestSelection": (Editor.get_latest_selection, "What was selected last", _NOTHING),
+    "getOpenEditors": (Editor.get_open_editors, "List the open files", _NOTHING),
+    "getWorkspaceFolders": (Editor.get_workspace_folders, "Neovim's directory", _NOTHING),
+    "checkDocumentDirty": (Editor.check_document_dirty, "Unsaved changes?", _FILE),
+    "saveDocument": (Editor.save_document, "Save a file", _FILE),
+}
+"""By the name that Claude Code calls. Its model sees `getDiagnostics` alone."""
+
+
+def listed() -> t.ListToolsResult:
+    """Return the list of the tools of `TOOLS`, in MCP's form."""
+    return t.ListToolsResult(
+        tools=[
+            t.Tool(name=name, description=description, input_schema=dict(schema))
+            for name, (_, description, schema) in TOOLS.items()
+        ]
+    )
+
+
+async def call_editor_tool(editor: Editor, name: str, arguments: Json) -> t.CallToolResult:
+    """Run a tool of `TOOLS` on an editor, and return its texts as a result.
+
+    An error of Neovim's is a failed result.
+
+    Raises:
+        MCPError: There is no such tool, or an argument is missing or wrong.
+    """
+    if name not in TOOLS:
+        raise MCPError(t.INVALID_PARAMS, f"There is no tool {name}.")
+    method, _, schema = TOOLS[name]
+    missing = [one for one in schema.get("required", ()) if arguments.get(one) is None]
+    if missing:
+        raise MCPError(t.INVALID_PARAMS, f"{name} needs `{missing[0]}`.")
+    try:
+        return _result(await method(editor, arguments))
+    except ArgumentError as error:
+        raise MCPError(t.INVALID_PARAMS, str(error)) from error
+    except DapeerError as error:
+        return _result([str(error)], failed=True)
+
+
+def _result(texts: Sequence[str], *, failed: bool = False) -> t.CallToolResult:
+    """Return texts as the result of a tool's call."""
+    return t.CallToolResult(
+        content=[t.TextContent(type="text", text=text) for text in texts], is_error=failed
+    )
+
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ def register(arguments: argparse.Namespace) -> int:
     import anyio
 
     from dapeer.integrations.opencode.client import OpenCode, opencode_url
-    from dapeer.integrations.opencode.registrations.registration import register
+    from dapeer.integrations.opencode.registrations.registrations import register
     from dapeer.mcp.rendezvous import announcement
     from dapeer.mcp.server.integration import Core
 

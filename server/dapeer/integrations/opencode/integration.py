@@ -2,22 +2,272 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+import base64
+import binascii
+import logging
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
 
 import anyio
 import mcp.types as t
+from anyio.abc import TaskGroup
 
 from dapeer.base.json_types import Json
-from dapeer.integrations.opencode import skills
 from dapeer.integrations.opencode.catalogue import Catalogue
-from dapeer.integrations.opencode.client import OpenCode
-from dapeer.integrations.opencode.registrations.registrations import Use
-from dapeer.integrations.opencode.servers import Servers
+from dapeer.integrations.opencode.client import USERNAME, OpenCode, is_here
+from dapeer.integrations.opencode.registrations.registrations import (
+    SECONDS_TO_LEAVE,
+    Registrations,
+    Report,
+    Use,
+)
 from dapeer.integrations.opencode.tools import TOOLS
-from dapeer.mcp.server.integration import Integration, IntegrationContext
+from dapeer.integrations.variables import OPENCODE_PASSWORD
+from dapeer.mcp.server.integration import Core, Integration, IntegrationContext
 from dapeer.peers import Peer
 from dapeer.tools.base.call import AnyTool
+
+# The known OpenCode servers: one that was named at the start, and those that Neovims report.
+
+log = logging.getLogger(__name__)
+
+
+class Servers:
+    """The servers; each is listened to while it is known.
+
+    Args:
+        project: The directory whose skills are listed.
+        tasks: Runs the listeners.
+        named: The server named at the start. It is preferred.
+        core: This server's own address, to be registered where a Neovim wants it; None: it serves no HTTP.
+    """
+
+    def __init__(
+        self,
+        project: Path,
+        tasks: TaskGroup,
+        named: OpenCode | None,
+        core: Core | None = None,
+    ) -> None:
+        self._project = project
+        self._tasks = tasks
+        self._named = named
+        self._core = core
+        self._known: dict[str, Catalogue] = {}
+        """By the Neovim that has reported it, the newest last."""
+        self._watches: dict[str, anyio.CancelScope] = {}
+        self._uses: dict[str, Use] = {}
+        """By the Neovim that has reported it."""
+        self._registrations: dict[str, Registrations] = {}
+        """By the same."""
+        self._listeners: list[Callable[[], None]] = []
+
+    def open(self) -> None:
+        """Begin to listen to the server that was named at the start, if there is one."""
+        if self._named:
+            self._take("", self._named)
+
+    async def leave(self) -> None:
+        """Remove all registrations, for at most `SECONDS_TO_LEAVE`; to be called before this process ends."""
+        with anyio.move_on_after(SECONDS_TO_LEAVE):
+            for each in self._registrations.values():
+                await each.leave()
+
+    @property
+    def current(self) -> Catalogue | None:
+        """The catalogue of the server named at the start, else of the one reported last; None: none is known."""
+        return self._known.get("") or next(reversed(self._known.values()), None)
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` when another server is the current one, or its skills are others."""
+        self._listeners.append(listener)
+
+    def set_use(self, who: str, use: Use, report: Report) -> None:
+        """Note which OpenCode server a Neovim uses now, listen to it, and have the core registered.
+
+        The core is registered where the Neovim wants it. A server on another machine is refused, which is reported: it gets neither
+        password nor token.
+
+        Args:
+            who: The address of the Neovim.
+            use: The OpenCode server, and what is to be registered there; an empty URL: none any more.
+            report: Takes what becomes of the registrations.
+        """
+        if use.url and not is_here(use.url):
+            self._refuse(use, report)
+            use = Use()
+        before, self._uses[who] = self._uses.get(who, Use()), use
+        credentials = _credentials(use.authorization) if use.authorization else {}
+        self._register(who, use, credentials, report)
+        if (before.url, before.authorization) != (use.url, use.authorization):
+            self._leave(who)
+            if use.url:
+                registrations = self._registrations.get(who)
+                on_event = registrations.on_event if registrations else None
+                self._take(who, OpenCode(use.url, credentials), on_event)
+            self._changed()
+
+    def forget(self, who: str) -> None:
+        """Note that a Neovim is no longer attached, and stop listening to its server.
+
+        What is registered stays until this process ends. `who` is the Neovim's address.
+        """
+        if who in self._registrations:
+            self._registrations[who].forget_reports()
+        if self._uses.pop(who, Use()).url:
+            self._leave(who)
+            self._changed()
+
+    def _refuse(self, use: Use, report: Report) -> None:
+        """Report that a server on another machine gets neither password nor token.
+
+        Nothing is reported unless it was to have this core.
+        """
+        if self._core is not None and use.core == self._core.url:
+            problem = f"OpenCode is on another machine ({use.url}), where it cannot reach the tools: see :help dapeer-opencode."
+            for directory in use.directories:
+                about = {"url": use.url, "directory": directory}
+                report({**about, "state": "failed", "problem": problem})
+
+    def _register(self, who: str, use: Use, credentials: Mapping[str, str], report: Report) -> None:
+        """Have the core registered where a Neovim wants it; nothing happens if this server has no HTTP."""
+        if self._core is None:
+            return
+        if who not in self._registrations:
+            self._registrations[who] = Registrations(self._tasks, self._core)
+        self._registrations[who].want(use, lambda: OpenCode(use.url, credentials), report)
+
+    def _take(
+        self, who: str, opencode: OpenCode, listener: Callable[[Json], None] | None = None
+    ) -> None:
+        """Begin to listen to a server, in a task, as that of a Neovim (empty: as the one named at the start).
+
+        `listener` gets the events after which an earlier answer may not be true any more.
+        """
+        catalogue = Catalogue(opencode, self._project, self._changed, listener)
+        self._known[who] = catalogue
+        scope = self._watches[who] = anyio.CancelScope()
+        self._tasks.start_soon(_look_after, catalogue, scope)
+
+    def _leave(self, who: str) -> None:
+        """Stop listening to the server of a Neovim, if there is one."""
+        if who in self._known:
+            del self._known[who]
+            self._watches.pop(who).cancel()
+
+    def _changed(self) -> None:
+        for listener in self._listeners:
+            listener()
+
+
+async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
+    """Listen to a server until the scope is cancelled, then close its connections; an error is logged."""
+    with scope:
+        async with catalogue.opencode:
+            try:
+                await catalogue.watch()
+            except Exception:
+                # An error of an OpenCode server must not disturb debugging.
+                log.exception(
+                    "dapeer stops listening to OpenCode at %s after an error",
+                    catalogue.opencode.url,
+                )
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await catalogue.wait_for_background()
+
+
+def _credentials(authorization: str) -> dict[str, str]:
+    """Return the user and password in an Authorization header, by their variables' names.
+
+    Empty: the header is not valid, which is logged.
+    """
+    _, _, encoded = authorization.partition("Basic ")
+    try:
+        username, _, password = base64.b64decode(encoded).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        log.warning("a Neovim sent an invalid password for OpenCode")
+        return {}
+    return {USERNAME: username, OPENCODE_PASSWORD: password}
+
+
+# OpenCode's skills, each as a prompt and a resource; all from memory.
+
+Skill = Mapping[str, Any]
+
+PREFIX: Final = "opencode_"
+URI: Final = "opencode://skills/"
+GIVEN: Final = "$ARGUMENTS"
+"""The placeholder that OpenCode also uses for arguments of a skill."""
+
+_ARGUMENT = t.PromptArgument(
+    name="arguments", description="What to do with the skill", required=False
+)
+
+
+def prompt(skill: Skill) -> t.Prompt:
+    """Return a skill as a prompt of MCP's list of prompts, with one optional argument."""
+    return t.Prompt(
+        name=PREFIX + skill["name"],
+        title=skill["name"],
+        description=skill.get("description"),
+        arguments=[_ARGUMENT],
+    )
+
+
+def filled_prompt(
+    skills: Iterable[Skill], name: str, values: Mapping[str, str]
+) -> t.GetPromptResult | None:
+    """Return the text of the skill that is the prompt of this name, as MCP's prompt; None: there is none.
+
+    `values` may have `arguments`, which say what to do with the skill.
+    """
+    for skill in skills:
+        if name == PREFIX + skill["name"]:
+            text = skill_text(skill, values.get("arguments", ""))
+            message = t.PromptMessage(role="user", content=t.TextContent(text=text))
+            return t.GetPromptResult(description=skill.get("description"), messages=[message])
+    return None
+
+
+def resource(skill: Skill) -> t.Resource:
+    """Return a skill as a resource of MCP's list of resources."""
+    return t.Resource(
+        uri=uri_of(skill),
+        name=f"skill {skill['name']}",
+        description=skill.get("description"),
+        mime_type="text/markdown",
+    )
+
+
+def skill_contents(skills: Iterable[Skill], uri: str) -> t.TextResourceContents | None:
+    """Return the text of the skill at an address as the content of a resource; None: there is none."""
+    for skill in skills:
+        if uri == uri_of(skill):
+            return t.TextResourceContents(uri=uri, mime_type="text/markdown", text=skill["content"])
+    return None
+
+
+def uri_of(skill: Skill) -> str:
+    """Return the address of a skill as a resource."""
+    return URI + quote(skill["name"], safe="")
+
+
+def skill_text(skill: Skill, given: str) -> str:
+    """Return the text by which a model uses a skill, as OpenCode writes it.
+
+    `given` says what is to be done with it. `given` replaces the placeholder for arguments, or follows the text; empty: nothing is added.
+    """
+    text: str = skill["content"]
+    if GIVEN in text:
+        text = text.replace(GIVEN, given)
+    elif given:
+        text = f"{text}\n\n{given}"
+    # Its other files are named relative to it.
+    return f"{text}\n\nBase directory of this skill: {Path(skill['location']).parent}"
 
 
 class OpenCodeIntegration(Integration):
@@ -76,7 +326,7 @@ class OpenCodeIntegration(Integration):
         return self._servers.current if self._servers else None
 
     @property
-    def _skills(self) -> Sequence[skills.Skill]:
+    def _skills(self) -> Sequence[Skill]:
         return self._current.project_skills if self._current else ()
 
     @property
@@ -91,16 +341,16 @@ class OpenCodeIntegration(Integration):
 
     def prompts(self) -> Iterable[t.Prompt]:
         """Return the skills as prompts."""
-        return map(skills.prompt, self._skills)
+        return map(prompt, self._skills)
 
     def prompt(self, name: str, values: Mapping[str, str]) -> t.GetPromptResult | None:
         """Return the skill that is the prompt of this name, with its arguments; None: there is none."""
-        return skills.filled_prompt(self._skills, name, values)
+        return filled_prompt(self._skills, name, values)
 
     def resources(self) -> Iterable[t.Resource]:
         """Return the skills as resources."""
-        return map(skills.resource, self._skills)
+        return map(resource, self._skills)
 
     def resource(self, uri: str) -> t.TextResourceContents | None:
         """Return the skill at an address as the content of a resource; None: there is none."""
-        return skills.skill_contents(self._skills, uri)
+        return skill_contents(self._skills, uri)

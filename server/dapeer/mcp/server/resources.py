@@ -14,17 +14,17 @@ from mcp.shared.exceptions import MCPError
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import escaped
 from dapeer.mcp.server.callers import connection_of
-from dapeer.mcp.server.hub import Hub
-from dapeer.mcp.server.integration import Integration
-from dapeer.mcp.server.results import check_cursor, shown_resource
-from dapeer.mcp.server.uris import (
+from dapeer.mcp.server.hub import (
     OUTPUT_TEMPLATE,
     SESSION_TEMPLATE,
     SESSIONS,
+    Hub,
     output_uri,
     parse,
     session_uri,
 )
+from dapeer.mcp.server.integration import Integration
+from dapeer.mcp.server.results import check_cursor, shown_resource
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of
 from dapeer.sessions.debugger.debugger import Debugger

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar
 
+import anyio
+import anyio.lowlevel
 import mcp.types as t
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -15,21 +28,219 @@ from mcp.shared.exceptions import MCPError
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, system_error
 from dapeer.base.secrets.redaction import redacted
 from dapeer.base.system.environment import started_from
+from dapeer.base.system.tasks import BackgroundTask, Timer, later
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented
 from dapeer.mcp.server import results
 from dapeer.mcp.server.callers import asks_for_data, client_of, commands_of, count_client, focus_of
-from dapeer.mcp.server.calls import Calls, run_while_connected
 from dapeer.mcp.server.commands import environment_of, settings_of
 from dapeer.mcp.server.instructions import advice_for_unknown_tool, hidden_tools_note
 from dapeer.mcp.server.integration import Integration
-from dapeer.mcp.server.progress import Progress, Send
 from dapeer.mcp.server.scripts import SCRIPT
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.call import AnyTool, Call, ServeScript
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
+
+# The calls that are being answered: until their server is to end, or their client has left.
+
+SECONDS_TO_ANSWER: Final = 0.5
+"""For open calls once their server is to end: a Neovim that ends has just decided what was open."""
+SECONDS_TO_GIVE_UP: Final = 0.5
+"""What they may take then to stop what they do."""
+
+PRESENCE: Final = "dapeer.presence"
+"""Where the ASGI scope of a request holds whether its client is there."""
+
+T = TypeVar("T")
+
+
+class Calls:
+    """The calls that are being answered."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._none = anyio.Event()
+        self._none.set()
+        self._scopes: set[anyio.CancelScope] = set()
+
+    @contextmanager
+    def count_one(self) -> Generator[None]:
+        """Count one call more while the body answers it."""
+        if not self._count:
+            self._none = anyio.Event()
+        self._count += 1
+        try:
+            yield
+        finally:
+            self._count -= 1
+            if not self._count:
+                self._none.set()
+
+    async def run_until_given_up(self, work: Awaitable[T]) -> T | None:
+        """Await the work of a call, and return its result; None: `give_up` has cancelled it."""
+        with anyio.CancelScope() as scope:
+            self._scopes.add(scope)
+            try:
+                return await work
+            finally:
+                self._scopes.discard(scope)
+        return None
+
+    async def wait_for_none(self) -> None:
+        """Wait until all calls are answered, for at most `SECONDS_TO_ANSWER`."""
+        with anyio.move_on_after(SECONDS_TO_ANSWER):
+            await self._none.wait()
+        # What was answered last is written by now.
+        await anyio.lowlevel.checkpoint()
+
+    async def give_up(self) -> None:
+        """Cancel all calls that are still open, and wait a moment until their clients have got errors."""
+        for scope in list(self._scopes):
+            scope.cancel()
+        with anyio.move_on_after(SECONDS_TO_GIVE_UP):
+            await self.wait_for_none()
+
+
+class Presence:
+    """Whether the client of one HTTP request is still there.
+
+    In MCP up to 2025-11-25 a client that disconnects has not cancelled its request, since it may fetch the answer
+    later. dapeer keeps no answers for that, so it cancels: a question to a person must end.
+    """
+
+    def __init__(self, scope: MutableMapping[str, Any]) -> None:
+        scope[PRESENCE] = self
+        self._left = False
+        self._callbacks: list[Callable[[], None]] = []
+
+    def leave(self) -> None:
+        """Note that the client has disconnected, and call all callbacks, once."""
+        self._left = True
+        for callback in self._callbacks:
+            callback()
+        self._callbacks.clear()
+
+    def on_leave(self, callback: Callable[[], None]) -> None:
+        """Call `callback` when the client disconnects, or at once if it has."""
+        if self._left:
+            callback()
+        else:
+            self._callbacks.append(callback)
+
+
+async def run_while_connected(request: Any, work: Awaitable[T]) -> T | None:  # noqa: ANN401 - what the SDK hands on, if anything
+    """Await the work for a client's request, and return its result; cancel it if the client disconnects.
+
+    `request` is the HTTP request that the SDK hands on, or None for other transports, whose connection ends the work by itself. None is
+    returned if the client has left.
+    """
+    presence: Presence | None = getattr(request, "scope", {}).get(PRESENCE)
+    # That of a client with a connection of its own ends with the connection.
+    if presence is None:
+        return await work
+    with anyio.CancelScope() as scope:
+        presence.on_leave(scope.cancel)
+        return await work
+    return None
+
+
+# The progress notifications of one tool call.
+
+SECONDS_BETWEEN_NOTIFICATIONS: Final = 0.1
+"""Seconds between two notifications of one call, at least."""
+
+A_LITTLE: Final = 1e-6
+
+Send = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Progress so far, total if it is known, message."""
+
+
+class Progress:
+    """Reports the progress of one call to its client.
+
+    A message goes out at once, or, when the one before has just left, as soon as `SECONDS_BETWEEN_NOTIFICATIONS` have
+    passed; then only the newest counts. After `beat` seconds of silence the newest message is sent
+    again: clients give up on calls that say nothing. The number says how far the call is, where
+    it tells that; else only that there is progress. It must increase.
+
+    A call without a client that listens costs one timer and no task.
+    """
+
+    def __init__(self, send: Send, beat: float, title: str) -> None:
+        self._send = send
+        self._beat = beat
+        self._text = title
+        self._number = 0.0
+        self._done: float | None = None
+        self._total: float | None = None
+        self._unsent = False
+        self._last = -math.inf
+        self._sending: BackgroundTask[None] | None = None
+        self._timer: Timer | None = None
+
+    def __enter__(self) -> Self:
+        self._arm(self._beat)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._sending is not None:
+            self._sending.cancel()
+
+    async def __call__(
+        self, text: str, done: float | None = None, total: float | None = None
+    ) -> None:
+        """Report progress to the client, now or as soon as the pause after the last report is over.
+
+        `text` is the message; an empty one repeats the last. `done` of `total` says how far the call is; None: unknown.
+        """
+        self._text = text or self._text
+        if done is not None:
+            self._done, self._total, self._unsent = done, total, True
+        wait = self._last + SECONDS_BETWEEN_NOTIFICATIONS - anyio.current_time()
+        if wait > 0:
+            self._arm(wait)
+        else:
+            await self._report()
+
+    async def flush(self) -> None:
+        """Send how far the call has come, if a report of that is still waiting."""
+        if self._unsent:
+            await self._report()
+
+    async def _report(self) -> None:
+        """Send the newest message and number, and set the timer for the next time that the client is told."""
+        self._number = self._next()
+        self._last = anyio.current_time()
+        self._unsent = False
+        self._arm(self._beat)
+        await self._send(self._number, self._total, self._text)
+
+    def _next(self) -> float:
+        """Return the number of the next report, which is greater than the one before."""
+        if self._done is None:
+            return self._number + 1
+        # A repeated value must not look like progress.
+        is_running = self._last > -math.inf
+        return max(self._done, self._number + A_LITTLE) if is_running else self._done
+
+    def _arm(self, seconds: float) -> None:
+        """Set the timer anew: `_due` is called after `seconds`."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = later(seconds, self._due)
+
+    def _due(self) -> None:
+        """Report in the background, unless the report before is still being sent; then try again later."""
+        # A client that does not read must not pile up tasks that wait for it.
+        if self._sending is None or self._sending.done:
+            self._sending = BackgroundTask(self._report())
+        else:
+            self._arm(self._beat)
+
 
 log = logging.getLogger(__name__)
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import logging
+import resource
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
+import anyio
+import h11
+import uvicorn
 from mcp.server.sse import SseServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
@@ -15,13 +22,231 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 import dapeer
 from dapeer.base.errors import ArgumentError
-from dapeer.mcp.server.calls import Calls, Presence
 from dapeer.mcp.server.server import DapeerServer
-from dapeer.mcp.transports import connections
-from dapeer.mcp.transports.guard import Arrival, Guard, Rules
+from dapeer.mcp.server.toolbox import Calls, Presence
+from dapeer.mcp.transports.guard import LET_IN, Application, Arrival, Guard, Rules
+
+# Limits the HTTP server's connections that have not shown the token, in number and time.
+#
+# Every process of the machine can connect, and a web page can make a browser connect. So only few such
+# connections are open at a time, each with a deadline, and they cannot keep authorized clients out. Authorized
+# connections have no limits: streams stay open as long as the client wants.
+
+log = logging.getLogger(__name__)
+
+SECONDS_TO_BE_LET_IN: Final = 10.0
+"""From the connection until a request on it was authorized; then it is closed in any case."""
+SECONDS_FOR_A_HEAD: Final = 10.0
+"""From the first byte of a later request until its headers are complete."""
+SECONDS_OF_SILENCE: Final = 30.0
+"""Between two parts of a request's body."""
+SECONDS_IDLE: Final = 120
+"""That a connection stays open after an answer; uvicorn's 5 make clients reconnect all the time."""
+
+MOST_STRANGERS: Final = 128
+"""Connections on which no request has been let in yet. The oldest one makes room for the next."""
+SHARE_OF_STRANGERS: Final = 8
+"""They hold at most one of so many file descriptors that this process may have."""
+
+WAITING_TO_BE_ACCEPTED: Final = 1024
+"""Connections in the kernel's queue."""
+SECONDS_WITHOUT_DESCRIPTORS: Final = 1.0
+"""After that time it retries, because no event reports a free file descriptor."""
+SECONDS_FOR_NEWCOMERS: Final = 0.001
+SECONDS_FOR_LAST_ANSWERS: Final = 0.2
+"""That the last answers may take; a stream of the older transport never ends by itself."""
+SECONDS_TO_FINISH: Final = 1.0
+"""Timeout for the calls of a disconnected client."""
+
+_OUT_OF_DESCRIPTORS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+
+
+@asynccontextmanager
+async def serve_application(application: Application, bound: socket.socket) -> AsyncGenerator[None]:
+    """Serve an ASGI application on a bound socket while the body runs; then finish or end its requests.
+
+    uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it, logs without limit when there are
+    no file descriptors left.
+    """
+    config = _config(application)
+    state, strangers = ServerState(), Strangers(_room())
+    state.default_headers = config.encoded_headers
+    bound.setblocking(False)  # noqa: FBT003 - its one argument
+    bound.listen(WAITING_TO_BE_ACCEPTED)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(
+            _accept, bound, lambda: HttpConnection(config, state, strangers), strangers
+        )
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _finish(state)
+            tasks.cancel_scope.cancel()
+
+
+def _config(application: Application) -> uvicorn.Config:
+    """Return uvicorn's configuration for an application, loaded."""
+    config = uvicorn.Config(
+        application,
+        lifespan="off",
+        # httptools leaves blanks around header values, which MCP 2026-07-28 forbids.
+        http="h11",
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=SECONDS_IDLE,
+    )
+    config.load()
+    return config
+
+
+def _room() -> int:
+    """Return how many connections may be open at a time on which no request was authorized yet."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed == resource.RLIM_INFINITY:
+        return MOST_STRANGERS
+    return max(1, min(MOST_STRANGERS, allowed // SHARE_OF_STRANGERS))
+
+
+async def _accept(
+    bound: socket.socket, connect: Callable[[], HttpConnection], strangers: Strangers
+) -> None:
+    """Accept one connection after the other, and have the event loop serve each, until cancelled.
+
+    `connect` makes the protocol of a new connection. Without free file descriptors the oldest of the `strangers` is closed.
+    """
+    loop = asyncio.get_running_loop()
+    is_reported = False
+    while True:
+        try:
+            accepted, _ = await loop.sock_accept(bound)
+            await loop.connect_accepted_socket(connect, accepted)
+        except OSError as error:
+            # A connection that was just accepted may be about to show the token.
+            await anyio.sleep(SECONDS_FOR_NEWCOMERS)
+            if error.errno not in _OUT_OF_DESCRIPTORS or strangers.close_oldest():
+                continue
+            if not is_reported:
+                log.warning("new connections have to wait: %s", error.strerror)
+            is_reported = True
+            await anyio.sleep(SECONDS_WITHOUT_DESCRIPTORS)
+        else:
+            is_reported = False
+
+
+async def _finish(state: ServerState) -> None:
+    """Wait a moment for answers that are under way, then close all connections.
+
+    Requests that still run after that are cancelled.
+    """
+    await _ended(state.tasks, SECONDS_FOR_LAST_ANSWERS)
+    for connection in list(state.connections):
+        connection.transport.close()
+    for task in await _ended(state.tasks, SECONDS_TO_FINISH):
+        task.cancel()
+
+
+async def _ended(tasks: set[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
+    """Wait until tasks have ended, for at most `seconds`; return those that have not."""
+    return (await asyncio.wait(tasks, timeout=seconds))[1] if tasks else set()
+
+
+class Strangers:
+    """The connections on which no request has been let in yet, oldest first."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._waiting: dict[HttpConnection, None] = {}
+
+    def add(self, connection: HttpConnection) -> None:
+        """Add a new connection; if there is no room, the oldest is closed."""
+        if len(self._waiting) >= self._room:
+            self.close_oldest()
+        self._waiting[connection] = None
+
+    def remove(self, connection: HttpConnection) -> None:
+        """Forget a connection that is authorized or closed."""
+        self._waiting.pop(connection, None)
+
+    def close_oldest(self) -> bool:
+        """Close the connection that has waited longest; return whether there was any."""
+        for oldest in self._waiting:
+            oldest.hang_up()
+            self.remove(oldest)
+            return True
+        return False
+
+
+class HttpConnection(H11Protocol):
+    """One connection: a stranger's until a request on it has been let in."""
+
+    def __init__(self, config: uvicorn.Config, state: ServerState, strangers: Strangers) -> None:
+        # uvicorn hands a copy of the last one to every request, as `state` of its ASGI scope.
+        super().__init__(config, state, {LET_IN: self.let_in})
+        self._strangers = strangers
+        self._is_stranger = True
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin: the connection counts as a stranger's, and is closed unless a request is authorized in time."""
+        super().connection_made(transport)
+        self._hang_up_in(SECONDS_TO_BE_LET_IN)
+        self._strangers.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End: forget the connection and its deadline."""
+        super().connection_lost(exc)
+        self._strangers.remove(self)
+        self._cancel_deadline()
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of the client; after the first authorized request, set the deadline for the next request."""
+        super().data_received(data)
+        if not self._is_stranger:
+            self._attend()
+
+    def let_in(self) -> None:
+        """Note that a request on this connection was authorized, so that it is no stranger's any more."""
+        if self._is_stranger:
+            self._is_stranger = False
+            self._strangers.remove(self)
+            self._attend()
+
+    def hang_up(self) -> None:
+        """Close the connection without waiting for the client to read."""
+        self.transport.abort()
+
+    def _attend(self) -> None:
+        """Set a deadline for a request that is incomplete; without such a request there is none.
+
+        The deadline is for the next part of its body, or for its headers. Without such a request there is none.
+        """
+        state = self.conn.their_state
+        if state is h11.SEND_BODY:
+            self._hang_up_in(SECONDS_OF_SILENCE)
+        elif state is not h11.IDLE or not self.conn.trailing_data[0]:
+            self._cancel_deadline()
+        elif self._deadline is None:
+            self._hang_up_in(SECONDS_FOR_A_HEAD)
+
+    def _hang_up_in(self, seconds: float) -> None:
+        """Set the deadline anew: the connection is closed after `seconds`."""
+        self._cancel_deadline()
+        self._deadline = self.loop.call_later(seconds, self.hang_up)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
 
 SESSION_HEADER: Final = b"mcp-session-id"
 PAGE: Final = Path(__file__).with_name("live")
@@ -65,7 +290,7 @@ async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> Asy
     sessions = StreamableHTTPSessionManager(server)
     posts = Calls()
     guard = Guard(Arrival(_application(server, sessions, posts)), rules)
-    async with connections.serve_application(guard, bound), sessions.run():
+    async with serve_application(guard, bound), sessions.run():
         try:
             yield
         finally:
@@ -81,7 +306,7 @@ async def serve_page(
 ) -> AsyncGenerator[None]:
     """Serve the page for a person, and nothing else, on a bound socket while the body runs."""
     guard = Guard(Starlette(routes=_page(server)), rules)
-    async with connections.serve_application(guard, bound):
+    async with serve_application(guard, bound):
         try:
             yield
         finally:

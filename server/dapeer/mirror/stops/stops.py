@@ -2,17 +2,190 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
+from dapeer.base.errors import ArgumentError, StaleReference
 from dapeer.dap.messages import Body
 from dapeer.dap.requests import STEPS
-from dapeer.dap.types import StackFrame, Variable
+from dapeer.dap.types import StackFrame, StackTraceResponseBody, Variable
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.stops.handles import HandleNumbers, Handles
-from dapeer.mirror.stops.stack import Stack
 from dapeer.mirror.stops.values import KEPT_VARIABLES, Values
+
+# The ids of frames and variables that callers see: handles, counted over a session's stops. Pure.
+#
+# Adapters number frames and variables anew at each stop, some from 1 again. So that an id of an earlier stop can never be
+# mistaken for one of a later stop, callers get handles instead.
+
+HANDLES_PER_STOP = 100_000
+"""Ids that callers may be given at one stop."""
+
+Kind = Literal["frame_id", "variables_reference"]
+Target = tuple[Kind, int, int | None]
+"""The target of a handle: the adapter's id, and the frame of a scope."""
+
+
+@dataclass(slots=True)
+class HandleNumbers:
+    """Gives the numbers of a session's handles, none twice."""
+
+    given: int = 0
+    """The last number that was given."""
+
+    def another(self) -> int:
+        """Return the next number, which no handle of the session has had."""
+        self.given += 1
+        return self.given
+
+
+@dataclass(slots=True)
+class Handles:
+    """The handles of one stop: `handle_for` gives them, and `resolve` takes them back."""
+
+    numbers: HandleNumbers = field(default_factory=HandleNumbers)
+    """Of the session's handles."""
+    given_before: int = 0
+    """The last handle that was given at the stops before."""
+    _handles: dict[Target, int] = field(default_factory=dict[Target, int])
+    _targets: dict[int, Target] = field(default_factory=dict[int, Target])
+
+    def handle_for(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
+        """Return the handle of a frame or a container of variables at this stop, a new one at the first call.
+
+        `kind` says which of the two `adapters_id` is; `frame_id` is the adapter's id of the frame, given for a scope only.
+
+        Raises:
+            ArgumentError: The stop has `HANDLES_PER_STOP` handles already.
+        """
+        key = (kind, adapters_id, frame_id)
+        if key not in self._handles:
+            if len(self._handles) + 1 >= HANDLES_PER_STOP:
+                raise ArgumentError("Too many ids at one stop.", "Go on to the next stop.")
+            self._handles[key] = handle = self.numbers.another()
+            self._targets[handle] = key
+        return self._handles[key]
+
+    def resolve(self, kind: Kind, handle: int) -> int:
+        """Return the adapter's id behind a handle of this stop; `kind` says what the handle has to be of.
+
+        Raises:
+            StaleReference: The handle belongs to an earlier stop.
+            ArgumentError: There is no handle of this kind and number.
+        """
+        if 0 < handle <= self.given_before:
+            raise StaleReference(
+                f"{kind} {handle} belongs to an earlier stop; the program has run since.",
+                "Ids live for one stop only: take a new one from dap_stacktrace, dap_scopes or dap_variables.",
+            )
+        found = self._targets.get(handle)
+        if found is None or found[0] != kind:
+            raise ArgumentError(
+                f"There is no {kind} {handle} at this stop.",
+                "Take one from dap_stacktrace, dap_scopes or dap_variables, or name a variable by `path`.",
+            )
+        return found[1]
+
+    def frame_of_scope(self, handle: int) -> int | None:
+        """Return the adapter's id of the frame whose scope the handle stands for; None if it is no scope's."""
+        found = self._targets.get(handle)
+        return found[2] if found else None
+
+    def forget(self) -> None:
+        """Drop all handles of the stop, once the program has resumed; none resolves any more."""
+        self._handles.clear()
+        self._targets.clear()
+
+
+# The stacks of the threads at a stop, as far as they were fetched. Pure.
+
+KEPT_FRAMES = 20
+
+
+@dataclass(slots=True)
+class Stack:
+    """The frames of all threads, and which of them is looked at first."""
+
+    thread_id: int
+    """The thread that stopped."""
+    frames: dict[int, list[StackFrame]] = field(default_factory=dict[int, list[StackFrame]])
+    """Frames by thread id, the innermost first."""
+    total_frames: dict[int, int] = field(default_factory=dict[int, int])
+    """How many frames a thread has, where the adapter said."""
+    outer: list[StackFrame] = field(default_factory=list[StackFrame])
+    """The outermost frames of the thread that stopped, where those before them are not fetched."""
+    front: int | None = 0
+    """Number of the frame to look at first; None: the user's own is not among those that are known."""
+    outermost: StackFrame | None = None
+    """The outermost frame of the user's own code that is known of the thread that stopped."""
+
+    @property
+    def top(self) -> StackFrame | None:
+        """The frame to look at first, of the thread that stopped; None if none was fetched."""
+        frames = self.frames.get(self.thread_id)
+        return frames[self.front or 0] if frames else None
+
+    def frame(self, frame_id: int | None) -> StackFrame | None:
+        """Return a fetched frame of any thread by the adapter's id; None if it is not known."""
+        known = itertools.chain(*self.frames.values(), self.outer)
+        return next((each for each in known if each["id"] == frame_id), None)
+
+    def name_thread(self, thread_id: int) -> None:
+        """Set the thread that stopped, which its adapter had left out."""
+        self.thread_id = thread_id
+
+    def take(self, arguments: Body, body: StackTraceResponseBody) -> Sequence[StackFrame]:
+        """Add the frames of a `stackTrace` response; return those known of the thread that stopped.
+
+        `arguments` are the request's: `threadId`, `startFrame`, `levels`. Frames that do not follow the known ones directly are
+        kept in `outer`, if they reach the end of the stack. Empty if the response is of another thread.
+        """
+        thread, frames = arguments["threadId"], body.get("stackFrames", [])
+        start, levels = _part(arguments, len(frames))
+        known = self.frames.setdefault(thread, [])
+        whole = not levels or len(frames) < levels
+        if start <= len(known):
+            known[start : start + len(frames)] = frames
+        elif whole and thread == self.thread_id:
+            self.outer = frames
+        total = body.get("totalFrames")
+        if isinstance(total, int) and total >= len(known):
+            self.total_frames[thread] = total
+        elif whole and start <= len(known):
+            self.total_frames[thread] = len(known)
+        return known if thread == self.thread_id else ()
+
+    def place(self, whose: Frames, *, planned: bool) -> None:
+        """Set `front`, the number of the frame to look at first, and `outermost`, the user's outermost frame.
+
+        `whose` tells the user's frames from others. At a `planned` stop the first one is looked at, else the innermost of the
+        user's; `front` is None if none of the user's is known. The frames of the thread must have been fetched.
+        """
+        frames = self.frames[self.thread_id]
+        self.outermost = whose.outermost([*frames, *self.outer])
+        if not planned:
+            users = whose.foremost(frames)
+            self.front = frames.index(users) if users else None
+
+    def settle(self) -> None:
+        """Drop all frames but the thread's own down to `KEPT_FRAMES` below the one looked at first."""
+        kept = self.frames.get(self.thread_id)
+        last = (self.front or 0) + KEPT_FRAMES
+        self.frames = {} if kept is None else {self.thread_id: kept[:last]}
+        self.outer = []
+
+
+def _part(arguments: Body, count: int) -> tuple[int, int]:
+    """Return the first frame's number and the number of frames that a `stackTrace` response was asked for.
+
+    `count` is how many frames came: more than asked means that the adapter sent all, which (0, 0) says. A `levels` of 0
+    asks for all.
+    """
+    start, levels = (int(arguments.get(each) or 0) for each in ("startFrame", "levels"))
+    return (0, 0) if 0 < levels < count else (start, levels)
+
 
 KEPT_STOPS = 100
 _PLANNED = frozenset({

@@ -8,19 +8,27 @@ channel: they pause whenever Neovim's main thread does.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
+import secrets
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
 import anyio
 
-from dapeer.base.errors import NeovimBusy, NeovimGone
+from dapeer.base.connections.ownership import check_peer
+from dapeer.base.errors import NeovimBusy, NeovimGone, Stranger
 from dapeer.base.json_types import as_array
+from dapeer.base.system import folder_names
 from dapeer.base.system.exchange import Mailbox
+from dapeer.base.system.folders import sweep, temporary_folder
 from dapeer.dap.decoding import decode, from_json, without_surrogates
-from dapeer.dap.messages import Body, Message
+from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 
 FeedName = Literal["tap", "listeners"]
@@ -244,3 +252,197 @@ class Hello(NamedTuple):
             bool(facts.get("waited")),
             None if filters is None else [*map(str, as_array(filters))],
         )
+
+
+# The socket to which the taps of attached Neovims connect, once for each session.
+
+
+SECONDS_FOR_HELLO = 2.0
+LONGEST_FOLDER = 75
+"""Bytes; the path of a socket has some hundred at most, on some systems."""
+
+Joined = Callable[[Hello, Tap], None]
+
+
+class Taps:
+    """Listens on a unix socket in a folder that only its owner can enter."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self._expected: dict[str, Joined] = {}
+        self._server: asyncio.Server | None = None
+        self._folder = contextlib.ExitStack()
+        self._lines: set[asyncio.StreamWriter] = set()
+        """Silent connections, whose end shows Neovim that dapeer has ended."""
+
+    async def open(self) -> None:
+        """Create the socket at `path`, and listen on it; a second call changes nothing.
+
+        Folders of cores that were killed are removed first.
+        """
+        if self._server is None:
+            parent = _runtime_folder()
+            if parent is not None:
+                # Cores that were killed have left theirs.
+                sweep(parent)
+            self.path = str(self._folder.enter_context(temporary_folder(parent)) / "tap")
+            self._server = await asyncio.start_unix_server(self._call, self.path)
+
+    def expect(self, joined: Joined) -> str:
+        """Return a new secret; each session that connects with it is passed to `joined`, until `forget`."""
+        secret = secrets.token_urlsafe(16)
+        self._expected[secret] = joined
+        return secret
+
+    def forget(self, secret: str) -> None:
+        """Accept no more sessions with this secret; those that are connected stay."""
+        self._expected.pop(secret, None)
+
+    async def aclose(self) -> None:
+        """Stop listening, close connections that wait for dapeer's end, and remove the socket's folder."""
+        if self._server is not None:
+            self._server.close()
+            for line in self._lines:
+                line.close()
+            self._folder.close()
+
+    async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve a new connection: read its first line, and pass the session to the function that expects it.
+
+        The line is JSON with `secret` and the facts of `Hello.read`; with `line` instead, the connection is kept open until the
+        other end closes it. Anything else, another user's connection, or silence for `SECONDS_FOR_HELLO` closes it.
+        """
+        odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, Stranger)
+        with contextlib.suppress(*odd):
+            check_peer(writer.get_extra_info("socket"), self.path)
+            with anyio.fail_after(SECONDS_FOR_HELLO):
+                facts = json.loads(await reader.readline())
+            joined = self._expected[str(facts["secret"])]
+            if not facts.get("line"):
+                joined(Hello.read(facts), Tap(reader, writer))
+                return
+            self._lines.add(writer)
+            await reader.read()
+        self._lines.discard(writer)
+        writer.close()
+
+
+def _runtime_folder() -> str | None:
+    """Return the login session's folder for sockets.
+
+    The result is None if it is unusable, as after `su` or in a container.
+    """
+    folder = folder_names.named("XDG_RUNTIME_DIR")
+    usable = len(os.fsencode(folder)) <= LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK)
+    return folder if usable else None
+
+
+# A session of nvim-dap as a transport: the messages between the person's client and its adapter.
+
+
+MAX_UNANSWERED_REQUESTS = 1000
+"""Requests whose responses may still arrive; an adapter that owes more will never answer the oldest."""
+
+
+class NvimTransport:
+    """Carries one session over either feed.
+
+    nvim-dap numbers the requests that go over its wire, ours among them; here they get our own
+    numbers back. The person's requests are told too, by their negative number, so that whoever
+    watches learns of a step when it is sent, and knows what was asked when it is answered.
+    """
+
+    def __init__(self, feed: Feed, names: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Keep `names`, those of files with breakpoints here, by their paths in Neovim if these differ."""
+        self._feed = feed
+        self._names = names
+        self._requests: OrderedDict[int, Request] = OrderedDict()
+        """By nvim-dap's number: the request with dapeer's number."""
+        self._closed = False
+
+    async def send(self, message: Message) -> None:
+        """Have nvim-dap send a request.
+
+        Any other message is dropped, since nvim-dap answers its adapter's requests itself.
+
+        Raises:
+            anyio.BrokenResourceError: The session has ended.
+            anyio.ClosedResourceError: `aclose` was called.
+            NeovimBusy: It cannot be sent now, and will not be sent later.
+        """
+        if self._closed:
+            raise anyio.ClosedResourceError
+        if isinstance(message, Request):
+            await self._feed.send(message.seq, message.command, message.arguments)
+
+    async def receive(self) -> Message:
+        """Return the next message: the adapter's event or response, or a request that the person has sent.
+
+        A response has our number of the request, with the request's command and arguments.
+
+        Raises:
+            anyio.EndOfStream: The session has ended, or its Neovim has.
+        """
+        while True:
+            message = self._take(await self._feed.receive())
+            if message is not None:
+                return message
+
+    async def send_eof(self) -> None:
+        """Do nothing: the connection to the adapter is nvim-dap's, and the person may still need it."""
+
+    async def aclose(self) -> None:
+        """Close the feed; nvim-dap's session continues."""
+        self._closed = True
+        await self._feed.aclose()
+
+    def _take(self, frame: FeedFrame) -> Message | None:
+        """Return the message of a frame as dapeer's session shall see it; None: there is none to see.
+
+        A request of dapeer's that could not be sent becomes a failed response.
+        """
+        match frame:
+            case FeedFrame("o", number, Request() as request):
+                return self._outgoing(number, request)
+            case FeedFrame("i", _, Response() as response):
+                return self._answer(response)
+            case FeedFrame("x", number, str(why)):
+                return Response(number, "", success=False, message=why)
+            case FeedFrame("i", _, message) if not isinstance(message, Request | str):
+                return message
+            case _:
+                # nvim-dap answers its adapter's requests (runInTerminal, startDebugging) itself.
+                return None
+
+    def _outgoing(self, number: int, request: Request) -> Message | None:
+        """Keep a request that nvim-dap has sent, for its response; return it if it is the person's, else None.
+
+        `number` is dapeer's number of its own request, or 0; a person's request gets nvim-dap's number, negated.
+        """
+        mine = number > 0
+        known = replace(request, seq=number if mine else -request.seq)
+        if request.command == "setBreakpoints":
+            known = replace(known, arguments=_renamed(request.arguments, self._names))
+        self._requests[request.seq] = known
+        if len(self._requests) > MAX_UNANSWERED_REQUESTS:
+            self._requests.popitem(last=False)
+        return None if mine else known
+
+    def _answer(self, response: Response) -> Message | None:
+        """Return a response with the number, command and arguments of its request; None if that is not known."""
+        request = self._requests.pop(response.request_seq, None)
+        if request is None:
+            return None
+        return replace(
+            response, request_seq=request.seq, command=request.command, arguments=request.arguments
+        )
+
+
+def _renamed(arguments: Body, names: Mapping[str, str]) -> Body:
+    """Return the arguments of `setBreakpoints` with the file's path on this machine in place of Neovim's.
+
+    `names` are the paths here, by Neovim's. Other arguments come back as they are.
+    """
+    source: Mapping[str, Any] = arguments.get("source") or {}
+    name = names.get(str(source.get("path")))
+    return arguments if name is None else {**arguments, "source": {**source, "path": name}}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dapeer.adapters.definition.placeholders import fill
-from dapeer.adapters.definition.sources import Sources
+from dapeer.adapters.definition.sections import Sources
 from dapeer.base.errors import DapeerError
 from dapeer.base.system import foreign_files
 from dapeer.dap.mapped import PathNames, common_suffix

@@ -8,11 +8,14 @@ from typing import Any
 
 import anyio
 
-from dapeer.dap.bodies import SetBreakpointsResponseBody
 from dapeer.dap.requested_breakpoints import function_breakpoint
 from dapeer.dap.requests import exception_arguments
 from dapeer.dap.sent_requests import SendRequest
-from dapeer.dap.types import Breakpoint, SetExceptionBreakpointsArguments
+from dapeer.dap.types import (
+    Breakpoint,
+    SetBreakpointsResponseBody,
+    SetExceptionBreakpointsArguments,
+)
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.traits import Traits
 

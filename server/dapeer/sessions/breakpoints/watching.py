@@ -11,9 +11,8 @@ import anyio
 
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.system.exchange import WaitFor
-from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.watch import Watch
-from dapeer.collecting.text.watched import outcome
+from dapeer.collecting.rows.collected import Collected, Watch
+from dapeer.collecting.text.summary import outcome
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.lines import LineBreakpoints
 

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import RequestFailed
+from dapeer.base.secrets.files import SecretFiles
+from dapeer.collecting.row_files import RowFolders
 from dapeer.dap.messages import Body, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+
+# What the sessions of one server share.
+
+
+@dataclass(frozen=True, slots=True)
+class SessionContext:
+    """What the sessions of one server share, and the number of a new one."""
+
+    number: int
+    project: Path
+    definitions: Mapping[str, Definition] = field(default_factory=dict[str, Definition])
+    """Of all adapters; they tell whose a source file is."""
+    secret_files: SecretFiles = field(default_factory=SecretFiles)
+    """Files whose text is not shown."""
+    rows: RowFolders | None = None
+    """Where programs write what they collect by themselves; None: nowhere."""
+
 
 SECONDS_TO_END_ITSELF = 2.0
 """Seconds in which a debuggee may end by itself when it is asked to."""

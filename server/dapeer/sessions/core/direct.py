@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import os
+import select
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import anyio
 
 from dapeer.adapters.choice.choice import can_debug
 from dapeer.adapters.definition.quirks import deadly_signal
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.log_points import LogPointReader
 from dapeer.adapters.process.terminal import Terminal
+from dapeer.base.connections import LOOPBACK
+from dapeer.base.connections.ownership import listening_processes
 from dapeer.base.errors import (
     ChannelClosed,
     ChannelError,
@@ -19,27 +28,170 @@ from dapeer.base.errors import (
     RequestTimeout,
     Unsupported,
 )
-from dapeer.base.system import foreign_files
-from dapeer.base.system.exchange import Mailbox
-from dapeer.base.text.code_lines import MAX_LINES_AHEAD, line_with_code
-from dapeer.base.text.fitting import shortened
-from dapeer.dap.empty_lines import EmptyLineTransport
+from dapeer.base.system import foreign_files, process_table
+from dapeer.base.system.exchange import Answer, Mailbox
+from dapeer.base.system.process_table import is_held, is_running, pending_signals, tracer
+from dapeer.base.text.fitting import MAX_QUOTED_CHARS, shortened
+from dapeer.dap.empty_lines import MAX_LINES_AHEAD, EmptyLineTransport, line_with_code
 from dapeer.dap.mapped import MappedTransport, PathNames
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.transport import Transport
 from dapeer.sessions.breakpoints.moved_files import MovedFiles
-from dapeer.sessions.core.attached import UNKNOWN, AttachedProgram, attached_pid
-from dapeer.sessions.core.context import SessionContext
-from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF
-from dapeer.sessions.core.detached import Detached
+from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF, SessionContext
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.process_watch import ProcessWatch
-from dapeer.sessions.core.reverse_requests import Offer, run_in_terminal
+from dapeer.sessions.core.program import Detached
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.arriving_output import SECONDS_WITHOUT_OUTPUT
 from dapeer.sessions.traits import Deadlines, Traits
 from dapeer.view.snapshot import KILLED
+
+# What becomes of a program that a debugger was attached to, read from its process.
+
+RUNS_ON: Final = "the program runs on"
+UNKNOWN: Final = "dapeer does not know what became of the program"
+"""Its process is not known, and its debugger has not left it in order."""
+SECONDS_BETWEEN_LOOKS = 0.02
+"""Nothing tells that a process has taken a signal; so it is looked at now and then."""
+_STOPS = 1 << (signal.SIGTRAP - 1)
+"""By what some debuggers stop a program, in a mask of signals."""
+
+
+def attached_pid(plan: Plan) -> int | None:
+    """Return the pid of the process that an attach plan debugs; None: it is not known.
+
+    It is the plan's `pid` input, or the one process that listens at its `port`. It is not known if the plan launches a program, if the
+    adapter itself is what listens at the port (transport `connect`), or if not exactly one process listens there.
+    """
+    pid, port = plan.inputs.get("pid"), plan.inputs.get("port")
+    way = plan.definition.attach.get("tcp")
+    if plan.request != "attach" or isinstance(pid, int) or port is None or way is None:
+        return pid if plan.request == "attach" and isinstance(pid, int) else None
+    connects = plan.definition.transport_of(plan.request, plan.inputs).kind == "connect"
+    if connects or not way.port_in:
+        return None
+    host = str(plan.inputs.get("host") or LOOPBACK)
+    found = listening_processes(host, int(str(port))) or []
+    return found[0] if len(found) == 1 else None
+
+
+class AttachedProgram:
+    """A process of this machine that was attached to, and runs on when its debugger leaves it."""
+
+    def __init__(self, pid: int) -> None:
+        """Open a pidfd of the process `pid`, to tell it from a later process with the same number.
+
+        The process need not exist any more.
+        """
+        self.pid = pid
+        # A descriptor tells the process from another one that gets its number.
+        self._file = process_table.opened(pid)
+
+    def close(self) -> None:
+        """Close the pidfd; from then on the methods see only whether some process has this number."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    async def wait_for_end(self, seconds: float) -> bool:
+        """Wait at most `seconds` for the process to end; return whether it has ended by then."""
+        if self._file is not None:
+            with anyio.move_on_after(seconds):
+                await process_table.wait_for_end(self.pid, self._file)
+        return self._has_ended()
+
+    async def wait_for_stop_signal(self, seconds: float) -> None:
+        """Wait at most `seconds` until the process has no pending SIGTRAP, or has ended; nothing is returned.
+
+        Some debuggers stop a program by SIGTRAP. Where the signal is still pending when the debugger detaches, it kills the program, so a
+        caller waits before it lets the adapter go.
+        """
+        with anyio.move_on_after(seconds):
+            while True:
+                if self._has_ended() or not pending_signals(self.pid) & _STOPS:
+                    return
+                await anyio.sleep(SECONDS_BETWEEN_LOOKS)
+
+    def fate(self) -> str:
+        """Return a clause on the state of the process now, such as "the program runs on".
+
+        It says whether the process has ended (and by which signal), is still traced by a debugger, is in state T, or runs (`RUNS_ON`).
+        """
+        if self._has_ended():
+            number = process_table.deadly_signal(self.pid, self._file) if self._file else None
+            return f"the program has ended{(number and f', killed by {number}') or ''}"
+        if tracer(self.pid):
+            return "the debugger has not let go of the program yet, and dapeer has it do so as soon as it can"
+        if is_held(self.pid):
+            return f"the program is stopped (state T): `kill -CONT {self.pid}` continues it"
+        return RUNS_ON
+
+    def _has_ended(self) -> bool:
+        """Return whether the process has ended, by its pidfd, or without one, by its number."""
+        if self._file is None:
+            return not is_running(self.pid)
+        with contextlib.suppress(OSError):
+            return bool(select.select([self._file], [], [], 0)[0]) or not is_running(self.pid)
+        return True
+
+
+# Answers the requests that an adapter sends.
+#
+# dapeer runs programs only for adapters that it has started, for a program that it launches. An attached
+# program may be in a container, on another machine, or another user's.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offer:
+    """A process that a debuggee has started, and that is to be debugged in a session of its own."""
+
+    arguments: Body
+    """How its adapter wants that done: `configuration`, and perhaps `request`."""
+    _answer: Answer[None] = field(default_factory=Answer[None])
+
+    async def wait_until_accepted(self) -> None:
+        """Wait until the holder of the session calls `accept` or `refuse`.
+
+        Raises:
+            DapeerError: The offer was refused with this error: the process is not wanted, or cannot be reached, and runs on
+                undebugged.
+        """
+        await self._answer.wait()
+
+    def accept(self) -> None:
+        """Tell the waiting `wait_until_accepted` that a session for the process has begun."""
+        self._answer.give(None)
+
+    def refuse(self, error: DapeerError) -> None:
+        """Have the waiting `wait_until_accepted` raise `error`: there is no session for the process."""
+        self._answer.fail(error)
+
+
+def run_in_terminal(
+    adapter: Adapter, arguments: Body, *, launched: bool, screen: bool = False
+) -> Terminal:
+    """Start the command of a `runInTerminal` request in a new terminal; return the terminal.
+
+    `arguments` are the request's: `args`, `cwd`, `env`. The process belongs to `adapter`, and is killed with it. `launched`: dapeer has
+    launched the debuggee; `screen`: the program may draw on the whole screen.
+
+    Raises:
+        Overstepped: The debuggee was attached to, or dapeer has not started the adapter; nothing was started.
+    """
+    command = [str(word) for word in arguments["args"]]
+    if not launched or adapter.address is not None:
+        words = shortened(" ".join(command), MAX_QUOTED_CHARS)
+        raise Overstepped(
+            f"The adapter asked dapeer to run `{words}`, which is done only for a program that dapeer launches under "
+            "an adapter that it has started."
+        )
+    terminal = adapter.open_terminal()
+    requested: Mapping[str, str | None] = arguments.get("env") or {}
+    environment = {**requested, **adapter.processes.mark}
+    adapter.own(terminal.run(command, arguments.get("cwd"), environment, screen=screen))
+    return terminal
+
 
 SECONDS_FOR_LAST_WORDS = 1.0
 """Seconds that an adapter has after `disconnect` to send its last messages and exit."""

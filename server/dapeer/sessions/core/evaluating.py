@@ -9,13 +9,14 @@ from collections.abc import Sequence
 import anyio
 
 from dapeer.base.errors import ArgumentError, ChannelError, RequestTimeout
-from dapeer.dap.bodies import (
+from dapeer.dap.sent_requests import EvaluateArguments, SetExpressionArguments, SetVariableArguments
+from dapeer.dap.types import (
     EvaluateResponseBody,
+    Scope,
     SetExpressionResponseBody,
     SetVariableResponseBody,
+    Variable,
 )
-from dapeer.dap.sent_requests import EvaluateArguments, SetExpressionArguments, SetVariableArguments
-from dapeer.dap.types import Scope, Variable
 from dapeer.mirror.post_mortem import no_process
 from dapeer.sessions.core.session import Session
 from dapeer.view import variable_path

@@ -13,9 +13,9 @@ from dapeer.adapters.choice.attachable import command_line
 from dapeer.adapters.choice.core_dump import CoreDump
 from dapeer.adapters.choice.interpreter import why_slow
 from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.hints import advise
 from dapeer.adapters.definition.placeholders import fill
 from dapeer.adapters.definition.quirks import ANY_FILE
+from dapeer.adapters.definition.sections import advise
 from dapeer.adapters.definition.table import own_values
 from dapeer.adapters.runners.named_tests import NamedTests
 from dapeer.base.system import foreign_files

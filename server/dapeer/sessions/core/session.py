@@ -22,14 +22,11 @@ from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.post_mortem import PostMortem
 from dapeer.mirror.printed import IN_TERMINAL
-from dapeer.sessions.breakpoints.lines import LineBreakpoints
-from dapeer.sessions.breakpoints.log_lines import LogLines
+from dapeer.sessions.breakpoints.lines import LineBreakpoints, LogLines
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
-from dapeer.sessions.core.context import SessionContext
-from dapeer.sessions.core.control import Ending, SessionControl
-from dapeer.sessions.core.detached import Detached
-from dapeer.sessions.core.program import Keyboard, Program
+from dapeer.sessions.core.control import Ending, SessionContext, SessionControl
+from dapeer.sessions.core.program import Detached, Keyboard, Program
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.thread_locations import Whereabouts

@@ -9,8 +9,8 @@ from functools import partial
 
 import anyio
 
-from dapeer.adapters.definition.hints import advise
-from dapeer.adapters.process.connecting import no_adapter
+from dapeer.adapters.definition.sections import advise
+from dapeer.adapters.process.streams import no_adapter
 from dapeer.base.errors import (
     AdapterFailed,
     ChannelClosed,
@@ -25,8 +25,12 @@ from dapeer.dap.handshake import handshake
 from dapeer.dap.messages import Body
 from dapeer.dap.sent_requests import EvaluateArguments
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.core.attached import RUNS_ON
-from dapeer.sessions.core.direct import MAX_QUOTED_STDERR_CHARS, SECONDS_FOR_LAST_WORDS, DirectSession
+from dapeer.sessions.core.direct import (
+    MAX_QUOTED_STDERR_CHARS,
+    RUNS_ON,
+    SECONDS_FOR_LAST_WORDS,
+    DirectSession,
+)
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from dapeer.sessions.core.process_watch import NEXT, require_unkilled
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.doings import Doer
-from dapeer.view.brief import Reader
+from dapeer.view.snapshot import Reader
 from dapeer.view.stacks import frame_path
 
 

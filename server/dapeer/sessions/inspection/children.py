@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops.stops import Stop
-from dapeer.mirror.stops.unfolding import is_element
+from dapeer.mirror.stops.values import is_element
 from dapeer.sessions.inspection.fetching import Fetching
 
 LEFT_OUT = "…"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from dapeer.adapters.definition.until import Watchpoints
+from dapeer.adapters.definition.sections import Watchpoints
 from dapeer.base.errors import ArgumentError, RequestFailed
 from dapeer.base.text.lines import continued
 from dapeer.dap.messages import Body

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from dapeer.adapters.definition.until import Watchpoints
+from dapeer.adapters.definition.sections import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.system.exchange import on_cancellation
+from dapeer.collecting.rows.collected import Watch, watch
 from dapeer.collecting.rows.table import CollectedRow
-from dapeer.collecting.rows.watch import Watch, watch
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.direct import DirectSession

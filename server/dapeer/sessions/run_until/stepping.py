@@ -13,8 +13,8 @@ from fnmatch import fnmatch
 import anyio
 
 from dapeer.base.errors import DapeerError
+from dapeer.collecting.rows.collected import Watch
 from dapeer.collecting.rows.table import FAILED, CollectedRow
-from dapeer.collecting.rows.watch import Watch
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec

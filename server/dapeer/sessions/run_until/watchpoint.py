@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from dapeer.adapters.definition.until import NUMBER, Watchpoints
+from dapeer.adapters.definition.sections import NUMBER, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
+from dapeer.collecting.rows.collected import Watch
 from dapeer.collecting.rows.table import FAILED
-from dapeer.collecting.rows.watch import Watch
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes import in_memory
-from dapeer.sessions.run_until.condition_places import NoConditions
+from dapeer.sessions.run_until.conditions import NoConditions
 from dapeer.sessions.run_until.stepping import SECONDS_TO_EVALUATE, Driving, is_in, place_of
 
 _PLAIN = re.compile(r"[-\w.:]+( '.+')?")

@@ -5,24 +5,312 @@ from __future__ import annotations
 import errno
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from types import ModuleType
+from typing import Any, Final
 
+import anyio
 from pydantic import BaseModel, ValidationError
 
 from dapeer.base.errors import ArgumentError, DapeerError
-from dapeer.base.json_types import Json
+from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.schemas import convert_arguments, notes, without_filled
+from dapeer.base.sources import expanded
+from dapeer.base.system.foreign_files import exists
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.fitting import quoted, shortened
+from dapeer.base.text.lines import continued, escaped
 from dapeer.peers import Action
 from dapeer.peers.consent_kinds import CallKinds, kinds_of
-from dapeer.tools.base import names, schema
-from dapeer.tools.base.answer_pages import PAGE_ARGUMENTS, Page, limit_reply, split_page_arguments
+from dapeer.tools.base import schema
 from dapeer.tools.base.call import Call, ConsentNeeded, Reply, run_with_consent, with_notes
 from dapeer.tools.base.deadline import run_with_deadline, seconds_for
 from dapeer.tools.base.groups import Asked, GroupCall, check_group_or_session
 from dapeer.tools.base.schema import Narrows, Needs, ToolFunction, Unlisted, marked_arguments
+
+# Whether arguments that name files, folders, programs and functions can be such names.
+
+PATHS: Final = frozenset({"filename", "program", "cwd", "core", "python", "directory"})
+NAMES: Final = PATHS | {"module", "names", "target", "function", "calls"}
+
+MAX_PATH_BYTES: Final = 4096
+"""Bytes of a path; Linux has no longer ones."""
+LONGEST_PART: Final = 255
+"""Bytes of a file's name."""
+SECONDS_TO_ANSWER: Final = 3.0
+"""Seconds that a file system has to say whether a file exists."""
+
+
+def check_names(arguments: Mapping[str, Any]) -> None:
+    """Check that files, programs and functions among a call's arguments can have such names.
+
+    Breakpoints among the arguments are checked, too. Nothing is looked up on the disk.
+
+    Raises:
+        ArgumentError: A name is empty, too long, or contains what no name of the system can have.
+    """
+    for argument, name in _named(arguments):
+        _check(argument, name, is_path=_is_path(argument))
+
+
+async def check_file_systems(arguments: Mapping[str, Any], project: Path) -> None:
+    """Ask the file system, in another thread, whether the files exist that a call's arguments name.
+
+    The answers are not used: a call that names a file on a stalled mount shall fail here, and not block the event loop later. `project` is
+    the folder to which relative paths belong, as is the argument `cwd`.
+
+    Raises:
+        ArgumentError: A file system does not answer within `SECONDS_TO_ANSWER`.
+    """
+    places = list(_places(arguments, project))
+    looking = ["", ""]
+
+    def look_for_all() -> None:
+        """Ask for each place whether it exists; `looking` holds the one that is asked for now."""
+        for place in places:
+            looking[:] = place
+            exists(place[1])
+
+    with anyio.move_on_after(SECONDS_TO_ANSWER) as limit:
+        if places:
+            await in_thread(look_for_all)
+    if limit.cancelled_caught:
+        raise ArgumentError(
+            f"`{looking[0]}`: the file system of {looking[1]} does not answer.",
+            "Call again once it does; a stalled network mount is a usual cause.",
+        )
+
+
+def _places(arguments: Mapping[str, Any], project: Path) -> Iterator[tuple[str, str]]:
+    """Yield (argument, path) for each argument that is a path.
+
+    There is one path below the project, and another below the argument `cwd` if that is given.
+    """
+    folders = {project, project / expanded(str(arguments.get("cwd") or ""))}
+    for argument, name in _named(arguments):
+        if _is_path(argument):
+            yield from ((argument, str(folder / expanded(name))) for folder in folders)
+
+
+def _named(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (argument, value) for each argument that is a name.
+
+    Within a breakpoint that is (`breakpoints.filename`, `a.py`). A list yields each of its texts. `prefix` is put before the names of
+    arguments.
+    """
+    for key, value in arguments.items():
+        for one in value if is_array(value) else [value]:
+            if is_object(one) and key == "breakpoints":
+                yield from _named(one, f"{key}.")
+            elif isinstance(one, str) and key in NAMES:
+                yield f"{prefix}{key}", one
+
+
+def _is_path(argument: str) -> bool:
+    return argument.rpartition(".")[2] in PATHS
+
+
+def _check(argument: str, name: str, *, is_path: bool) -> None:
+    """Raise `ArgumentError` if an argument cannot be the name of a file, program or function.
+
+    It is empty, contains a NUL or half of a surrogate pair, or has too many bytes. `argument` is the argument that has it, for the error;
+    `is_path`: each part between slashes has a limit of its own.
+    """
+    size = len(name.encode("utf-8", "surrogatepass"))
+    parts = name.split("/") if is_path else ()
+    longest = max((len(part.encode("utf-8", "surrogatepass")) for part in parts), default=0)
+    if not name:
+        raise ArgumentError(f"`{argument}` is empty.", "Give it a value, or leave it out.")
+    if "\0" in name:
+        raise ArgumentError(
+            f"`{argument}`: {quoted_name(name)} contains a NUL character.", "Remove it."
+        )
+    if not _can_be_encoded(name):
+        raise ArgumentError(
+            f"`{argument}`: {quoted_name(name)} contains half of a surrogate pair, which no name can have.",
+            "Give the whole character.",
+        )
+    if size > MAX_PATH_BYTES or longest > LONGEST_PART:
+        raise ArgumentError(
+            f"`{argument}`: {quoted_name(name)} is too long for a name: {size} bytes.",
+            f"A path has at most {MAX_PATH_BYTES} bytes, and each part of it {LONGEST_PART}.",
+        )
+
+
+def _can_be_encoded(name: str) -> bool:
+    """Whether the file system's encoding has bytes for a name; it has none for half of a surrogate pair."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def quoted_name(name: str) -> str:
+    """Return a name as an error message repeats it: quoted, shortened, and on one line."""
+    return continued(escaped(quoted(name)))
+
+
+# The limit of all answers of debugging tools: a longer one is folded, and shown by pages. Pure.
+
+MAX_ANSWER_CHARS: Final = 12_000
+"""Characters of an answer; a model reads all of them."""
+MAX_NOTE_CHARS: Final = 1_000
+"""Characters of it that are kept for notes below it."""
+MAX_LINE_CHARS: Final = 4_000
+"""Characters of one line of an answer that is too long."""
+MIN_ALIKE: Final = 4
+"""Lines in a row, alike but for their numbers, that are folded into one."""
+PAGE_ARGUMENTS: Final = ("start", "count")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which lines of an answer its caller asks for: `count` of them from line `start`, counted from 0."""
+
+    start: int = 0
+    count: int | None = None
+    """None: as many as there is room for."""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the caller asks for a part of the answer."""
+        return self.start > 0 or self.count is not None
+
+
+def split_page_arguments(arguments: Json, properties: Json) -> tuple[dict[str, Any], Page]:
+    """Split a call's arguments into the tool's own ones, and the page that `start` and `count` name.
+
+    `properties` are the properties of the tool's input schema, by name: a `start` or `count` among them is an argument of the tool's own,
+    and stays. Without them, or with a `count` of 0, the page is the default one: from line 0, as many lines as there is room for.
+
+    Raises:
+        ArgumentError: A `start` or `count` is not an integer of at least 0.
+    """
+    asked = {
+        name: arguments[name]
+        for name in PAGE_ARGUMENTS
+        if name in arguments and name not in properties
+    }
+    rest = {name: value for name, value in arguments.items() if name not in asked}
+    for name, value in asked.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise ArgumentError(f"Argument `{name}`: input should be a number of lines.")
+    return rest, Page(asked.get("start", 0), asked.get("count") or None)
+
+
+def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Reply:
+    """Return a reply with at most `MAX_ANSWER_CHARS` of text, or the page of it that the caller asks for.
+
+    A reply that is short enough, and of which no page is asked for, is returned unchanged. Otherwise long lines are cut; the notes (lines
+    in parentheses) at the end of the text are kept below each page; a note counts the lines that are left; and lists in the reply's data
+    are cut to as many elements as lines are shown.
+
+    Args:
+        reply: The whole answer of the tool.
+        page: The lines that the caller asks for.
+        repeats: Whether the same call can be made for the next page, since the tool changes nothing: the note then gives its `start`.
+        folds: Whether rows of lines that differ in numbers only are folded into one; not done where the caller asks for a page.
+    """
+    room = MAX_ANSWER_CHARS - MAX_NOTE_CHARS
+    if len(reply.text) <= room and not page.is_asked:
+        return reply
+    lines = [shortened(line, MAX_LINE_CHARS) for line in reply.text.split("\n")]
+    below = _notes_below(lines, room // 2)
+    del lines[len(lines) - len(below) :]
+    room -= sum(len(each) + 1 for each in below)
+    if page.is_asked:
+        chosen = list(enumerate(lines))[page.start :][: page.count]
+        shown, following = _fitting([(number + 1, line) for number, line in chosen], room)
+        following = following or page.start
+    else:
+        folded = list(_folded(lines) if folds else _numbered(lines))
+        shown, following = _fitting(folded, room)
+    left = len(lines) - following
+    notes: list[str] = []
+    if left > 0:
+        advice = f": start={following}" if repeats else ""
+        notes.append(f"({left:,} more lines{advice})")
+    facts = reply.data if reply.facts is not None else None
+    return replace(
+        reply,
+        text="\n".join([*shown, *notes, *below]) or "No more lines.",
+        facts=facts and _shortened_lists(facts, page.start, max(len(shown), 1)),
+    )
+
+
+def _notes_below(lines: Sequence[str], room: int) -> list[str]:
+    """Return the lines in parentheses that end an answer, in order, as many of the last as fit in `room`.
+
+    `room` is a number of characters. Empty: the last line is no note, or does not fit.
+    """
+    notes: list[str] = []
+    for line in reversed(lines):
+        room -= len(line) + 1
+        if not line.startswith("(") or room < 0:
+            break
+        notes.insert(0, line)
+    return notes
+
+
+def _numbered(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield each line as (number of the line after it, line), numbers counted from 0."""
+    yield from enumerate(lines, 1)
+
+
+def _folded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines to show as (number of the line after them, line), numbers counted from 0.
+
+    `MIN_ALIKE` or more lines in a row that differ in numbers only become two: the first one, and one that counts the others and names the
+    `start` that shows them. Empty lines are not folded.
+    """
+    begin = 0
+    while begin < len(lines):
+        form, end = _NUMBER.sub("#", lines[begin]), begin + 1
+        while end < len(lines) and _NUMBER.sub("#", lines[end]) == form:
+            end += 1
+        alike = end - begin
+        if alike < MIN_ALIKE or not lines[begin].strip():
+            yield from ((number + 1, lines[number]) for number in range(begin, end))
+        else:
+            yield begin + 1, lines[begin]
+            yield end, f"  … and {alike - 1:,} lines like it (start={begin + 1})"
+        begin = end
+
+
+def _fitting(lines: Sequence[tuple[int, str]], room: int) -> tuple[list[str], int]:
+    """Return the first of some numbered lines that fit in `room` characters, and the number to go on with.
+
+    The number is that of the line after the last returned one. Each of `lines` is (number of the line after it, line). At least one line is
+    returned, whatever its length. Without lines the number is 0.
+    """
+    shown: list[str] = []
+    following = 0
+    for number, line in lines:
+        room -= len(line) + 1
+        if room < 0 and shown:
+            break
+        shown.append(line)
+        following = number
+    return shown, following
+
+
+def _shortened_lists(facts: Json, start: int, count: int) -> Mapping[str, Any]:
+    """Return a copy of a reply's data whose long lists have only the elements that belong to shown lines.
+
+    A list that has more than `count` elements keeps `count` of them from index `start`; only lists that are direct values of `facts` are
+    cut.
+    """
+    return {
+        key: value[start : start + count] if is_array(value) and len(value) > count else value
+        for key, value in facts.items()
+    }
+
 
 Explain = Callable[[Call, Json], Awaitable[Json]]
 
@@ -142,7 +430,7 @@ class Tool:
             raise self._refusal(min(widening))
         understood = convert_arguments(unfilled.arguments, self.input_schema)
         checked = self._check_arguments(call, understood)
-        await names.check_file_systems(understood, call.debugger.project)
+        await check_file_systems(understood, call.debugger.project)
         try:
             with call.debugger.doings.by(call.focus.doer(call.client)):
                 reply = await self._run_with_consent(call, checked)
@@ -261,11 +549,7 @@ class Tool:
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG:
                 raise
-            which = (
-                names.quoted_name(os.fsdecode(error.filename))
-                if error.filename
-                else "A file's name"
-            )
+            which = quoted_name(os.fsdecode(error.filename)) if error.filename else "A file's name"
             raise ArgumentError(
                 f"{which} is longer than this system allows.", "Give a shorter name."
             ) from error
@@ -280,7 +564,7 @@ class Tool:
                 names arguments that the client's list of tools has.
         """
         try:
-            names.check_names(given)
+            check_names(given)
             return schema.arguments_model(self.function).model_validate(given)
         except ValidationError as error:
             # An error names no argument that the caller's list of tools does not have.

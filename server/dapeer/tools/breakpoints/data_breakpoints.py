@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from dapeer.adapters.definition.until import Watchpoints
+from dapeer.adapters.definition.sections import Watchpoints
 from dapeer.base.errors import ArgumentError, Unsupported
 from dapeer.dap.types import InstructionBreakpoint
 from dapeer.peers.consent_kinds import (

@@ -14,14 +14,14 @@ from dapeer.launch.process_tree import MAX_COMMAND_CHARS, ProcessTree, pid_of
 from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.starts import Start
 from dapeer.launch.tasks import StartTasks
-from dapeer.sessions.core.detached import named
 from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.program import named
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.sessions.reruns.repetition import RepeatUntil, Repetition
 from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.deadline import RemainingTime
-from dapeer.tools.base.stop.options import StopOptions
+from dapeer.tools.base.stop.report import StopOptions
 from dapeer.tools.base.stop.triggers import TriggerArguments
 from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.view.tally import Tally

@@ -7,29 +7,283 @@ only makes it look again.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.base.json_types import Json
+from dapeer.base.errors import ArgumentError
+from dapeer.base.json_types import Json, as_object
+from dapeer.base.system import folder_names, foreign_files
+from dapeer.integrations.opencode.catalogue import CONNECTED
 from dapeer.integrations.opencode.client import OpenCode
-from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeLocked, OpenCodeMissing
-from dapeer.integrations.opencode.events import CONNECTED
-from dapeer.integrations.opencode.registrations import claims
-from dapeer.integrations.opencode.registrations.claims import Claim
-from dapeer.integrations.opencode.registrations.registration import (
-    Configured,
-    add,
-    configured,
-    give_back,
-    is_there,
+from dapeer.integrations.opencode.errors import (
+    OpenCodeError,
+    OpenCodeFailed,
+    OpenCodeLocked,
+    OpenCodeMissing,
 )
 from dapeer.mcp.server.integration import Core
+
+# Under which name a core is known to an OpenCode server.
+#
+# Several Neovims may share one server in one directory; of two cores that use one name, the first would lose its tools to
+# the second, and the second when the first leaves. So a name is claimed by a lock on a file, which the system takes away
+# when the process ends, in whatever way.
+
+try:
+    import fcntl
+except ImportError:  # Windows, where two Neovims share a name
+    fcntl = None
+
+MAX_CORES: Final = 9
+"""Cores at one server in one directory."""
+MAX_PATH_BYTES: Final = 1 << 16
+"""Bytes of a directory's path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A name at one server in one directory."""
+
+    name: str
+    directory: str
+    _path: Path | None = None
+    _lock: int = -1
+
+    def release(self) -> None:
+        """Give the name up, so that another core can have it: remove the file, and with it the lock."""
+        if self._path is not None:
+            # In this order: who has the lock of a file that is there has the name.
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+            os.close(self._lock)
+
+
+def claim_name(url: str, directory: str) -> Claim:
+    """Claim the first name at a server, in a directory, that no other core has.
+
+    Names are locked files in the user's folder. If all are taken, or there can be no file, the claim shares its name with others. `url` is
+    the server's, `directory` is as that server calls it.
+    """
+    with contextlib.suppress(OSError):
+        folder = folder_names.make_private(_folder())
+        for number in range(1, MAX_CORES):
+            path = folder / f"{_hash(url)}-{_hash(directory)}-{number}"
+            lock = _locked(path, os.O_RDWR | os.O_CREAT)
+            if lock is not None:
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, os.fsencode(directory), 0)
+                return Claim(_called(number), directory, path, lock)
+        return Claim(_called(MAX_CORES), directory)
+    return Claim(_called(1), directory)
+
+
+def claim_abandoned_names(url: str) -> Iterator[Claim]:
+    """Yield a claim for each name at a server that a killed core has left behind, in any directory.
+
+    The caller has to release each. Nothing is yielded where files cannot be locked. `url` is the server's.
+    """
+    if fcntl is None:
+        return
+    for path in sorted(_folder().glob(f"{_hash(url)}-*-[1-9]")):
+        lock = _locked(path, os.O_RDWR)
+        if lock is None:
+            continue
+        directory = os.fsdecode(os.pread(lock, MAX_PATH_BYTES, 0))
+        if directory:
+            yield Claim(_called(int(path.name[-1])), directory, path, lock)
+        else:
+            os.close(lock)  # somebody is about to write it
+
+
+def _folder() -> Path:
+    return Path(folder_names.state()) / "opencode"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(os.fsencode(text)).hexdigest()[:16]
+
+
+def _called(number: int) -> str:
+    """Return the name with this number: `dapeer`, `dapeer-2`, …."""
+    return "dapeer" if number == 1 else f"dapeer-{number}"
+
+
+def _locked(path: Path, how: int) -> int | None:
+    """Open a file and lock it; return its file descriptor.
+
+    None: another core has the lock, or the file is gone. `how` are the flags for opening it.
+    """
+    lock = -1
+    try:
+        lock = os.open(path, how | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Who had it may have removed it a moment ago.
+        if path.stat().st_ino == os.fstat(lock).st_ino:
+            return lock
+    except OSError:
+        pass
+    if lock >= 0:
+        os.close(lock)
+    return None
+
+
+# Registers dapeer's tools with a running OpenCode server.
+
+MILLISECONDS_FOR_A_CALL: Final = 60 * 60 * 1000
+"""Milliseconds that OpenCode waits for a call; by default one minute, in which few bugs are found."""
+
+NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,24}")
+"""OpenCode turns other characters into `_`, and models take names of 64 characters at most."""
+
+
+CONNECTED_STATUS: Final = "connected"
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What the person's configuration of OpenCode has of our tools."""
+
+    own: Json | None = None
+    """The MCP server of our name, which is replaced; None: there is none."""
+    twice: tuple[str, ...] = ()
+    """Other names under which it has a core of ours."""
+
+
+def configuration(core: Core) -> Json:
+    """Return the MCP configuration by which OpenCode reaches a dapeer server.
+
+    It has the server's token if there is one.
+    """
+    config: Json = {
+        "type": "remote",
+        "url": core.url,
+        "enabled": True,
+        # Without this, a wrong token makes OpenCode try a login, which hides the error.
+        "oauth": False,
+        "timeout": MILLISECONDS_FOR_A_CALL,
+    }
+    return config | {"headers": {"Authorization": f"Bearer {core.token}"}} if core.token else config
+
+
+async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str) -> str:
+    """Give OpenCode's sessions in a directory the tools of a dapeer server; return that in a sentence.
+
+    `name` is the prefix of the tools there. It lasts until OpenCode ends or reads its configuration anew.
+
+    Raises:
+        ArgumentError: The name cannot be a prefix of tool names, or there is no such directory.
+        OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
+    """
+    _check(name, directory)
+    await add(opencode, core, str(directory), name)
+    return f"OpenCode at {opencode.url} has the tools as {name}_*, in sessions of {directory}."
+
+
+async def add(opencode: OpenCode, core: Core, directory: str, name: str) -> None:
+    """Register a dapeer server at OpenCode under a name, in place of what has the name.
+
+    `directory` is as OpenCode calls it.
+
+    Raises:
+        OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
+    """
+    body = {"name": name, "config": configuration(core)}
+    state = _state(await opencode.post("/mcp", body, Path(directory)), name)
+    if state.get("status") != CONNECTED_STATUS:
+        why = state.get("error") or state.get("status") or "unknown to it"
+        raise OpenCodeFailed(
+            f"OpenCode at {opencode.url} cannot reach dapeer at {core.url}: {why}.",
+            "OpenCode must run on this machine, outside a container.",
+        )
+
+
+async def is_there(opencode: OpenCode, directory: str, name: str) -> bool:
+    """Ask OpenCode whether what is registered under a name is connected.
+
+    False: it is not, or OpenCode does not answer.
+    """
+    with contextlib.suppress(OpenCodeError):
+        state = _state(await opencode.get("/mcp", Path(directory)), name)
+        return state.get("status") == CONNECTED_STATUS
+    return False
+
+
+async def configured(opencode: OpenCode, directory: str, name: str) -> Configured:
+    """Request what the person's configuration of OpenCode has of dapeer's tools.
+
+    What dapeer has registered itself is not in it. Both fields of the result are empty where OpenCode does not answer. `name` is the one
+    under which dapeer is registered; `directory` is as OpenCode calls it.
+    """
+    config: object = None
+    with contextlib.suppress(OpenCodeError):
+        config = await opencode.get("/config", Path(directory))
+    servers = {
+        each: server
+        for each, server in _objects(as_object(config).get("mcp")).items()
+        if server.get("type") and server.get("enabled") is not False
+    }
+    twice = tuple(sorted(each for each, one in servers.items() if each != name and _is_ours(one)))
+    return Configured(servers.get(name), twice)
+
+
+async def give_back(opencode: OpenCode, directory: str, name: str, own: Json | None) -> None:
+    """Remove a registered server from OpenCode, and give its name back to what the person has configured.
+
+    `own` is that MCP server's configuration; None: there is none, and the name is only disconnected. Errors of OpenCode, which may be gone,
+    are ignored. `directory` is as OpenCode calls it.
+    """
+    with contextlib.suppress(OpenCodeError):
+        if own is None:
+            await opencode.post(f"/mcp/{name}/disconnect", None, Path(directory))
+        else:
+            if _is_ours(own):
+                # OpenCode starts it while our core ends, and it would join that core, to end with it.
+                own = {**own, "command": [*own["command"], "--no-bridge"]}
+            await opencode.post("/mcp", {"name": name, "config": own}, Path(directory))
+
+
+def _is_ours(config: Json) -> bool:
+    """Whether a configured MCP server is started by `dapeer stdio`."""
+    command: object = config.get("command")
+    words = [str(word) for word in config["command"]] if isinstance(command, list) else []
+    return "stdio" in words and any(Path(word).name == "dapeer" for word in words)
+
+
+def _state(answer: object, name: str) -> Json:
+    """Return what OpenCode tells of the MCP server with this name; empty: it does not know it."""
+    return _objects(answer).get(name, {})
+
+
+def _objects(answer: object) -> dict[str, Json]:
+    """Return the values of a JSON object that are objects by name; others become empty ones."""
+    return {name: as_object(each) for name, each in as_object(answer).items()}
+
+
+def _check(name: str, directory: Path) -> None:
+    """Raise an error if a name cannot be a prefix of tool names, or a directory does not exist.
+
+    Raises:
+        ArgumentError: It says which of the two, and why.
+    """
+    if not NAME.fullmatch(name):
+        raise ArgumentError(
+            f"`{name}` cannot be a prefix of tool names.",
+            "Give up to 24 letters, digits, `-` or `_`.",
+        )
+    if reason := foreign_files.why_no_folder(directory):
+        raise ArgumentError(f"{directory} {reason}.", "Give an existing directory.")
+
 
 log = logging.getLogger(__name__)
 
@@ -248,11 +502,11 @@ class Registrations:
             if known := self._all.get((url, directory)):
                 known.request_registration(opencode, report)
             else:
-                claim = claims.claim_name(url, directory)
+                claim = claim_name(url, directory)
                 one = Registration(opencode, url, self._core, claim, report)
                 self._begin((url, directory), one)
         if keys:
-            for claim in claims.claim_abandoned_names(use.url):
+            for claim in claim_abandoned_names(use.url):
                 left = Registration(opencode, use.url, self._core, claim, report, was_left=True)
                 self._begin((use.url, f"{claim.directory}\n{claim.name}"), left)
 

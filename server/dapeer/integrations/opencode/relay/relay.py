@@ -20,9 +20,41 @@ from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeFailed
 from dapeer.integrations.opencode.prompts.messages import PromptOutcome, error_of, new_id, text_of
-from dapeer.integrations.opencode.prompts.runs import ReportText
+from dapeer.integrations.opencode.prompts.runs import PromptRun, ReportText
 from dapeer.integrations.opencode.prompts.session import OpenCodeSession
-from dapeer.integrations.opencode.relay.tool_run import ToolRun
+
+# A call of one of OpenCode's tools, from its start until the tool has ended or needs an answer.
+
+ENDS: Final = ("completed", "error")
+"""The states of a call that has ended."""
+
+
+class ToolRun(PromptRun):
+    """A prompt of the relay, which ends with its tool.
+
+    OpenCode then asks the relay once more, which takes it as long as the call did. Nobody needs that answer.
+    """
+
+    async def look(self, *, beat: bool = False) -> PromptOutcome | None:
+        """Request the state of the session; return the tool's result, or what it needs; None: it still runs."""
+        turn = await self._turn()
+        if any(_has_ended(call) for call in turn.calls):
+            return PromptOutcome("done", turn)
+        return await super().look(beat=beat)
+
+    async def _is_busy_before(self) -> bool:
+        # Its session is its own, and each request costs OpenCode 10 ms or more.
+        return False
+
+    def _is_news(self, event: Json) -> bool:
+        part: Json = event["properties"].get("part") or {}
+        ended = part.get("sessionID") == self.session.id and _has_ended(part)
+        return super()._is_news(event) or ended
+
+
+def _has_ended(part: Json) -> bool:
+    return part["type"] == "tool" and part["state"]["status"] in ENDS
+
 
 NAME: Final = "relay-1"
 """The supported version of the relay, as in `relay.js`."""

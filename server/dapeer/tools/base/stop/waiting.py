@@ -15,7 +15,7 @@ from dapeer.sessions.inspection.thread_locations import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.stop import report
-from dapeer.tools.base.stop.options import NOTHING, StopOptions
+from dapeer.tools.base.stop.report import NOTHING, StopOptions
 from dapeer.tools.base.stop.triggers import stop_elsewhere
 
 MILLISECONDS_UNTIL_BLOCKED = 1000

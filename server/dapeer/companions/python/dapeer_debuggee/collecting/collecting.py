@@ -21,7 +21,7 @@ With `"expect": expression` a point of a line stops the thread, too, where that 
 
 What is watched is looked up once: a point that is told again in the same words goes on.
 
-Rows are in the form that `recording` and the core's `collecting/rows/rows_file.py` tell. A forked process writes a file of its own; so does
+Rows are in the form that `recording` and the core's `collecting/rows/row_blocks.py` tell. A forked process writes a file of its own; so does
 a program that takes this one's place, once it is told to. What a condition raises is told as pydevd's breakpoints' is
 (`breakpointFailed`). Within an expression nothing is recorded.
 """

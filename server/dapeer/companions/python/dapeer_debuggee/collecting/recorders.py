@@ -13,11 +13,257 @@ from typing import Any
 from .. import functions, guard
 from ..stops import deadline
 from ..values import cells
-from . import contexts, expressions, shapes
-from . import templates as texts
+from . import contexts, expressions, row_format
 
-NO_VALUE = shapes.CellText(f"{cells.FAILED}NameError: it has no value here")
-WAITING = shapes.CellText(
+# A point's rows as bytes: of one shape where all values are plain, else lines of text.
+
+MAX_VALUES = 127
+"""Values of a row that is not text."""
+SHAPES = 1 << 24
+LETTERS = {id(kind): letter for kind, letter in row_format.LETTERS.items()}
+"""By number of a type: its hash may be code of the program's."""
+NOTHING: str = row_format.LETTERS[type(None)]
+NONE = "-"
+"""Stands for the letter of a type that has none."""
+
+
+class CellText(str):
+    """A value as its cell: what is no value, or was copied at once."""
+
+    __slots__ = ()
+
+
+class Shapes:
+    """Makes the rows of one point as bytes."""
+
+    def __init__(self, point: Any, rows: Any, failed: Callable[[BaseException], str]) -> None:
+        """Create it for a point; `rows` is the file, `failed` makes the cell of an error.
+
+        `point` is a `points.SpecifiedPoint`.
+        """
+        self._id: int = point.id
+        self._rows = rows
+        self._failed = failed
+        few = 0 < (point.max_hits or 0) <= cells.FEW_ROWS
+        self._room: int = cells.MAX_WHOLE_CELL_CHARS if few else cells.MAX_CELL_CHARS
+        self._known: dict[Any, Any] = {}
+        self.latest: tuple[Any, ...] = (*[None] * len(point.expressions), None, 0)
+        """The types of the values of the row before, what packs them, and how they begin.
+
+        Of values without bytes there is none.
+        """
+
+    def line(self, hit: int, context: Any, values: Any) -> bytes:
+        """Return a row of these values: a plain row if all values are plain, else a line of text.
+
+        `context` is a number or, where there is no room for more of them, a text; `hit` numbers the row. `latest` is set: it lets the next
+        row with values of the same types be packed at once.
+        """
+        kinds: list[Any] = [*map(type, values)]
+        letters = "".join([LETTERS.get(id(each), NONE) for each in kinds])
+        shape = self._known.get(letters) or self._shape(letters)
+        if shape is None or type(context) is str:
+            return self.text(hit, context, values)
+        pack, head = shape
+        if NOTHING not in letters:
+            self.latest = (*kinds, pack, head)
+        try:
+            plain = (each for each in values if each is not None)
+            return pack(head, context, hit, *plain, time.perf_counter())
+        except struct.error:
+            # A whole number takes more than 8 bytes.
+            return self.text(hit, context, values)
+
+    def text(self, hit: int, context: Any, values: tuple[Any, ...]) -> bytes:
+        """Return a row of these values as a line of text; see `line` for `context`."""
+        head = f"{self._id}\t{hit}\t{self._rows.now()}\t{self._rows.context_text(context)}"
+        return f"{head}{self.columns(values)}\n".encode()
+
+    def columns(self, values: tuple[Any, ...]) -> str:
+        """Return values as cells, a tab before each."""
+        return "".join([f"\t{self.cell(each)}" for each in values])
+
+    def cell(self, value: Any) -> CellText:
+        """Return a value as a cell; one whose text cannot be made is the cell of that error."""
+        if type(value) is CellText:
+            return value
+        try:
+            return CellText(cells.cell(value, self._room))
+        except BaseException as error:
+            return CellText(self._failed(error))
+
+    def _shape(self, letters: str) -> Any:
+        """Return what packs values of these types, and how their rows begin; None: they are told as text.
+
+        `letters` has one of `row_format.LETTERS` for each value, `NONE` for a type without one.
+        """
+        if NONE in letters or len(letters) > MAX_VALUES:
+            return None
+        number = self._rows.shape(self._id, letters)
+        if not 0 < number < SHAPES:
+            return None
+        form = "".join({"?": "q", "x": "8x"}.get(each, each) for each in letters)
+        pack = struct.Struct(f"{row_format.HEAD}{form}d").pack
+        shape = self._known[letters] = pack, row_format.PLAIN + len(letters) + (number << 8)
+        return shape
+
+
+# The statements of which recorders are made.
+
+# `$` begins a name of ours.
+FACTORY = """
+def $factory({given}):
+    {global_}
+    $shape = $shapes.latest
+    def $record($frame, $context=0):
+        {outer} $shape
+        try:
+{body}
+        except $RecursionError:
+            pass
+        except $BaseException as $error:
+            if $of_program($error):
+                raise
+{alone}
+    return $record
+"""
+ALONE = """
+def $made($here, $at, $plan, $elsewhere, $current, $id):
+    def $called($code, $line):
+        {outer} $shape
+        if $code is not $here or $line != $at:
+            return $elsewhere($code, $line, 2)
+        try:
+            $frame = $current(1)
+            $known, $context = $plan.around
+            if $known != $id($frame):
+                $context = $plan.stay($frame)
+{body}
+        except $RecursionError:
+            pass
+        except $BaseException as $error:
+            if $of_program($error):
+                raise
+    return $called
+$record.called = $made
+"""
+"""What Python calls at a line by itself, while it comes by no other one."""
+LOCAL = """
+try:
+    $v{n} = $locals[{name!r}]
+except $KeyError:
+    $v{n} = $no_value
+"""
+VALUE_OF = """
+try:
+{reads}
+except $KeyError:
+    $v{n} = $no_value
+except $BaseException as $error:
+    $v{n} = $cell_text({failed})
+    {again}
+else:
+    try:
+        $v{n} = {value}
+{copied}
+    except $BaseException as $error:
+        $v{n} = $cell_text({failed})
+        {again}
+"""
+COPIED = """
+$t = $type($v{n})
+if not ($t is $int or $t is $float or $t is $bool or $v{n} is None):
+    $v{n} = $cell($v{n})
+"""
+"""What an expression runs later may change a value."""
+GUARDED = """
+$since = $now()
+if $e{n}.waits($since):
+    $v{n} = $waiting
+else:
+{cell}
+"""
+CONDITION = """
+$since = $now()
+if $ec.waits($since):
+    $report($point, $waiting)
+    return
+try:
+{reads}
+    $met = $bool({value})
+except $BaseException as $error:
+    $met = False
+    $report($point, $failed($error, $ec, $since))
+    {again}
+if not $met:
+    return
+"""
+UNKNOWN_CELL = """
+if $lacks({names!r}, $frame):
+    $v{n} = $unknown{n}
+else:
+{cell}
+"""
+"""Looks for the names alone, while there are none: they may come."""
+UNKNOWN_CONDITION = """
+if $lacks({names!r}, $frame):
+    $unmet($point, $unknown)
+    return
+"""
+VALUE = """
+$since = $now()
+if $e.waits($since):
+    $missed($waiting)
+    return $nothing
+try:
+{reads}
+except $KeyError:
+    $missed($no_value)
+    $v = $nothing
+except $BaseException as $error:
+    $missed($failed($error, $e, $since))
+    $v = $nothing
+else:
+    try:
+        $v = {value}
+    except $BaseException as $error:
+        $missed($failed($error, $e, $since))
+        $v = $nothing
+"""
+WATCHED = """
+try:
+    $begin($now())
+{body}
+finally:
+    try:
+        $over()
+    except $CutOff:
+        pass
+"""
+"""Whatever happens, the watch ends: what it raises later would be raised in the program."""
+ENOUGH_HITS = """
+if $hit > $most:
+    return $point.end()
+"""
+ROW = """
+{types}$pack, $head = $shape
+try:
+    if {alike}:
+        $line = $pack($head, $context, $hit, {values}$now())
+    else:
+        $line = $shapes.line($hit, $context, ({values}))
+        $shape = $shapes.latest
+except $StructError:
+    $line = $shapes.text($hit, $context, ({values}))
+try:
+    $rows.write($line)
+except $ValueError:
+    $rows.kept($line)
+"""
+
+
+NO_VALUE = CellText(f"{cells.FAILED}NameError: it has no value here")
+WAITING = CellText(
     f"{cells.FAILED}not evaluated here: its failures took more than {expressions.SHARE_IN_WORDS} of the time"
 )
 UNKNOWN = "NameError: no `{}` in any scope of {}"
@@ -41,7 +287,7 @@ class Maker:
         self.rows = rows
         self._given: dict[str, Any] = {
             "rows": rows, "report": report, "now": time.perf_counter,
-            "cell_text": shapes.CellText, "begin": watch.begin, "over": watch.over, "find": expressions.find,
+            "cell_text": CellText, "begin": watch.begin, "over": watch.over, "find": expressions.find,
             "CutOff": deadline.CutOff, "failed": self.failed, "StructError": struct.error,
             "no_value": NO_VALUE, "waiting": WAITING, "of_program": guard.is_of_program,
             "lacks": expressions.lacks, "unmet": self._unmet,
@@ -81,12 +327,12 @@ class Maker:
         is a `points.SpecifiedPoint`, the `frame` here any frame of the code in which it records.
         """
         count = range(len(point.expressions))
-        row = texts.ROW.format(
+        row = ROW.format(
             types="".join(f"$t{each}, " for each in count),
             alike=" and ".join(f"$type($v{each}) is $t{each}" for each in count) or "$pack",
             values="".join(f"$v{each}, " for each in count),
         )
-        hit = "$hit = $next($hits)\n" + (texts.ENOUGH_HITS if point.max_hits else "")
+        hit = "$hit = $next($hits)\n" + (ENOUGH_HITS if point.max_hits else "")
         return self._made(point, frame, marked(point), hit + row, alone=not point.max_hits)
 
     def condition(self, point: Any, frame: Any) -> Any:
@@ -113,7 +359,7 @@ class Maker:
         )
         reads, value = self._reading(expression, frame, "e", MARK)
         value = f"{value}\n        $v = $bool($v), $v" if holds else value
-        text = watched(texts.VALUE.format(reads=reads, value=value)) + "return $v\n"
+        text = watched(VALUE.format(reads=reads, value=value)) + "return $v\n"
         given = {"e": expression, "nothing": nothing, "missed": missed}
         return self._compiled(point, frame, [(MARK, expression)], text, given)
 
@@ -137,7 +383,7 @@ class Maker:
             unknown = each.unknown(frame) if each is not None else ()
             if unknown:
                 error = UNKNOWN.format(unknown[0], functions.qualified(frame.f_code))
-                given[f"unknown{name}"] = shapes.CellText(f"{cells.FAILED}{error}")
+                given[f"unknown{name}"] = CellText(f"{cells.FAILED}{error}")
         body = self._body(point, frame, evaluated) + end
         return self._compiled(point, frame, evaluated, body, given, alone=alone)
 
@@ -150,7 +396,7 @@ class Maker:
         values of the names that the text has with `$`; `alone`: it also gets a form that Python can call at a line. `point` is a
         `points.SpecifiedPoint`.
         """
-        made_of = shapes.Shapes(point, self.rows, self.failed)
+        made_of = Shapes(point, self.rows, self.failed)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
         of_point.update(shapes=made_of, cell=made_of.cell)
         given = {**self._given, **of_point, **given}
@@ -158,14 +404,12 @@ class Maker:
         # What needs no names of the program finds ours faster as global ones.
         own = evaluated and all(is_local(each, frame) for _mark, each in evaluated)
         outer = "global" if own else "nonlocal"
-        text = texts.FACTORY.format(
+        text = FACTORY.format(
             given="" if own else ", ".join(f"${each}" for each in given),
             global_="global $shape" if own else "",
             outer=outer,
             body=body,
-            alone=textwrap.indent(texts.ALONE.format(outer=outer, body=body), "    ")
-            if alone
-            else "",
+            alone=textwrap.indent(ALONE.format(outer=outer, body=body), "    ") if alone else "",
         ).replace("$", expressions.OURS)
         for mark, each in evaluated:
             text = text.replace(mark, f"({each.text}\n)")
@@ -205,8 +449,8 @@ class Maker:
                 continue
             unknown = each.unknown(frame)
             if unknown:
-                parts.append(texts.UNKNOWN_CONDITION.format(names=unknown))
-            parts.append(texts.CONDITION.format(**form))
+                parts.append(UNKNOWN_CONDITION.format(names=unknown))
+            parts.append(CONDITION.format(**form))
         return watched("".join(parts)) if guarded else "".join(parts)
 
     def _cell(self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool) -> str:
@@ -217,22 +461,22 @@ class Maker:
         """
         number = point.expressions.index(each)
         if is_local(each, frame):
-            return texts.LOCAL.format(n=number, name=each.text)
-        copied = textwrap.indent(texts.COPIED.format(n=number), " " * 8) if guarded else ""
+            return LOCAL.format(n=number, name=each.text)
+        copied = textwrap.indent(COPIED.format(n=number), " " * 8) if guarded else ""
         failed = f"$failed($error, $e{number}, $since)" if each.runs_code else "$failed($error)"
-        cell = texts.VALUE_OF.format(**form, n=number, copied=copied, failed=failed)
+        cell = VALUE_OF.format(**form, n=number, copied=copied, failed=failed)
         if each.runs_code:
-            cell = texts.GUARDED.format(cell=textwrap.indent(cell, "    "), n=number)
+            cell = GUARDED.format(cell=textwrap.indent(cell, "    "), n=number)
         unknown = each.unknown(frame)
         if unknown:
             cell = textwrap.indent(cell, "    ")
-            return texts.UNKNOWN_CELL.format(cell=cell, names=unknown, n=number)
+            return UNKNOWN_CELL.format(cell=cell, names=unknown, n=number)
         return cell
 
 
 def watched(body: str) -> str:
     """Return the statements `body` with statements around that begin and end the deadline."""
-    return texts.WATCHED.format(body=textwrap.indent(body, "    "))
+    return WATCHED.format(body=textwrap.indent(body, "    "))
 
 
 def is_local(expression: Any, frame: Any) -> bool:

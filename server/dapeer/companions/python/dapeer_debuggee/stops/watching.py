@@ -9,17 +9,189 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import itertools
 import os
 import sys
 import sysconfig
 import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
 from .. import functions, sources
 from ..collecting import contexts, expressions
-from ..values import cells, states
-from . import breaking, deadline, looking, watched
+from ..values import cells, objects, states
+from . import breaking, deadline
+
+# Values that are watched: how they are read without running any code of the program.
+
+NOTHING = object()
+"""Stands for a value that is not there."""
+KINDS: tuple[Any, ...] = (dict, list)
+"""Containers whose items can be watched."""
+HOLDERS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+"""What gives what an object holds: an instance, a class, a module."""
+
+
+def text_of(value: Any) -> str:
+    """Return a value as the text of a cell; empty for `NOTHING`."""
+    return "" if value is NOTHING else str(cells.cell(value))
+
+
+def valued(tree: ast.expr, known: dict[str, Any]) -> Any:
+    """Return the value of a part of an expression with these names; it may run code of the program."""
+    code = compile(
+        ast.Expression(getattr(tree, "value", tree) if is_index(tree) else tree), "<watch>", "eval"
+    )
+    return eval(code, known)
+
+
+def is_index(tree: ast.expr) -> bool:
+    """Return whether a tree is the `ast.Index` that Python 3.8 puts around a key."""
+    return type(tree).__name__ == "Index"
+
+
+def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
+    """Return a function that reads an attribute which an object (`owner`) holds, without running any code.
+
+    The function returns `NOTHING` once the attribute is gone.
+
+    Raises:
+        InvalidExpression: The object does not hold it: it is computed.
+    """
+    _refuse_property(owner, name)
+    for each in () if issubclass(type(owner), type) else objects.namespaces(type(owner)):
+        if type(each.get(name)).__name__ == "member_descriptor":
+            member = each[name]
+            return lambda: slot(member, owner)
+    descriptor = objects.found(type(owner), "__dict__")
+    if type(descriptor) not in HOLDERS:
+        raise expressions.InvalidExpression(f"{type(owner).__name__} holds no attribute {name}")
+    held = descriptor.__get__
+    return lambda: held(owner).get(name, NOTHING)
+
+
+def _refuse_property(owner: Any, name: str) -> None:
+    """Check that an object's attribute is no property.
+
+    Raises:
+        InvalidExpression: It is one; the text names the attributes that it reads.
+    """
+    computed = objects.found(type(owner), name)
+    if type(computed) is not property:
+        return
+    code = getattr(computed.fget, "__code__", None)
+    held = objects.own(owner)
+    reads = [each for each in getattr(code, "co_names", ()) if each in held]
+    instead = f"; it reads {', '.join(reads)}: watch that" if reads else ""
+    raise expressions.InvalidExpression(
+        f"{name} is a property of {objects.name_of(type(owner))}, which holds no value{instead}"
+    )
+
+
+def slot(member: Any, owner: Any) -> Any:
+    """Return what the slot `member` of an object holds; `NOTHING` if it is not set."""
+    try:
+        return member.__get__(owner)
+    except AttributeError:
+        return NOTHING
+
+
+def reader_of(container: Any, key: Any) -> Callable[[], Any]:
+    """Return a function that reads the item `key` of a dict, list or NumPy array.
+
+    The function returns `NOTHING` once the item is gone.
+
+    Raises:
+        InvalidExpression: It is another kind of container.
+    """
+    get: Any = None
+    for kind in KINDS:
+        if issubclass(type(container), kind):
+            get = kind.__getitem__
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None and type(container) is getattr(numpy, "ndarray", None):
+        get = numpy.ndarray.__getitem__
+    if get is None:
+        raise expressions.InvalidExpression(
+            f"items of {type(container).__name__} cannot be watched"
+        )
+
+    def read() -> Any:
+        try:
+            return get(container, key)
+        except LookupError:
+            return NOTHING
+
+    return read
+
+
+# Rows of `LOOK_COLUMNS` about what is watched: where it could be read, and where not.
+
+
+MAX_ROWS = 500
+"""Rows."""
+
+
+class Looks:
+    """Writes rows about the watching of an expression: its first value in each function, and each error."""
+
+    def __init__(self, point: int) -> None:
+        """Create it; `point` is the number of the point for these rows; 0: none are written."""
+        self._point = point
+        self._codes: dict[int, Any] = {}
+        """By number, since codes are compared slowly."""
+        self._hits = itertools.count(1)
+
+    def first(self, rows: Any, frame: Any, value: Any) -> None:
+        """Write a row with a value of the expression, if it is the first one in this frame's code.
+
+        `rows` is the `recording.Rows`.
+        """
+        code = frame.f_code
+        if self._point and id(code) not in self._codes:
+            self._codes[id(code)] = code
+            self._write(rows, frame, text_of(value))
+
+    def error_writer(self, rows: Any, frame: Any) -> Callable[[str], None]:
+        """Return a function that writes a row for each new error in a frame's code.
+
+        It gets the cell of the error. `rows` is the `recording.Rows`.
+        """
+        reported: set[str] = set()
+
+        def missed(error: str) -> None:
+            if self._point and error not in reported:
+                reported.add(error)
+                self._write(rows, frame, error)
+
+        return missed
+
+    def _write(self, rows: Any, frame: Any, cell: str) -> None:
+        """Write a row for a frame with the text `cell`; behind `MAX_ROWS` rows nothing is written.
+
+        `rows` is the `recording.Rows`.
+        """
+        hit = next(self._hits)
+        if hit <= MAX_ROWS:
+            head = f"{self._point}\t{hit}\t{rows.now()}\t\t\t"
+            write(rows, f"{head}\t{place_of(frame.f_code)}\t{frame.f_lineno}\t{cell}\n")
+
+
+def place_of(code: Any) -> str:
+    """Return the columns of a code's function and file, with a tab between them."""
+    return f"{functions.qualified(code)}\t{cells.escaped(code.co_filename)}"
+
+
+def write(rows: Any, text: str) -> None:
+    """Write a row to a `recording.Rows`, in its next chunk if this one is full.
+
+    `text` is the row, with its line end; `rows` may count it as lost.
+    """
+    try:
+        rows.write(text.encode())
+    except ValueError:
+        rows.kept(text.encode())
 
 
 EXPRESSIONS = (breaking.EXPRESSION, deadline.RECORDER)
@@ -80,14 +252,14 @@ class PointWatch:
         self.scope = WatchScope(spec.get("scope"))
         self.stops = bool(spec.get("stop", True))
         self.on_change = bool(spec.get("writes")) or spec.get("on") == "change"
-        self.looks = looking.Looks(spec.get("looks") or 0)
+        self.looks = Looks(spec.get("looks") or 0)
         self.code: Any = None
         self.expression = expressions.Expression(spec.get("until") or spec["writes"])
         self.read: Callable[[], Any] | None = None
         if spec.get("writes"):
             self._find(frame)
         self._known: Any = NOTHING if self.read is None else states.state(self.read())
-        self._text = "" if self.read is None else watched.text_of(self.read())
+        self._text = "" if self.read is None else text_of(self.read())
 
     def _find(self, frame: Any) -> None:
         """Find what the expression writes to, and set `read`, a function that reads it, or `code`.
@@ -105,18 +277,18 @@ class PointWatch:
                 # A local variable: in each call of the function it is another one.
                 self.code = getattr(there, "f_code", None)
             else:
-                self.read = watched.reader_of(there.f_globals, tree.id)
+                self.read = reader_of(there.f_globals, tree.id)
             return
         if not isinstance(tree, (ast.Attribute, ast.Subscript)):
             raise expressions.InvalidExpression(
                 f"`{self.expression.text}` is no variable, attribute or item"
             )
         try:
-            owner = watched.valued(tree.value, known)
+            owner = valued(tree.value, known)
             if isinstance(tree, ast.Attribute):
-                self.read = watched.attribute_of(owner, tree.attr)
+                self.read = attribute_of(owner, tree.attr)
             else:
-                self.read = watched.reader_of(owner, watched.valued(tree.slice, known))
+                self.read = reader_of(owner, valued(tree.slice, known))
         except expressions.InvalidExpression:
             raise
         except Exception as error:
@@ -155,12 +327,12 @@ class PointWatch:
         if self.read is not None:
             if now == self._known:
                 return None
-            before, self._known, self._text = self._text, now, watched.text_of(value)
+            before, self._known, self._text = self._text, now, text_of(value)
             return before
         known = seen.get(self)
         if known is not None and known[0] == now:
             return None
-        seen[self] = now, watched.text_of(value)
+        seen[self] = now, text_of(value)
         return None if known is None else str(known[1])
 
     def first(self, rows: Any, frame: Any, value: Any, seen: dict[Any, Any]) -> None:
@@ -171,7 +343,7 @@ class PointWatch:
         """
         if self.on_change:
             self.looks.first(rows, frame, value)
-            seen[self] = states.state(value), watched.text_of(value)
+            seen[self] = states.state(value), text_of(value)
             return
         self.looks.first(rows, frame, value[1])
         if not value[0]:
@@ -288,8 +460,10 @@ class CodeWatches:
         if point.id not in self._made and point.expressions:
             self._made[point.id] = self._maker.cells(point, frame)
         more = self._made[point.id](frame, "") if point.expressions else ""
-        head = f"{point.id}\t{hit}\t{rows.now()}\t{contexts.context(frame)}\t{looking.place_of(code)}\t{line}"
-        looking.write(rows, f"{head}\t{before}\t{watched.text_of(value)}{more}\n")
+        head = (
+            f"{point.id}\t{hit}\t{rows.now()}\t{contexts.context(frame)}\t{place_of(code)}\t{line}"
+        )
+        write(rows, f"{head}\t{before}\t{text_of(value)}{more}\n")
         return bool(watch.stops)
 
 

@@ -33,7 +33,7 @@ def cell(value: Any, room: int = MAX_CELL_CHARS) -> str:
         return (
             repr(value)
             if -LARGE_INTEGER < value < LARGE_INTEGER
-            else values.exact.integer(value, 3 * room)
+            else values.integer(value, 3 * room)
         )
     if kind is str:
         return repr(value) if len(value) <= room else escaped(values.shown(value, room))

@@ -7,25 +7,628 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
+import gc
+import itertools
 import pathlib
+import re
+import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import arrays, frames, libraries, objects, statements
+from . import objects
 
-ARRAYS = ("numpy", "torch", "jax", "jaxlib", "tensorflow", "cupy")
-"""Packages whose arrays have a shape and a dtype."""
-WIDE: int = arrays.MIN_ALONE_CHARS
-MOMENTS = (dt.datetime, dt.date, dt.time, dt.timedelta)
-PATHS = (pathlib.PosixPath, pathlib.WindowsPath)
+# Shows what holds other values in Python's library and lxml, without a call.
+#
+# Such are references, views, mocks, tasks, elements of XML.
 
-QUALIFIED: Any = type.__dict__["__qualname__"]
+EMPTY: dict[Any, Any] = {}
+VIEWS: tuple[Any, ...] = (type(EMPTY.keys()), type(EMPTY.values()), type(EMPTY.items()))
+PROXIES: tuple[Any, ...] = (weakref.ProxyType, weakref.CallableProxyType)
+REFERENCE: Any = weakref.ref
+LIST: Any = list
+TUPLE: Any = tuple
+TARGET = re.compile(r" to (?:'.*?)?(\w+)'? at 0x")
+"""Names a type in the `repr` of a proxy; since Python 3.13 with its module."""
+MAX_LISTED_ITEMS = 1000
+"""Items of a view that are not listed."""
+SHOWN_CALLS = 3
+"""Calls of a mock that are shown: the last ones."""
 
 if TYPE_CHECKING:
     # Python 3.8 cannot make this type.
     Show = Callable[[Any, int], str]
     """Shows a value in at most that many characters."""
+
+
+def describe_library_value(value: Any, kind: Any, room: int, show: Show) -> str | None:
+    """Return the text of a reference, view, cell, mock, task or XML element; None for all other values.
+
+    `kind` is the type of `value`; `room` is about how many characters it may have; `show` makes the text of a value inside of it.
+    """
+    text = referring(value, kind)
+    if text is not None:
+        return text
+    if kind is types.MappingProxyType:
+        return f"mappingproxy({show(gc.get_referents(value)[0], room)})"
+    if kind is types.CellType:
+        held = gc.get_referents(value)
+        return f"<cell: {show(held[0], room)}>" if held else "<cell: empty>"
+    if objects.is_one_of(kind, VIEWS):
+        items = f"{len(value)} items" if len(value) > MAX_LISTED_ITEMS else show(list(value), room)
+        return f"{objects.name_of(kind)}({items})"
+    for path, describe in KNOWN:
+        if issubclass(kind, known_class(path)):
+            return describe(value, known_class(path), room, show)
+    return None
+
+
+def referring(value: Any, kind: Any) -> str | None:
+    """Return the text of a weak reference or proxy, with the type that it refers to; None for all else."""
+    if issubclass(kind, weakref.ref):
+        target: Any = REFERENCE.__call__(value)
+        return f"<weakref to {'nothing' if target is None else objects.name_of(type(target))}>"
+    if not objects.is_one_of(kind, PROXIES):
+        return None
+    # Its `repr` names the type of the other object, without asking that.
+    found = TARGET.search(repr(value))
+    name = found[1] if found else "NoneType"
+    return f"<weakproxy to {'nothing' if name == 'NoneType' else name}>"
+
+
+def known_class(path: str) -> Any:
+    """Return the class `MODULE.NAME` if that module is imported, else `()`.
+
+    Nothing is a subclass of `()`.
+    """
+    module, _, name = path.rpartition(".")
+    found = getattr(sys.modules.get(module), name, ())
+    return found if isinstance(found, type) else ()
+
+
+def mock(value: Any, of: Any, room: int, show: Show) -> str:
+    """Return the text of a mock: its class, its name, the class that it stands for, and its last calls.
+
+    `of` is not used; `room` and `show` are as for `described`.
+    """
+    name = objects.name_of(type(value))
+    held = objects.attributes_of(value)
+    parts: list[str] = []
+    if type(held.get("_mock_name")) is str:
+        parts.append(f"name={held['_mock_name']!r}")
+    if held.get("_spec_class") is not None:
+        parts.append(f"spec={objects.name_of(held['_spec_class'])}")
+    calls: Any = held.get("_mock_mock_calls") or ()
+    if LIST.__len__(calls) if calls else 0:
+        last = [
+            call(each, room, show) for each in LIST.__getitem__(calls, slice(-SHOWN_CALLS, None))
+        ]
+        more = LIST.__len__(calls) - len(last)
+        parts.append(f"calls=[{'…, ' * bool(more)}{', '.join(last)}]")
+    return f"<{name}{': ' * bool(parts)}{', '.join(parts)}>"
+
+
+def call(one: Any, room: int, show: Show) -> str:
+    """Return the text of one call of a mock; `one` is its tuple of name, arguments and named arguments."""
+    name, given, named = TUPLE.__iter__(one)
+    parts = [show(each, room // 8) for each in given]
+    parts += [f"{each}={show(held, room // 8)}" for each, held in named.items()]
+    return f"{name}({', '.join(parts)})"
+
+
+def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
+    """Return the text of a future or task of asyncio with its state; a task also has name and coroutine.
+
+    `kind` is `asyncio.Task` or `asyncio.Future`.
+    """
+    asyncio: Any = sys.modules["asyncio"]
+    is_task = issubclass(kind, asyncio.Task)
+    of: Any = asyncio.Task if is_task else asyncio.Future
+    parts = [objects.name_of(kind)]
+    if is_task:
+        named = (
+            objects.of_class(value, "_name") if not hasattr(of, "get_name") else of.get_name(value)
+        )
+        parts += [show(named, room)]
+    if not of.done(value):
+        parts.append("pending")
+    elif of.cancelled(value):
+        parts.append("cancelled")
+    else:
+        error = objects.of_class(value, "_exception")
+        result = objects.of_class(value, "_result")
+        parts.append(
+            f"result={show(result, room // 2)}" if error is None else show(error, room // 2)
+        )
+    if is_task:
+        parts.append(show(of.get_coro(value), room))
+    return f"<{' '.join(parts)}>"
+
+
+def describe_element(value: Any, of: Any, room: int, show: Show) -> str:
+    """Return the text of an XML element: its tag, attributes, text, and how many elements are in it.
+
+    `of` is the element class of lxml or of Python's library, whose own methods read it.
+    """
+    parts = [show(of.tag.__get__(value), room // 4)]
+    parts += [f"{name}={show(each, room // 4)}" for name, each in of.items(value)]
+    text = of.text.__get__(value)
+    if type(text) is str and text.strip():
+        parts.append(f"text={show(text.strip(), room // 2)}")
+    if count := of.__len__(value):
+        parts.append(f"{count} element{'s' * (count > 1)} in it")
+    return f"Element({', '.join(parts)})"
+
+
+KNOWN = (
+    ("unittest.mock.NonCallableMock", mock),
+    ("asyncio.Task", future),
+    ("asyncio.Future", future),
+    ("lxml.etree._Element", describe_element),
+    ("xml.etree.ElementTree.Element", describe_element),
+)
+"""Classes by their modules and names, and what tells values of theirs."""
+
+# Shows SQL expressions of SQLAlchemy with their parameters filled in.
+#
+# Expressions with constructs or types of the program's own, and large ones, are not compiled: that would run code of the
+# program, or take long.
+
+MAX_PARTS = 300
+"""Parts of the largest expression that is compiled, which takes some ten milliseconds."""
+HOOKS = ("bind_expression", "column_expression", "_compiler_dispatcher")
+"""Methods by which a type or construct takes part in compiling SQL."""
+PARAMETER = re.compile(r"\(__\[POSTCOMPILE_(\w+)\]\)|(?<!:):([A-Za-z_]\w*)")
+
+
+def describe_statement(value: Any, kind: Any, room: int, show: Show) -> str | None:
+    """Return an SQL expression of SQLAlchemy with its parameters filled in, in one line.
+
+    It is None for all else. A large one, or one with types of the program, is only named. `show` makes the text of a parameter in `room`
+    characters.
+    """
+    attributes = sys.modules.get("sqlalchemy.orm.attributes")
+    if attributes is not None and issubclass(kind, attributes.QueryableAttribute):
+        return str(value)
+    if not is_expression(value):
+        return None
+    if not is_small(value):
+        return f"<{kind.__name__} of more than {MAX_PARTS} parts>"
+    if not all(map(is_known_part, statement_parts(value))):
+        return f"<{objects.name_of(kind)}, not compiled>"
+    compiled = value.compile()
+    held: dict[str, Any] = compiled.params
+
+    def parameter(match: re.Match[str]) -> str:
+        """Return the text of a parameter's value, or the match itself if it is none."""
+        name = match[1] or match[2]
+        if name not in held:
+            return match[0]
+        if not match[1]:
+            return show(held[name], room)
+        shown = show(tuple(held[name]), room)
+        return shown.replace(",)", ")")
+
+    return PARAMETER.sub(parameter, " ".join(str(compiled).split()))
+
+
+def is_expression(value: Any) -> bool:
+    """Return whether an object is an SQL expression of SQLAlchemy; a table or column of a schema is not."""
+    elements = sys.modules.get("sqlalchemy.sql.elements")
+    if elements is None or not isinstance(value, elements.ClauseElement):
+        return False
+    return not isinstance(value, sys.modules["sqlalchemy.sql.schema"].SchemaItem)
+
+
+def statement_parts(value: Any) -> Iterator[Any]:
+    """Yield all parts of an SQL expression of SQLAlchemy, at any depth, itself among them."""
+    yield from sys.modules["sqlalchemy.sql.visitors"].iterate(value)
+
+
+def is_small(value: Any) -> bool:
+    """Return whether an expression has `MAX_PARTS` parts and rows at most, so that it compiles fast."""
+    rows = sum(map(len, getattr(value, "_multi_values", None) or ()))
+    return (
+        rows + sum(1 for _ in itertools.islice(statement_parts(value), MAX_PARTS + 1)) <= MAX_PARTS
+    )
+
+
+def is_known_part(part: Any) -> bool:
+    """Return whether a part of an expression is SQLAlchemy's own, and its mapped class is configured.
+
+    SQLAlchemy configures mapped classes when it first compiles one. If a related class is not defined yet, that fails, and the program
+    fails with it later on.
+    """
+    mapper = getattr(getattr(part, "_annotations", {}).get("parententity"), "mapper", None)
+    if mapper is not None and not mapper.configured:
+        return False
+    return is_own(type(part)) and is_own(type(getattr(part, "type", None)))
+
+
+def is_own(kind: Any) -> bool:
+    """Return whether compiling an object of a class to SQL runs no code of the program."""
+    for name in HOOKS:
+        hook: Any = objects.found(kind, name)
+        module = getattr(hook, "__module__", None) or type(hook).__module__
+        if hook is not None and (name == HOOKS[-1] or module.partition(".")[0] != "sqlalchemy"):
+            return False
+    package = kind.__module__.partition(".")[0]
+    return package in ("sqlalchemy", "builtins") or hasattr(kind, "impl")
+
+
+# Shows arrays and tensors: shape, type, the number of missing elements, and as many elements as fit.
+#
+# The time depends only on the characters that are shown, not on the array's size or the program's print options.
+
+MAX_COUNTED_CELLS = 1_000_000
+"""Size of the largest array in which missing elements are counted."""
+MIN_ALONE_CHARS = 1000
+"""With this many characters or more, a value is shown as if it were alone."""
+ELEMENT_CHARS = 40
+"""Characters of an element."""
+MAX_ELEMENTS = 1000
+"""Elements that are shown at most."""
+
+
+def describe_array(value: Any, kind: Any, room: int, show: Show) -> str | None:
+    """Return the text of an array, tensor or NumPy number: shape, type, missing elements, elements.
+
+    Of many elements those at the ends are shown; those on another device are not fetched. None: it is no array. `show` makes the text of an
+    element that is an object.
+    """
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and issubclass(kind, numpy.generic):
+        plain = kind.__module__ == "numpy" and value.dtype.kind in "biufcMm"
+        return str(value) if plain else None
+    if not hasattr(value, "dtype") or not isinstance(getattr(value, "shape", None), tuple):
+        return None
+    if kind.__module__.partition(".")[0] == "torch":
+        return tensor(value, room)
+    if not value.shape:
+        objects = getattr(value.dtype, "hasobject", False) is True
+        return f"() {value.dtype} {show(value.item(), room)}" if objects else None
+    at_hand = is_at_hand(value)
+    if at_hand and numpy is not None and kind.__module__.startswith("jaxlib"):
+        value, kind = numpy.asarray(value), numpy.ndarray
+    lost = missing_elements(value, kind, numpy) if at_hand else ""
+    body = written(value, room, show, numpy) if at_hand else "(not fetched)"
+    return f"{tuple(value.shape)} {value.dtype} {lost}{body}"
+
+
+def is_at_hand(value: Any) -> bool:
+    """Return whether an array's elements are in this process's memory: not lazy, not on another device."""
+    ready = getattr(value, "is_ready", None)
+    devices = getattr(value, "devices", None)
+    if ready is None or devices is None:
+        return True
+    return all(each.platform == "cpu" for each in devices()) and ready()
+
+
+def edges(room: int) -> tuple[int, int]:
+    """Return up to how many elements an array is shown whole, and else the number of elements at each end.
+
+    `room` is how many characters the array may have.
+    """
+    return (max(room // 8, 20), 3) if room >= MIN_ALONE_CHARS else (10, 2)
+
+
+def corner(value: Any, room: int) -> tuple[Any, int]:
+    """Return the part of an array at its first indices that is small enough, and its depth.
+
+    The depth is how many dimensions of the array were left out.
+    """
+    threshold, edge = edges(room)
+    deep, shape = 0, tuple(value.shape)
+    while (
+        shape and size(shape) > threshold and size(min(n, 2 * edge) for n in shape) > MAX_ELEMENTS
+    ):
+        value, shape, deep = value[0], shape[1:], deep + 1
+    return value, deep
+
+
+def size(shape: Any) -> int:
+    """Return how many elements an array of this shape (a sequence of numbers) has."""
+    product = 1
+    for each in shape:
+        product *= each
+    return product
+
+
+def written(value: Any, room: int, show: Show, numpy: Any) -> str:
+    """Return the elements of an array as NumPy writes them; objects and strings as `show` does.
+
+    `room` tells how many elements are shown; `numpy` is the module.
+    """
+    value, deep = corner(value, room)
+    threshold, edge = edges(room)
+    formats = dict.fromkeys(("object", "numpystr"), lambda each: element_text(each, show))  # type: ignore[reportUnknownLambdaType]
+    with numpy.printoptions(threshold=threshold, edgeitems=edge, formatter=formats):
+        exact = type(value) is numpy.ndarray
+        text = numpy.array2string(value, separator=", ") if exact else repr(value)
+    text = " ".join(text.split()).replace("...,", "…,").replace("[ ", "[").replace(" ]", "]")
+    return nested(text[text.find("[") : text.rfind("]") + 1], deep)
+
+
+def element_text(each: Any, show: Show) -> str:
+    """Return the text of an array's element that is an object or a string, by `show`.
+
+    NumPy's own values, such as the one for a masked element, are written as they are.
+    """
+    if isinstance(each, (str, bytes)):
+        return show(bytes(each) if isinstance(each, bytes) else str(each), ELEMENT_CHARS)
+    # Such as what stands for an element that is masked.
+    own = type(each).__module__.partition(".")[0] == "numpy"
+    return str(each) if own and not hasattr(each, "shape") else show(each, ELEMENT_CHARS)
+
+
+def nested(text: str, deep: int) -> str:
+    """Return the text of an array's first part within `deep` more dimensions, each with `…` behind."""
+    return "[" * deep + text + ", …]" * deep
+
+
+def missing_elements(value: Any, kind: Any, numpy: Any) -> str:
+    """Return how many elements of an array are NaN or NaT, as `(N missing) `; empty: none, or not counted.
+
+    `numpy` is the module, or None. Only an exact `numpy.ndarray` of at most `MAX_COUNTED_CELLS` elements is counted.
+    """
+    if numpy is None or kind is not numpy.ndarray or value.size > MAX_COUNTED_CELLS:
+        return ""
+    if value.dtype.kind not in "fcMm":
+        return ""
+    is_missing = numpy.isnat if value.dtype.kind in "Mm" else numpy.isnan
+    count = int(is_missing(value).sum())
+    return f"({count} missing) " if count else ""
+
+
+# -- PyTorch's tensors
+
+
+def tensor(value: Any, room: int) -> str:
+    """Return shape, type, device, `requires_grad`, missing and other elements of a PyTorch tensor.
+
+    Elements on another device are not fetched.
+    """
+    held = value.detach()
+    at_hand = held.device.type == "cpu" and str(held.layout) == "torch.strided"
+    facts = [str(tuple(value.shape)), str(value.dtype)] if value.ndim else [str(value.dtype)]
+    if held.device.type != "cpu":
+        facts.append(str(held.device))
+    if str(held.layout) != "torch.strided":
+        facts.append(str(held.layout))
+    if value.requires_grad:
+        facts.append("requires_grad")
+    if not at_hand or held.is_quantized:
+        return f"tensor({', '.join(facts)})"
+    if count := not_numbers(held):
+        facts.append(f"({count} missing)")
+    part, deep = corner(held, room)
+    threshold, edge = edges(room)
+    elements = "".join(array_parts(part, part.numel() <= threshold, edge))
+    return f"{' '.join(facts)} {nested(elements, deep)}"
+
+
+def not_numbers(held: Any) -> int:
+    """Return how many elements of a tensor are NaN; 0 also if they are not counted."""
+    if not held.is_floating_point() or held.numel() > MAX_COUNTED_CELLS:
+        return 0
+    try:
+        return int(held.isnan().sum())
+    except RuntimeError:
+        # Not of every type; such as are 8 bits long.
+        return 0
+
+
+def array_parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
+    """Yield the pieces of the text of a tensor's elements; of a long dimension only those at its ends.
+
+    `whole`: all are shown; `edge`: how many at each end, if not.
+    """
+    if not value.ndim:
+        yield number(value.item())
+        return
+    length: int = value.shape[0]
+    cut = not whole and length > 2 * edge
+    chosen = [*range(edge), *range(length - edge, length)] if cut else range(length)
+    yield "["
+    for place, index in enumerate(chosen):
+        if place:
+            yield ", …, " if cut and place == edge else ", "
+        yield from array_parts(value[index], whole, edge)
+    yield "]"
+
+
+def number(each: Any) -> str:
+    """Return a number with four digits, as the elements of tensors are shown."""
+    return f"{each:.4g}" if isinstance(each, (float, complex)) else str(each)
+
+
+# Shows tables of pandas and Polars: shape, columns with types, missing cells, first and last rows.
+#
+# They are DataFrame, Series and Index.
+#
+# The number of inspected cells is bounded. Cells are shown as all other values.
+
+FRAMES = ("DataFrame", "Series")
+"""Names of the pandas types that are shown as tables."""
+MAX_COLUMNS = 20
+"""Columns that are shown."""
+MAX_ROWS = 10
+"""A table with at most this many rows is shown whole."""
+HEAD, TAIL = 3, 2
+"""Rows that are shown at each end of a longer one."""
+CELL_CHARS = 40
+"""Characters of a cell, or of a column's name."""
+PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.timedelta)
+
+
+def describe_table(value: Any, kind: Any, room: int, show: Show) -> str | None:
+    """Return the text of a DataFrame, Series, Index or array of pandas; None for all other values.
+
+    `room` is how many characters it may have, `show` makes the text of a cell.
+    """
+    pandas = sys.modules["pandas"]
+    if kind.__name__ in FRAMES:
+        return frame(value, room, show, pandas)
+    if issubclass(kind, (pandas.Index, pandas.api.extensions.ExtensionArray)):
+        return sequence(value, kind, room, show)
+    return None
+
+
+def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
+    """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars; else None.
+
+    Where `room` is less than `arrays.MIN_ALONE_CHARS`, or a column has objects, rows are left out.
+    """
+    name = objects.name_of(kind)
+    if name not in FRAMES:
+        return None
+    table = value.to_frame() if name == "Series" else value
+    shown_columns = [f"{column} {dtype}" for column, dtype in table.schema.items()]
+    more = ["…"] if len(shown_columns) > MAX_COLUMNS else []
+    head = f"{value.shape} {', '.join(shown_columns[:MAX_COLUMNS] + more)}"
+    if room < MIN_ALONE_CHARS or any(each.endswith(" Object") for each in shown_columns):
+        return f"{name}({head})"
+    ends = [table] if len(table) <= MAX_ROWS else [table.head(HEAD), table.tail(TAIL)]
+    rows = [[show(row, room // MAX_ROWS) for row in end[:, :MAX_COLUMNS].rows()] for end in ends]
+    return "\n".join([head, *"\n…\n".join("\n".join(each) for each in rows).split("\n")])
+
+
+def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
+    """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
+
+    `room` is how many characters it may have: with less than `arrays.MIN_ALONE_CHARS` rows and missing cells are left out. `show` makes the
+    text of an object, `pandas` is the module.
+    """
+    name = type(value).__name__
+    shape = tuple(value.shape)
+    named = value.ndim > 1 or value.name is not None
+    table = value.to_frame() if value.ndim == 1 else value
+    wide = room >= MIN_ALONE_CHARS
+    lost = missing_cells(table) if wide else []
+    shown_columns = list(columns(table, lost, show, named=named))
+    head = f"{shape} {', '.join(shown_columns)}"
+    if not wide:
+        return f"{name}({head})"
+    ends = [table] if len(table) <= MAX_ROWS else [table.iloc[:HEAD], table.iloc[-TAIL:]]
+    with pandas.option_context("display.float_format", None):
+        rows = [
+            known_labels(part, show, pandas).to_string(
+                max_cols=MAX_COLUMNS,
+                max_colwidth=2 * CELL_CHARS,
+                header=value.ndim > 1 and not number,
+                index_names=not number,
+            )
+            for number, part in enumerate(ends)
+        ]
+    return "\n".join([head, *"\n…\n".join(rows).split("\n")]) if len(table) else head
+
+
+def missing_cells(table: Any) -> list[int]:
+    """Return how many cells of each column of a pandas DataFrame are missing.
+
+    It is empty if they are not counted.
+    """
+    if table.size > MAX_COUNTED_CELLS or not all(map(is_known, table.dtypes)):
+        return []
+    return [int(each) for each in table.isna().sum()]
+
+
+def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
+    """Yield the text of each column: name (if `named`), type and missing cells; `…` for some left out.
+
+    Of many columns these are those with missing cells, and those at both ends. `lost` is what `missing` returns.
+    """
+    count = table.shape[1]
+    chosen = list(range(count))
+    if count > MAX_COLUMNS:
+        gaps = [number for number, each in enumerate(lost) if each]
+        chosen = sorted([*dict.fromkeys([*gaps, count - 1, *range(count)])][:MAX_COLUMNS])
+    last = -1
+    for number in chosen:
+        if number > last + 1:
+            yield "…"
+        last = number
+        label = f"{text(table.columns[number], show)} " if named else ""
+        gone = f" ({lost[number]} missing)" if lost and lost[number] else ""
+        yield f"{label}{table.dtypes.iloc[number]}{gone}"
+
+
+def is_known(dtype: Any) -> bool:
+    """Whether a dtype belongs to pandas or NumPy."""
+    return type(dtype).__module__.partition(".")[0] in ("pandas", "numpy")
+
+
+def known_labels(part: Any, show: Show, pandas: Any) -> Any:
+    """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then.
+
+    `part` is a DataFrame with these rows, `pandas` the module.
+    """
+    part = part.copy()
+    count = part.shape[1]
+    half = MAX_COLUMNS // 2
+    for number in sorted({*range(min(half, count)), *range(max(count - half, 0), count)}):
+        dtype = part.dtypes.iloc[number]
+        if str(dtype) in ("object", "category"):
+            cells = [text(each, show) for each in part.iloc[:, number]]
+            part.isetitem(number, cells)
+        elif not is_known(dtype):
+            part.isetitem(number, "…")
+    part.index = labels(part.index, show, pandas)
+    part.columns = labels(part.columns, show, pandas)
+    return part
+
+
+def labels(index: Any, show: Show, pandas: Any) -> Any:
+    """Return the labels of rows or columns as a pandas index, each object replaced by its text."""
+    if index.nlevels > 1:
+        shown = [tuple(text(each, show) for each in label) for label in index]
+        return pandas.MultiIndex.from_tuples(shown, names=index.names) if shown else index
+    if str(index.dtype) in ("object", "category"):
+        return pandas.Index([text(each, show) for each in index], name=index.name, dtype=object)
+    return index
+
+
+def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
+    """Return type, length, data type and elements of a pandas index or array; of many those at its ends.
+
+    `room` tells how many are shown. Elements of a type that is neither pandas' nor NumPy's are not shown.
+    """
+    threshold, edge = edges(room)
+    cut = len(value) > min(threshold, 10 * edge)
+    ends = [value[:edge], value[-edge:]] if cut else [value]
+    plain = is_known(value.dtype)
+    shown = ", …, ".join(
+        ", ".join(
+            show(each, CELL_CHARS) if isinstance(each, str) else text(each, show)
+            for each in (end if plain else ())
+        )
+        for end in ends
+    )
+    return f"{kind.__name__} ({len(value)},) {value.dtype} [{shown or '…' * bool(len(value))}]"
+
+
+def text(each: Any, show: Show) -> str:
+    """Return the text of a cell or label; a short string without quotes."""
+    kind: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
+    own = objects.is_one_of(kind, PLAIN) or objects.module_of(kind).partition(".")[0] in (
+        "pandas",
+        "numpy",
+    )
+    if own and kind is not str and not hasattr(each, "shape"):
+        return str(each)
+    if kind is str:
+        return each if len(each) <= CELL_CHARS else f"{each[:CELL_CHARS]}… ({len(each)} chars)"
+    return show(each, CELL_CHARS)
+
+
+ARRAYS = ("numpy", "torch", "jax", "jaxlib", "tensorflow", "cupy")
+"""Packages whose arrays have a shape and a dtype."""
+WIDE: int = MIN_ALONE_CHARS
+MOMENTS = (dt.datetime, dt.date, dt.time, dt.timedelta)
+PATHS = (pathlib.PosixPath, pathlib.WindowsPath)
+
+QUALIFIED: Any = type.__dict__["__qualname__"]
 
 
 def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
@@ -49,7 +652,7 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
         return (
             named(value, kind)
             or place_of(value, kind)
-            or libraries.describe_library_value(value, kind, room, show)
+            or describe_library_value(value, kind, room, show)
         )
     except Exception:
         return None
@@ -154,8 +757,8 @@ SUSPENDED = (
 
 
 PACKAGES: dict[str, Callable[[Any, Any, int, Show], str | None]] = {
-    "pandas": frames.describe_table,
-    "polars": frames.of_polars,
-    "sqlalchemy": statements.describe_statement,
-    **dict.fromkeys(ARRAYS, arrays.describe_array),
+    "pandas": describe_table,
+    "polars": of_polars,
+    "sqlalchemy": describe_statement,
+    **dict.fromkeys(ARRAYS, describe_array),
 }

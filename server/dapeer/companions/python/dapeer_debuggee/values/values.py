@@ -3,12 +3,244 @@
 from __future__ import annotations
 
 import functools
+import gc
+import os
 import re
+import sys
+import threading
+import types
+import weakref
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from . import exact, fields, forms, objects, reprs
+from . import forms, objects
+
+# Texts, numbers, arrays, tables, and those in objects of subclasses, without code of the class.
+
+BITS = 14_000
+"""Bits of an integer that has fewer digits for certain than the 4,300 that Python writes."""
+SHOWN_DIGITS = 20
+"""Digits that are shown of a larger one."""
+MAX_COUNTED_BITS = 1_000_000
+"""Bits of the largest integer whose digits are counted; those of a larger one would take long."""
+
+
+def string(value: Any, room: int) -> str:
+    """Return a string or bytes as Python writes it; a longer one than `room` is cut, with its length."""
+    if len(value) <= room:
+        return repr(value)
+    text = repr(value[:room])
+    return f"{text[:-1]}…{text[-1]} ({len(value)} chars)"
+
+
+def integer(value: int, most: int = BITS) -> str:
+    """Return an integer in digits; of one of more than `most` bits the first digits, and how many it has.
+
+    A huge one is written in hexadecimal, with its number of bits.
+    """
+    bits = value.bit_length()
+    if bits <= most:
+        return repr(value)
+    if bits > MAX_COUNTED_BITS:
+        return f"{value >> (bits - 64):#x}… ({bits} bits)"
+    # log10(2) is a little more than this.
+    power = bits * 30_102 // 100_000 - SHOWN_DIGITS
+    first = str(abs(value) // 10**power)
+    sign = "-" * (value < 0)
+    return f"{sign}{first[:SHOWN_DIGITS]}… ({len(first) + power} digits)"
+
+
+def plain_value(value: Any, kind: Any) -> Any:
+    """Return a value of a subclass as one of exactly the built-in type, array or table; None: it is none.
+
+    No code of its class is run.
+    """
+    for known, convert in KNOWN:
+        if issubclass(kind, known):
+            return convert(value)
+    array: Any = getattr(sys.modules.get("numpy"), "ndarray", None)
+    of_array: Any = type(array)  # pyright: ignore[reportUnknownVariableType]
+    if of_array is type and issubclass(kind, array) and kind is not array:
+        return array.view(value, array)
+    table: Any = getattr(sys.modules.get("pandas"), "DataFrame", None)
+    reads = objects.found(kind, "__getattribute__")
+    if type(table) is type and issubclass(kind, table) and reads is object.__getattribute__:
+        return table(value)
+    return None
+
+
+WHOLE = slice(None)
+KNOWN: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (int, int.__int__),
+    (float, float.__float__),
+    (complex, lambda value: complex.__add__(value, 0j)),
+    (str, lambda value: str.__getitem__(value, WHOLE)),
+    (bytes, lambda value: bytes.__getitem__(value, WHOLE)),
+    (bytearray, lambda value: bytearray.__getitem__(value, WHOLE)),
+)
+"""Types, and what makes an object of exactly that one."""
+
+# Fields by which dataclasses and the like show an object: their `__repr__` would call the fields'.
+
+GENERATED = "<attrs generated "
+"""Begins the name of the file of what attrs has written."""
+OF_PYDANTIC = ("__pydantic_fields__", "model_fields", "__fields__")
+"""Where classes of pydantic keep their fields: in its versions from 2.10 on, from 2.0 on, and before."""
+
+
+def names_of(kind: Any, shows: Any) -> list[str] | None:
+    """Return the names of the fields that a class's generated `__repr__` shows; None: it is not generated.
+
+    `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one.
+    """
+    fields: Any = objects.found(kind, "__dataclass_fields__")
+    if fields is not None and objects.written_in(shows, "/dataclasses.py", "/reprlib.py"):
+        return shown_fields(fields.items())
+    fields = objects.found(kind, "__attrs_attrs__")
+    if fields is not None and file_of(shows).startswith(GENERATED):
+        return [each.name for each in fields if getattr(each, "repr", True)]
+    for name in OF_PYDANTIC if is_of_pydantic(kind, shows) else ():
+        fields = objects.found(kind, name)
+        how: Any = type(fields)  # pyright: ignore[reportUnknownVariableType]
+        if how is dict:
+            return shown_fields(fields.items())
+    return None
+
+
+def shown_fields(fields: Iterable[tuple[str, Any]]) -> list[str]:
+    """Return the names of the fields (name and field) that are not declared with `repr=False`."""
+    return [name for name, each in fields if getattr(each, "repr", True)]
+
+
+def is_of_pydantic(kind: Any, shows: Any) -> bool:
+    """Return whether the `__repr__` of a class, `shows`, is one that pydantic has defined."""
+    for klass in objects.MRO.__get__(kind):
+        if objects.NAMESPACE.__get__(klass).get("__repr__") is shows:
+            return bool(objects.module_of(klass).partition(".")[0] == "pydantic")
+    return False
+
+
+def file_of(function: Any) -> str:
+    """Return the name of the file of a function of Python; empty for anything else."""
+    return str(function.__code__.co_filename) if type(function) is types.FunctionType else ""
+
+
+# Says which values' `repr` may be called: it is C or of Python's library, as for all that they hold.
+
+MAX_OBJECTS = 100
+"""Objects that are looked at."""
+MAX_TEXT_CHARS = 10_000
+"""Characters of a text; of a longer one the `repr` would take more than is shown."""
+PLAIN = (
+    int, float, complex, bool, type(None), type(Ellipsis), type(NotImplemented), range, bytearray, type(re.compile("")),
+    type(threading.Lock()), type(threading.RLock()), types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType,
+    types.BuiltinFunctionType, types.FunctionType, types.ModuleType, types.CodeType, types.FrameType, weakref.ProxyType,
+    weakref.CallableProxyType,
+)  # fmt: skip
+"""Types whose `repr` shows nothing of what they hold, or nothing but numbers."""
+OURS = ("dapeer", "dapeer_debuggee.values.objects", "dapeer_debuggee.values.contents")
+"""Modules whose classes are dapeer's."""
+PACKAGES = ("numpy", "pandas")
+"""Packages whose own values may be asked."""
+LIBRARY = os.path.join(os.path.dirname(os.__file__), "")
+FOREIGN = tuple(os.path.join(LIBRARY, each, "") for each in ("site-packages", "dist-packages"))
+OF_MODULES: Any = types.ModuleType
+CONTENTS: Any = OF_MODULES.__dict__["__dict__"]
+
+
+def is_safe(value: Any) -> bool:
+    """Return whether the `repr` of a value, and of all that it holds, runs no code of the program."""
+    return _is_safe(value, [MAX_OBJECTS])
+
+
+def _is_safe(value: Any, left: list[int]) -> bool:
+    """Return whether the `repr` of a value, and of all that it holds, runs no code of the program.
+
+    `left` has one number: how many objects may still be looked at. It is counted down; when none is left, the answer is False.
+    """
+    left[0] -= 1
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
+    if kind is str or kind is bytes:
+        return len(value) <= MAX_TEXT_CHARS
+    if objects.is_one_of(kind, PLAIN) or objects.module_of(kind) in OURS:
+        return True
+    shows = objects.found(kind, "__repr__")
+    if issubclass(kind, type):
+        reads = objects.found(kind, "__getattribute__"), objects.found(kind, "__getattr__")
+        return shows is type.__repr__ and reads == (type.__getattribute__, None)
+    if shows is object.__repr__:
+        return True
+    if issubclass(kind, weakref.ref) or objects.is_proxy(kind) or not is_known(shows, kind):
+        return False
+    if objects.module_of(kind).partition(".")[0] == "numpy" and holds_objects(value):
+        return False
+    inside = referents(value)
+    return len(inside) <= left[0] and all(_is_safe(each, left) for each in inside)
+
+
+def referents(value: Any) -> list[Any]:
+    """Return the objects that a value refers to, but its type."""
+    return [each for each in gc.get_referents(value) if each is not type(value)]
+
+
+def stood_for(value: Any) -> list[Any]:
+    """Return what a proxy refers to: what it stands for, or the dictionaries of what makes that.
+
+    Empty: nothing.
+    """
+    others = referents(value)
+    return [each for each in others if type(each) is not dict] or [each for each in others if each]
+
+
+def is_known(shows: Any, kind: Any) -> bool:
+    """Return whether a class's `__repr__` is its own in C, or of Python's library, NumPy or pandas.
+
+    `shows` is that `__repr__`, `kind` the class.
+    """
+    if type(shows) is types.FunctionType:
+        return all(map(is_of_library, objects.MRO.__get__(kind)))
+    if type(shows) is not types.WrapperDescriptorType:
+        return False
+    for namespace in objects.namespaces(kind):
+        if namespace.get("__repr__") is shows:
+            return True
+        if any(map(is_code, namespace.values())):
+            return False
+    return False
+
+
+def holds_objects(value: Any) -> bool:
+    """Whether an array of NumPy holds objects, of which the garbage collector knows nothing."""
+    return getattr(getattr(value, "dtype", None), "hasobject", False) is True
+
+
+def is_code(member: Any) -> bool:
+    """Return whether a class's member is code that C code would run, so written in Python or a descriptor."""
+    how: Any = type(member)  # pyright: ignore[reportUnknownVariableType]
+    if how is types.FunctionType:
+        return True
+    in_c = objects.is_one_of(how, (*objects.READ, *objects.ROUTINES))
+    return not in_c and objects.found(how, "__get__") is not None
+
+
+def is_of_library(kind: Any) -> bool:
+    """Return whether a class is the one of its name in Python's library, NumPy or pandas.
+
+    A class of the program may only have such a module's name: it is not found in that module.
+    """
+    name = objects.module_of(kind)
+    module: Any = sys.modules.get(name)
+    if type(module) is not types.ModuleType:
+        return False
+    held = CONTENTS.__get__(module)
+    if held.get(objects.name_of(kind)) is not kind:
+        return False
+    if name in sys.builtin_module_names or name.partition(".")[0] in PACKAGES:
+        return True
+    file = held.get("__file__")
+    return type(file) is str and file.startswith(LIBRARY) and not file.startswith(FOREIGN)
+
 
 MAX_VALUE_CHARS = 4000
 """Characters of a value; the core cuts it further."""
@@ -66,9 +298,9 @@ def shown(value: Any, room: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> 
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
-        return exact.string(value, max(room, MIN_CHARS))
+        return string(value, max(room, MIN_CHARS))
     if kind is int:
-        return exact.integer(value, max(3 * room, MIN_CHARS * MIN_CHARS))
+        return integer(value, max(3 * room, MIN_CHARS * MIN_CHARS))
     # Of these nothing else has to be found out.
     if id(kind) in SCALARS:
         return repr(value)
@@ -107,7 +339,7 @@ def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
     Else its contents or type. `kind` is the value's type, `room` how many characters it may have, `inside` what it is in.
     """
     bare = objects.found(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
-    if not bare and reprs.is_safe(value):
+    if not bare and is_safe(value):
         text = by_itself(value, kind)
         text = text if inside is OUTSIDE else WHERE.sub("", text)
         if len(text) <= max(room, MAX_UNCUT_CHARS):
@@ -237,16 +469,16 @@ def contents_text(value: Any, kind: Any, room: int, inside: Inside) -> str | Non
         for known, opening, closing in reversed(BRACKETS):
             if issubclass(kind, known):
                 return f"<{name}: {container(value, known, (opening, closing), min(room, MAX_INNER_CHARS), within)}>"
-        plain = exact.plain_value(value, kind)
+        plain = plain_value(value, kind)
         if plain is not None:
             return f"<{name}: {shown(plain, min(room, MAX_INNER_CHARS), within)}>"
     held = objects.own(value)
     if issubclass(kind, BaseException):
         held = {"args": ARGUMENTS.__get__(value), **held}
     elif objects.is_proxy(kind):
-        others = reprs.stood_for(value)
+        others = stood_for(value)
         held = {"holds": others} if others else {}
-    own = not reprs.is_known(objects.found(kind, "__repr__"), kind) or objects.is_proxy(kind)
+    own = not is_known(objects.found(kind, "__repr__"), kind) or objects.is_proxy(kind)
     around = (f"<{name}: ", ">") if own else (f"{name}(", ")")
     return written(value, held, room, inside, around) if held else None
 
@@ -315,7 +547,7 @@ def members(value: Any, kind: Any) -> dict[str, Any]:
     names: Any = objects.found(kind, "_fields")
     if issubclass(kind, tuple) and objects.written_in(shows, "/collections/__init__.py"):
         return dict(zip(names, tuple.__iter__(value)))  # type: ignore[reportUnknownArgumentType]
-    chosen = fields.names_of(kind, shows)
+    chosen = names_of(kind, shows)
     if chosen is None:
         return {}
     held = objects.own(value)
