@@ -36,7 +36,8 @@ _PLACES: Final = (("params", "capabilities"), ("params", "_meta", CAPABILITIES))
 def ask_for_data(line: bytes) -> bytes:
     """Return a line of a client in which its capabilities ask for the data of results.
 
-    `line` is one JSON-RPC message. One without capabilities, or that is not JSON, is returned unchanged.
+    `line` is one JSON-RPC message. A line that is not JSON, or mentions no capabilities, is returned unchanged; another one is written
+    anew, and ends with a newline.
     """
     if b'"initialize"' not in line and CAPABILITIES.encode() not in line:
         return line

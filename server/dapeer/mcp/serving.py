@@ -103,7 +103,12 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
 async def serve_detached(offer: ServerOptions) -> None:
     """Serve clients at the project's socket until nobody has used it for long, or commands have ended it.
 
-    At the end all debug sessions are ended. Raises as `running_server` does.
+    A signal ends it, too. At the end all debug sessions are ended.
+
+    Raises:
+        DefinitionError: The definition of an adapter is wrong.
+        ArgumentError: No tool belongs to one of the groups.
+        NoNeovim: The Neovim to attach to is not there.
     """
     async with running_server(offer) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_cancel_at, stop, server, tasks.cancel_scope)

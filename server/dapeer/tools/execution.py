@@ -268,7 +268,7 @@ def stepping_arguments(
     """Return the session to resume, and the arguments that every resuming DAP request has.
 
     These are `threadId`, by default that of the current stop, and `granularity` if it is given. `session_id` and `thread_id` are the ones
-    that the caller has given, or None for the default.
+    that the caller has given, or None for the default. Nothing is sent.
 
     Raises:
         NoSession: There is no such session.
@@ -357,7 +357,10 @@ async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOp
 
 
 def _living(call: Call) -> list[str]:
-    """Return a note on the living programs, for a caller who waits for one that has ended."""
+    """Return a note on the living programs, for a caller who waits for one that has ended.
+
+    It is a list of one text, with the call that waits for them. Empty: no program lives.
+    """
     match [str(each.id) for each in call.debugger.sessions.programs]:
         case []:
             return []

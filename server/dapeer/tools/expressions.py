@@ -121,8 +121,9 @@ async def _assigned(
 ) -> Reply:
     """Assign a value to a variable in the program, and return the new and the old value as a reply.
 
-    A variable that the adapter shows is set by `setVariable`, another path by `setExpression`. `value` is an expression; `frame` is the
-    adapter's id of a frame, or None.
+    A variable that the adapter shows is set by `setVariable`, another path (or a private member whose name the adapter changes) by
+    `setExpression`; its answer is checked by reading the path again where that is possible. `value` is an expression; `frame` is the
+    adapter's id of a frame, or None. The reply's data has `path`, `value`, and `was` if the old value was known.
 
     Raises:
         ArgumentError: The adapter shows no such variable, and cannot assign to expressions.

@@ -112,7 +112,9 @@ async def _driven(
     """Run a program by stops until a watch comes about, and return the stop as a reply.
 
     This is for a program that cannot watch by itself. Watchpoints, conditions of breakpoints or single steps are used, whichever the
-    adapter has. Where the first of these cannot begin, single steps are.
+    adapter has. If watching by the chosen one cannot begin, single steps are used, except for `on="write"` and in a session of nvim-dap.
+    If what is waited for is there already, the program is not resumed, and its present state is returned. Driving
+    takes a share of the time `left`; if nothing has come about by then, the state is returned.
 
     Args:
         call: The call of the tool.
@@ -155,7 +157,8 @@ async def _last_write(
     """Run the program once more up to this stop, and return who wrote a value last before.
 
     The reply has the last write, and the call that stops there. The second run is a session of its own. `seconds` is the time that it may
-    take; `frame` is the adapter's id of the frame in which the expression is meant.
+    take; `frame` is the adapter's id of the frame in which the expression is meant. The data has `writes` (their number), `same` (whether
+    the second run came to this stop) and `told` (the lines of the text).
 
     Raises:
         DapeerError: The program cannot be run again, or the expression cannot be watched.
@@ -213,7 +216,8 @@ def _chosen(
 def _scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
     """Sort a caller's scope into `files`, as absolute paths, and `functions`, as names.
 
-    An entry is a file if there is such a file, or it ends as sources do. `given` are the entries of the caller's argument `scope`.
+    An entry is a file if there is such a file, or it ends as sources do. `given` are the entries of the caller's argument `scope`. An
+    entry that is neither a file nor a name counts as a file.
 
     Raises:
         ArgumentError: There is no such file.

@@ -133,7 +133,7 @@ def joined_lists(
 ) -> dict[str, object]:
     """Return, for these keys, the lists of two tables joined, the lower's items first, if both have one.
 
-    >>> added(["args"], {"args": ["-a"], "env": []}, {"args": ["-b"]})
+    >>> joined_lists(["args"], {"args": ["-a"], "env": []}, {"args": ["-b"]})
     {'args': ['-a', '-b']}
     """
     both = {key: (lower.get(key), upper.get(key)) for key in keys}

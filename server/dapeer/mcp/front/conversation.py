@@ -72,9 +72,9 @@ class Conversation:
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}\n' % (number, _dumped(result))
 
     def _result(self, method: object, params: object) -> object:
-        """Return the result of a request, as JSON; None: only the whole server can answer.
+        """Return the result of a request, as a JSON value; None: only the whole server can answer.
 
-        `method` and `params` are the request's, of any type.
+        `method` and `params` are the request's, of any type. A result of `initialize` opens the connection.
         """
         if not isinstance(method, str) or not _is_object(params):
             return None

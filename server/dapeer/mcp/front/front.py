@@ -106,7 +106,8 @@ class Front:
     def _answer_lines(self) -> bool:
         """Answer the complete lines that were read; return whether to read on.
 
-        False: only the whole server can answer the next line, or an incomplete line is too long.
+        False: only the whole server can answer the next line, or an incomplete line is too long. Each answer is written to stdout, and
+        kept with its line in `_answered` for the whole server; the lines are removed from `_rest`.
         """
         while end := self._rest.find(b"\n") + 1:
             line = self._rest[:end]

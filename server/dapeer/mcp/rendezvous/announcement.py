@@ -89,7 +89,13 @@ def _announced(path: Path, mine: Announcement) -> Generator[bool]:
 
 
 def _write(path: Path, announcement: Announcement) -> None:
-    """Write an announcement as JSON, readable by the user only, so that nobody ever reads half of it."""
+    """Write an announcement as JSON to the file `path`, readable by the user only.
+
+    It is written to another file, which then replaces that at `path`, so that nobody ever reads half of it.
+
+    Raises:
+        OSError: The folder cannot be written; nothing is left behind.
+    """
     temporary = path.with_suffix(f".{announcement.pid}")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
@@ -102,9 +108,12 @@ def _write(path: Path, announcement: Announcement) -> None:
 
 
 def find_http_server(folder: Path, target: str = reaching.ANY) -> Announcement | None:
-    """Return the announcement of the living server that fits a client and serves HTTP, or None.
+    """Return the announcement of the first living server that fits a client and serves HTTP, or None.
 
-    `folder` is the client's working directory; `target` is as in `reaching.connect_to_server`.
+    `folder` is the client's working directory. `target` says which servers fit: `any`: one of this folder, of a folder above, or of a
+    Neovim on the same project; `auto`: the same, except servers that attach to no Neovim; `none`: the same, except servers that were
+    started for a Neovim; else the address of the Neovim to which it is attached. Each candidate is connected to for a moment; files of
+    servers that have ended are removed.
     """
     for path in reaching.candidate_files(str(folder), target):
         if reached := reaching.connect_announced(path):

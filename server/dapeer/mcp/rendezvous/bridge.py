@@ -216,10 +216,11 @@ def _sending(server: Server, client: BridgedClient, standing: Standing) -> Gener
 def _find_next_server(
     lost: Server, wish: ClientWish, client: BridgedClient, standing: Standing
 ) -> Server | None:
-    """Find or start the next server after `lost` has ended, and tell it of the client; return it.
+    """Find or start the next server after `lost` has ended, and return it.
 
-    The client gets errors for its open requests, and notifications that everything may have changed. None: there is no server, or the
-    client has left.
+    It is sent what it must know of the client. The client gets errors for its open requests, and notifications that everything may have
+    changed. None: the client has left, or a server that the bridge itself has started ended without having answered anything, and no other
+    is found.
     """
     # Most bridges never need these.
     from dapeer.base.system import logs

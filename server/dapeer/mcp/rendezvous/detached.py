@@ -59,7 +59,8 @@ def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> Reached:
 def _start(project: Path, credentials: Mapping[str, str]) -> str:
     """Start the server of a project, and wait until it can be found or has ended.
 
-    The result is the end of its log. `credentials` are variables that its environment gets.
+    The wait takes at most `SECONDS_TO_START`. Return the end of its log, of at most `MAX_LOG_CHARS` characters; empty if it has written
+    nothing. `credentials` are variables that its environment gets.
 
     Raises:
         SystemRefuses: Its log file cannot be written.

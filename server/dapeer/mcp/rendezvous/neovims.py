@@ -108,7 +108,10 @@ class Neovims:
             log.exception("cannot attach the Neovim at %s", address)
 
     async def _attach_patiently(self, address: str) -> None:
-        """Attach a Neovim, waiting until it answers; end without it if it cannot be attached."""
+        """Attach a Neovim, waiting until it answers, a day at a time; end without it if it cannot be attached.
+
+        Errors of Neovim are not raised.
+        """
         with contextlib.suppress(NeovimError):
             while True:
                 # The first attempt may be under way still, and is about to give up.

@@ -87,7 +87,10 @@ def connect_to_server(
 def candidate_files(folder: str, target: str) -> Iterator[str]:
     """Yield the paths of announcements, best first, of servers that may fit a client.
 
-    Nothing is connected to: a server may have ended. `folder` is the client's working directory.
+    Nothing is connected to: a server may have ended. `folder` is the client's working directory. `target` says which servers fit: `any`:
+    one of this folder, of a folder above, or of a Neovim on the same project; `auto`: the same, except servers that attach to no Neovim;
+    `none`: the same, except servers that were started for a Neovim; else the address of the Neovim to which it is attached, whose
+    announcement is yielded even if it does not exist.
     """
     if target not in (ANY, AUTO, NONE):
         yield neovim_announcement_file(target)
@@ -102,7 +105,8 @@ def candidate_files(folder: str, target: str) -> Iterator[str]:
 def _fits(found: Announcement, folder: str, target: str) -> bool:
     """Whether the server of a folder, or of one above it, fits a client in `folder`.
 
-    `target` is as in `connect_to_server`.
+    `target` is `any`; `none`: the server attaches to no Neovim; or `auto`: it attaches to one. A detached server, which a command has
+    started, fits only clients in its own folder or the same project.
     """
     if target != ANY and (found.nvim is None) != (target == NONE):
         return False
@@ -192,10 +196,11 @@ def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
 
 
 def connect_announced(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached | None:
-    """Connect to the server of an announcement, and wait for its greeting; None: no dapeer server answers.
+    """Connect to the server of an announcement, and wait for its greeting; None: no such server answers.
 
-    If nothing listens there, the announcement is removed. If the server does not greet in time, stderr gets a note. `path` is that of the
-    announcement; `seconds_to_greet` is the timeout.
+    Nor is it connected to if it belongs to another user. If nothing listens there, the announcement is removed. If the server does not
+    greet in time, a sentence on that is written to stderr. `path` is that of the announcement; `seconds_to_greet` is the timeout. Closing
+    the connection is left to the caller.
     """
     announcement = read_announcement(path)
     if announcement is None:

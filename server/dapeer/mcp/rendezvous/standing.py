@@ -84,7 +84,7 @@ class Standing:
     def record_sent(self, line: bytes) -> None:
         """Record a message of the client to the server: an open request, a subscription, a cancellation.
 
-        A line that is not JSON is ignored.
+        A line that is not JSON is ignored. Nothing is sent.
         """
         message = _read(line)
         match message:

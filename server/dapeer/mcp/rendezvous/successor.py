@@ -52,7 +52,8 @@ SECONDS_TO_CONNECT: Final = 0.5
 def wait_for_successor(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None:
     """Wait for the server that takes the place of a bridge's one, and connect to it; None: none appears.
 
-    While its Neovim lives, whose plugin starts a core again, it waits up to `SECONDS_FOR_A_CORE`; otherwise not at all.
+    While its Neovim lives, whose plugin starts a core again, it waits up to `SECONDS_FOR_A_CORE`; otherwise not at all. A server that runs
+    already is connected to at once.
 
     Args:
         lost: The server that has ended; None: the bridge had started it.
@@ -142,7 +143,8 @@ def start_own_server(
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """Start a project's server, wait until it can be found, and return a connection and its process.
 
-    The connection is the server's stdio. It serves others that look for a server, too, and ends when all have left.
+    The connection is the server's stdio. It serves others that look for a server, too, and ends when all have left. Both are the caller's
+    to close, and to wait for. After `SECONDS_TO_BE_FOUND` it returns all the same.
     """
     ours, its = socket.socketpair()
     with try_open_door(FOR_CORES) as listener:
@@ -171,11 +173,13 @@ def wait_until_found(
 ) -> None:
     """Wait until a server that starts has announced itself or has ended, or `seconds` have passed.
 
+    The result does not say which.
+
     Args:
-        listener: The socket at which a server knocks that has announced itself; others may knock, too.
+        listener: The socket to which a server connects that has announced itself; others may connect, too.
         server: The other end of the new server's input, which shows its end.
         project: The server's project.
-        nvim: The Neovim of the server, as `target` of `reaching.connect_to_server`.
+        nvim: Which servers count: `any`; `auto`: those that attach to a Neovim; `none`: those that attach to none; or a Neovim's address.
         seconds: How long to wait.
     """
     deadline = time.monotonic() + seconds

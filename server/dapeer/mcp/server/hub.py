@@ -217,7 +217,10 @@ async def _send(connection: Connection, event: ServerEvent) -> None:
 
 
 def events(change: SessionChange | ServerEvent) -> tuple[ServerEvent, ...]:
-    """Return the events for clients that a change causes; none for a change of capabilities."""
+    """Return the events for clients that a change causes, in order.
+
+    An event is returned as the only one. A change of capabilities causes none.
+    """
     if not isinstance(change, SessionChange):
         return (change,)
     match change.kind:

@@ -126,7 +126,8 @@ class Prompts:
     async def get(self, _context: Context, params: t.GetPromptRequestParams) -> t.GetPromptResult:
         """Answer `prompts/get`: return the prompt of this name, filled with the request's arguments.
 
-        It is an integration's, or dapeer's with a note on tools that are not offered.
+        It is an integration's, or dapeer's with a note on tools that are not offered. An integration's own prompt is preferred to
+        dapeer's.
 
         Raises:
             MCPError: There is no such prompt, or an argument is missing.

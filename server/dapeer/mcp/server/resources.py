@@ -59,6 +59,9 @@ class Resources:
         """Answer `resources/list`: the overview of sessions, each session, and those of integrations.
 
         A session has two: its state and its output.
+
+        Raises:
+            MCPError: The request has a cursor, though all is one page.
         """
         check_cursor(params)
         of_sessions = (
@@ -90,7 +93,11 @@ class Resources:
         return shown_resource(found, secrets=self._shows_secrets)
 
     def _read(self, uri: str) -> t.ReadResourceResult:
-        """Return what is at an address of dapeer's own; raises as `read` does."""
+        """Return what is at an address of dapeer's own: all sessions, the state of one, or a program's output.
+
+        Raises:
+            MCPError: There is no such resource (`data.uri` repeats the address, shortened).
+        """
         if uri == SESSIONS:
             sessions = self._debugger.sessions.values()
             return _json(uri, {"sessions": [summary(session) for session in sessions]})

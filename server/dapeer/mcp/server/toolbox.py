@@ -366,7 +366,13 @@ class Toolbox:
     async def list(
         self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
-        """Answer `tools/list`: the tools for this client, with the schemas of their data if it reads data."""
+        """Answer `tools/list`: the tools for this client, with the schemas of their data if it reads data.
+
+        Tools of integrations that are not for this client are left out. The answer is kept until the tools change.
+
+        Raises:
+            MCPError: The request has a cursor, though all is one page.
+        """
         results.check_cursor(params)
         client = client_of(context)
         not_for_it = (each for each in self._integrations if not each.is_for(client))
@@ -436,7 +442,8 @@ class Toolbox:
     ) -> t.CallToolResult:
         """Run a tool for a client, and return its answer in MCP's form.
 
-        Secrets in it are masked unless they are to be shown.
+        The client counts as present from then on. The call waits for the first search for Neovims, if that is under way. Secrets in the
+        answer are masked unless they are to be shown.
 
         Raises:
             DapeerError: Any error of the tool.

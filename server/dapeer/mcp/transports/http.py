@@ -71,7 +71,7 @@ async def serve_application(application: Application, bound: socket.socket) -> A
     """Serve an ASGI application on a bound socket while the body runs; then finish or end its requests.
 
     uvicorn's own server is not used: it wakes up ten times a second, and asyncio, which accepts for it, logs without limit when there are
-    no file descriptors left.
+    no file descriptors left. Closing the socket is left to the caller.
     """
     config = _config(application)
     state, strangers = ServerState(), Strangers(_room())
@@ -225,9 +225,10 @@ class HttpConnection(H11Protocol):
         self.transport.abort()
 
     def _attend(self) -> None:
-        """Set a deadline for a request that is incomplete; without such a request there is none.
+        """Set the deadline by which the client must have sent more of an incomplete request, or cancel it.
 
-        The deadline is for the next part of its body, or for its headers. Without such a request there is none.
+        Within a body that is `SECONDS_OF_SILENCE` from now. For the headers it is `SECONDS_FOR_A_HEAD` from their first byte, which later
+        bytes do not extend. Without an incomplete request there is no deadline.
         """
         state = self.conn.their_state
         if state is h11.SEND_BODY:

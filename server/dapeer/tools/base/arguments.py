@@ -170,7 +170,8 @@ def add_collecting(
 
     Nothing is added if there is nothing to collect. `expect` is a condition that should hold: the program stops where it is false, and its
     operands are collected if there are no other `expressions`. `max_hits` limits the hits at which values are collected. `calls`: the
-    breakpoint collects calls of functions, even without expressions.
+    breakpoint collects calls of functions, even without expressions. It sets the keys `collect`, `maxHits` and `expect`; with `expect`,
+    the last expression collected is the truth of that condition, as `not not (…)`.
 
     Raises:
         ArgumentError: `max_hits` is given without anything to collect, or a log message or hit condition with it, or an expression is
@@ -207,7 +208,10 @@ def add_collecting(
 def source_breakpoint(
     line: int, condition: str | None, hit_condition: str | None, log_message: str | None
 ) -> RequestedBreakpoint:
-    """Return a breakpoint on a 1-based line in DAP's terms; options that are None or empty are left out."""
+    """Return a breakpoint on a 1-based line in DAP's terms; options that are None or empty are left out.
+
+    Its keys are `line`, `condition`, `hitCondition` and `logMessage`.
+    """
     requested = RequestedBreakpoint(line=line)
     if condition:
         requested["condition"] = condition

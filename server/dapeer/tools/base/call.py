@@ -215,8 +215,8 @@ async def run_with_consent(
 ) -> Reply:
     """Ask people for consent, do the `work`, and show them its outcome; return the work's reply.
 
-    `action` is what they are asked for. If `action` is None, nobody is asked or shown anything. A failure, or a cancellation, of consent or
-    work is shown to people, too, and raised.
+    `action` is what they are asked for. If `action` is None, nobody is asked or shown anything. A failure, or a cancellation, of consent
+    or work is shown to people, too, and raised. `people` is whoever asks and shows: in the server, the `Peers`.
 
     Raises:
         Refused: The person did not allow it; the work was not begun.

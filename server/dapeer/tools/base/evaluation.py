@@ -59,9 +59,10 @@ async def name_suggestions(
 ) -> list[str]:
     """Return suggestions for a name that does not exist, of which the adapter's `error` complains.
 
-    `expression` uses the name. The adapter is asked for variables and completions of the frame, for at most `seconds`; its errors are
-    ignored. Each suggestion is a short text: similar names, or the value that the name had in a function that has just returned. Empty: the
-    error is not about a missing name, there is no frame, or nothing similar is found.
+    `expression` uses the name. The adapter is asked for the variables and completions of the frame, for at most `seconds`, and never
+    longer than `SECONDS_TO_FIND`; its errors are ignored. `frame` is the adapter's id of the frame. Each suggestion is a short text:
+    similar names, or the value that the name had in a function that has just returned; the latter not for a member of an object (`a.b`).
+    Empty: the error is not about a missing name, `frame` is None, or nothing similar is found.
     """
     name = missing_name(expression, error)
     if name is None or frame is None:
@@ -202,7 +203,8 @@ class Evaluated:
     def text(self, limit: int) -> str:
         """Return the value, cut to `limit` characters, with its type and `variables_reference` in brackets.
 
-        The type is given if the value does not show it, the reference if the value has more than is shown. An error is not in it.
+        The type is given if the value does not show it, the reference if the value has more than is shown. `(no value)` stands for an
+        empty value. What the evaluation has made of the stop follows in parentheses, if anything. `error` is not in the text.
         """
         shown = fitted(self.value, limit)
         named = type_if_not_obvious(self.type, shown)

@@ -588,14 +588,27 @@ def tool(
     asks: Asked = "",
     explain: Explain | None = None,
 ) -> Callable[[ToolFunction], Tool]:
-    """Make a tool of a function whose first parameter is the `Call`.
+    """Return a decorator that makes a `Tool` of a function whose first parameter is the `Call`.
 
-    This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it. Its name, docstring and
-    parameters are the tool's; a parameter that is a dataclass stands for its fields. `section` is the heading under which people
-    find it, `kinds` for what they are asked first, else everything, and `explain` what the question adds. `output` is the TypedDict
-    of its data: only tools that list things have one, as several clients compile a schema anew for every result. One that `needs`
-    something is listed while a live adapter supports it. One that `starts` programs has no deadline but theirs. One that `asks`
-    members of a group takes `group` beside `session_id`.
+    This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it. Its name, docstring and parameters
+    are the tool's; a parameter that is a dataclass stands for its fields.
+
+    Args:
+        title: A short name for people.
+        section: The heading under which people find the tool.
+        kinds: What people are asked to consent to before a call; None: nothing if it is read-only, else every kind.
+        read_only: The tool changes nothing; this and the next two are MCP's annotations.
+        destructive: It may remove or end something.
+        idempotent: A second call with the same arguments changes nothing more; every read-only tool counts as this, too.
+        resumes: It resumes the program, and waits for the next stop.
+        is_lean: It belongs to the few tools with which an agent of its own finds a bug.
+        output: The TypedDict of its data; None: unspecified. Only tools that list things have one, as several clients compile a schema
+            anew for every result.
+        needs: Requests, or options of requests; the tool is listed while a living adapter supports one of them. None: it is always listed.
+        starts: It starts programs, which have timeouts of their own: the call has no deadline.
+        asks: For a tool that takes `group` beside `session_id`: which members of a group it runs for, `stopped`, `running` or `living`;
+            empty: it takes no group.
+        explain: Returns what a person is shown of a call beside its arguments; None: nothing.
     """
 
     def made(function: ToolFunction) -> Tool:

@@ -419,6 +419,8 @@ async def dap_set_exception_breakpoints(
 def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[str]:
     """Return a line for each session whose adapter does not have all of these exception filters.
 
+    `filters` are the filters' ids, maybe with conditions. Empty: all have them.
+
     Raises:
         ArgumentError: None of the adapters has them all.
     """

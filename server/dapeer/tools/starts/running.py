@@ -121,7 +121,7 @@ class StartedProgram:
     async def begin(self) -> Session:
         """Run the tasks that come before the program, start it once, and return its session.
 
-        The first time its breakpoints are added to the shared set, where they stay. Tasks that run beside the program are ended when it
+        At the first call its breakpoints are added to the shared set, where they stay. Tasks that run beside the program are ended when it
         ends, or if it cannot be started.
 
         Raises:

@@ -101,12 +101,13 @@ def _users(session: Session, place: ThreadLocation) -> int | None:
 async def frame_to_read(session: Session, given: int | None) -> int | None:
     """Return the id of the frame to read in a thread that is not stopped.
 
-    `given` is the frame that the caller names, or None. If `given` is None while a pause does not stop the program, it is the user's
-    innermost frame of the first thread that has one. None: the frame is a stopped thread's, and is to be read through the adapter, or no
-    frame can be read.
+    `given` is the frame that the caller names, or None. If `given` is None while a pause is requested and the program does not stop, it is
+    the user's innermost frame of the first thread that has one. None: the program has ended, its frames can only be read while it is
+    stopped, `given` is the frame of a stopped thread (to be read through the adapter), or no frame is named and no pause is requested.
+    While the program runs, `given` is returned unchecked.
 
     Raises:
-        NotStopped: No thread runs code of the user.
+        NotStopped: A pause is requested, and no thread runs code of the user.
     """
     mirror = session.mirror
     if mirror.ended or not session.where.reads_running:
@@ -130,7 +131,8 @@ async def variables_of_frame(
 ) -> Reply:
     """Return the variables of a running thread's frame, or the value at a path with its members.
 
-    The reply says that the thread is not stopped.
+    They are read in the program itself, without the adapter. The reply's text says that the thread is not stopped; its data has
+    `variables`, a list of objects with `name`, `value` and `type`.
 
     Args:
         session: The session of the thread.
@@ -167,7 +169,9 @@ async def variables_of_frame(
 async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[str]) -> Reply:
     """Evaluate expressions in a frame of a running thread, and return a reply with their results.
 
-    What cannot be read is run by another thread of the program. `frame` is the frame's id, from `frame_id_mark` or `frame_to_read`.
+    What cannot be read without running code (such as a call) is run by another thread of the program; asking for consent is the caller's
+    task. `frame` is the frame's id, from `frame_id_mark` or `frame_to_read`. The data of the reply has the one result's fields, or
+    `values` with those of each; and `frame`, the place.
 
     Raises:
         RequestFailed: There is one expression only, and it fails; of several, each has its own error.
@@ -243,10 +247,11 @@ class Observation:
 
 
 async def observe(session: Session, options: StopOptions, left: RemainingTime) -> Observation:
-    """Wait until a stop can be shown, evaluate the caller's expressions, and return both.
+    """Request what a stop needs to be shown, evaluate the caller's expressions, and return both.
 
-    `options.evaluate` has the expressions. Neither takes longer than the time `left`; what did not arrive is missing in the result. If
-    another client resumes the program meanwhile, `resumed` and `why` of the result say so.
+    While the program runs, only its state is returned. `options.evaluate` has the expressions. Neither takes longer than the time `left`;
+    what did not arrive is missing in the result. If another client resumes the program meanwhile, `resumed` (the stop that it has ended)
+    and `why` of the result say so.
     """
     await inspect_stop(session, min(left.seconds_to_inspect, SECONDS_TO_LOOK))
     reading, state = Reading(session.mirror), view_of(session)
@@ -267,6 +272,9 @@ async def _values(
 
     `values` and `failed` are text and error by expression. If `state` is not `stopped`, only `notes` says that nothing was evaluated.
     Empty: there are no expressions. `left` is the remaining time of the call.
+
+    Raises:
+        NotStopped: The program has left the stop meanwhile.
     """
     if not expressions:
         return {}
@@ -302,8 +310,9 @@ async def gather(
 ) -> Facts:
     """Return all that there is to say of a session to the client of a call, once its stop was observed.
 
-    News in it (output, collected rows, breakpoints that did not work) are marked as reported, so that no later answer repeats them. `seen`
-    has the locations of the session's threads if it runs; None: they are not known. `left` limits what is still asked.
+    The rows that the program has collected are read first. Output, collected rows and breakpoints that did not work, and that no answer
+    has reported yet, are marked as reported, so that no later answer repeats them. `observation` is what `observe` has returned. `seen`
+    has the locations of the session's threads if it runs; None: they are not known. `left` limits what is still asked of the program.
     """
     observation.reading.mark_reported()
     program = session.program

@@ -70,8 +70,8 @@ class TriggerArguments:
     def begin(self, call: Call, session: Session, usual: Ready | None = None) -> None:
         """Begin to send the triggers to the program of a session once it is ready; return at once.
 
-        The program is ready as the argument `ready` says, else as `usual` says, which is the rule of its start. Without triggers nothing
-        happens.
+        Triggers are HTTP requests, commands and typed lines of the argument `then`. The program is ready as the argument `ready` says,
+        else as `usual` says, which is the rule of its start. Without triggers nothing happens.
 
         Raises:
             ArgumentError: The arguments are not valid.
@@ -114,7 +114,7 @@ async def stop_elsewhere(
     """Wait for a stop of the program, or of another one that its triggers reach, or for their end.
 
     Only programs count that the client has started, or that are in a group with this one. `epoch` is the number of the session's last stop
-    before: only a later one counts. `run` is what the triggers' sending has come to.
+    before: only a later one counts. `run` is what the triggers' sending has come to. `limit` is in milliseconds.
 
     Returns:
         The session of another program that has stopped, or None; and for how many milliseconds to wait on for a stop: what is left of

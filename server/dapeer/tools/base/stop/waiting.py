@@ -42,8 +42,8 @@ async def next_stop(
 ) -> Reply:
     """Wait for the program's next stop, its end or the timeout; return the session's state then.
 
-    The stop may be in another process of the program, which becomes the client's default session then. If triggers are being sent, the wait
-    ends soon after they have ended.
+    Breakpoints that the program did not get before are sent again, without waiting for that. The stop may be in another process of the
+    program, which becomes the client's default session then. If triggers are being sent, the wait ends soon after they have ended.
 
     Args:
         call: The call, whose client gets the answer and its progress.
@@ -52,7 +52,8 @@ async def next_stop(
         timeout_ms: Milliseconds to wait.
         old: Stops of the program's other processes that were there before: they are shown only if the session itself does not stop soon.
         options: What to evaluate and show; if `wait_until_paused` is false, the state is returned without waiting.
-        waited: Milliseconds that the caller has waited before, after which it is of use to look where threads are.
+        waited: Milliseconds that the caller has waited before; if these and the timeout are long together, the locations of a running
+            program's threads are read, too.
     """
     left, program = RemainingTime(timeout_ms), session.program
     call.debugger.push_kept_back([program])
@@ -149,10 +150,11 @@ async def show_state(
     left: RemainingTime | None = None,
     options: StopOptions = NOTHING,
 ) -> Reply:
-    """Return the state of a session as a reply, and make the session the client's default one.
+    """Return the state of a session as a reply.
 
-    `seen` has the locations of its threads, if it runs; None: they are not known. What does not arrive in the time `left` (None: a default)
-    is missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead. `options`
+    The session becomes the client's default one if it belongs to the same program as the present default, or if there is none. `seen` has
+    the locations of its threads, if it runs; None: they are not known. What does not arrive in the time `left` (None: a default) is
+    missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead. `options`
     say what to evaluate, and how much to show.
     """
     left = left or RemainingTime(SECONDS_TO_LOOK * 1000)
@@ -170,8 +172,11 @@ async def resume(
 ) -> Reply:
     """Send a DAP request that resumes the program, then wait for its next stop, and return that.
 
-    If `options` say not to wait, the state is returned. `command` is the request, `arguments` are its arguments. If the adapter does not
-    respond soon, the wait for the stop begins all the same.
+    If `options` say not to wait, the state is returned at once. `command` is the request, `arguments` are its arguments. If the adapter
+    does not respond within `SECONDS_TO_ACCEPT`, the wait for the stop begins all the same.
+
+    Raises:
+        DapeerError: The adapter rejects the request, or the session is not stopped.
     """
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)
     left = RemainingTime(options.timeout_ms)
