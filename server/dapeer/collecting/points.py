@@ -117,10 +117,12 @@ LATE = " (unless while the interpreter ended, where the debugger sees nothing)"
 def without_calls(
     collected: Collected, name: str, *, calls: bool
 ) -> Iterator[tuple[Literal["never called", "never ended"], str, str]]:
-    """Yield those functions of a point at functions that have no row: what is true of each, name, doubt.
+    """Yield state, name and doubt of those functions of a point at functions that have no row.
 
     `name` is the point's text, which may name several functions with commas between them; `calls` says whether its rows are calls.
-    Nothing is yielded where rows were lost. The doubt is a text in brackets, mostly empty.
+    The state is "never called", or "never ended" for a function that was called and has not returned. Nothing is yielded where rows were
+    lost
+    or dropped. The doubt is a text in brackets that begins with a space, mostly empty.
     """
     points = {
         n for n, each in collected.points.items() if (each.function, each.calls) == (name, calls)

@@ -102,7 +102,7 @@ class Placed:
         self.names[data_id] = name
 
     def name_file(self, path: str, note: str) -> None:
-        """Keep in `named` what is known (`told`, a sentence) of the program's own name of a source file."""
+        """Keep in `named` what is known (`note`, a clause) of the program's own name of a source file."""
         self.news += 1
         self.named[path] = note
 

@@ -62,7 +62,7 @@ class FrameRun(NamedTuple):
         return is_label(self.frames[0])
 
     def of(self) -> str:
-        """Return a description, such as `3 frames of the Go runtime`."""
+        """Return a description of frames that are not the user's, such as `3 frames of the Go runtime`."""
         known = [each for each in self.owners if each != _WITHOUT_SOURCE] or list(self.owners)
         whose = " and ".join(filter(None, (", ".join(known[:-1]), known[-1])))
         number = count(self.frames)

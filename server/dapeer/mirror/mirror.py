@@ -466,7 +466,7 @@ class Mirror(Notes):
         self.placed.name_data(data_id, name)
 
     def name_file(self, path: str, note: str) -> None:
-        """Keep `told`, a sentence on the name by which the program itself knows the source file at `path`."""
+        """Keep `note`, a clause on the name by which the program itself knows the source file at `path`."""
         self.placed.name_file(path, note)
 
     # -- events

@@ -342,8 +342,11 @@ def listing(
 ) -> list[str]:
     """Return the rows of a table that a selection wants, as lines: a list, groups, or plots.
 
-    `names` are the columns; with `calls` the rows are calls, of the process `process`. Rows that a range or a filter has chosen are
-    listed whole, others are cut to `MAX_LISTED_ROWS`.
+    `names` are the columns; with `calls` the rows are calls. `process` is the number of the process that has collected them, shown where
+    they
+    are grouped by process. `matcher` searches texts by a regular expression for the filter. Rows that a range or a filter has chosen are
+    all
+    listed, others are cut to `MAX_LISTED_ROWS`. If no row is chosen, one line says so.
 
     Raises:
         ArgumentError: The range or the filter is invalid, or `by="function"` is asked of rows that are no calls.
@@ -380,7 +383,7 @@ def row_range(rows: str) -> slice:
     Raises:
         ArgumentError: It is no range.
 
-    >>> between("7"), between("10-20"), between("10-"), between("")
+    >>> row_range("7"), row_range("10-20"), row_range("10-"), row_range("")
     (slice(6, 7, None), slice(9, 20, None), slice(9, None, None), slice(0, None, None))
     """
     if not rows:

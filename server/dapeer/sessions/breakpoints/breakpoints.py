@@ -142,7 +142,9 @@ class Breakpoints:
     def restore(self, path: str, line: int, before: OnLine, client: str) -> None:
         """Undo an `add` that failed: put back what it has returned as `before`.
 
-        The line listeners are not called, because a Neovim has not changed its sign either. The line is no longer `fresh`.
+        `client` is the key of the client that collects there: the breakpoint's `collectedBy`, if it had one. `listeners` are not called,
+        because
+        a Neovim has not changed its sign either. The line is removed from `fresh`; `persons` stays.
         """
         self.fresh.discard((path, line))
         self._take(path, line, before[0])
@@ -154,7 +156,8 @@ class Breakpoints:
         """Remove the breakpoint that stops at a line, and the one with which the client collects there.
 
         Return the one that stopped, else the one that collected; None: there was neither, and nothing has changed. `line` is the
-        requested one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. Listeners are called.
+        requested one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. `listeners` are called if one
+        that stopped was removed; the line is removed from `persons`.
         """
         requested_line = self._requested_line(path, line, mirrors, client)
         stops, collects = self.on(path, requested_line, client)
@@ -166,7 +169,9 @@ class Breakpoints:
     def move(self, path: str, moves: Mapping[int, int]) -> None:
         """Move a file's breakpoints to other lines; `moves` has the new line by the old one.
 
-        A person's breakpoints that stop stay, because the person's editor moves them.
+        A person's breakpoints that stop stay, because the person's editor moves them. `listeners` are called for each line that changes;
+        a
+        breakpoint that was on a new line already is replaced.
         """
         here = [each for each in self.of(path) if each["line"] in moves]
         moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.persons]
@@ -245,7 +250,7 @@ class Breakpoints:
         """Remove all breakpoints of a file, whoever set them, and what the client collects there.
 
         Return the files that had any. Without a path, those of all files are removed, all function breakpoints, and what the client
-        collects at functions.
+        collects at functions. Exception filters stay. `client` is the key of the client whose collecting breakpoints are removed.
         """
         if path is None:
             self.stop_at([])
@@ -328,7 +333,7 @@ OPTIONS = ("condition", "hitCondition", "logMessage")
 
 
 def unsupported(mirror: Mirror, requested: RequestedBreakpoint) -> list[str]:
-    """Return those of a breakpoint's options (`condition`, …) that the adapter does not support."""
+    """Return those of a breakpoint's options (the keys in `OPTIONS`) that the adapter does not support."""
     return [
         option
         for option in OPTIONS

@@ -192,8 +192,9 @@ class LogLines:
     async def _places_of(self, made: Breakpoint) -> list[LogPlace]:
         """Return where the function of a function breakpoint begins, as path, line and column.
 
-        It may be several. `made` is the adapter's answer on the breakpoint. Its own place counts if the definition has no command that
-        lists all. Empty: the adapter tells no place.
+        It may be several. `made` is the adapter's answer on the breakpoint. The definition's command that lists all places is evaluated;
+        if there is none, or it lists none or fails, the place in `made` is the
+        only one. Column 0: it is not known. Empty: the adapter tells no place.
         """
         places: list[LogPlace] = []
         if self._known.places:
@@ -337,9 +338,10 @@ class LineBreakpoints:
             BackgroundTask(self._remove(number))
 
     async def _remove(self, number: int) -> None:
-        """Send the breakpoints of the point's files without its log points, and apply events on that.
+        """Send the breakpoints of a point's files without its log points, and tell the mirror by events.
 
-        Errors raise nothing: further hits are counted if a log point stays, so no caller needs to know.
+        A `TRACED` event for each file gives the completed breakpoints the message `OVER`, and a `REMOVED` event names the point `number`.
+        Errors raise nothing: the log point may stay, and its further hits are counted.
         """
         # Its further hits are counted if it stays, so no caller needs to know.
         with contextlib.suppress(DapeerError):
@@ -353,9 +355,12 @@ class LineBreakpoints:
             self._observe(Event(REMOVED, {"point": number}))
 
     def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
-        """Return why the program cannot collect at functions, and what to do instead.
+        """Return why the program cannot collect at functions, and what to do instead; empty: it can.
 
-        Empty: it can, if they exist. `adapter` is the adapter's name, with which the text begins.
+        That the functions exist is not checked.
+        A program whose `road` is "tracer" can at any. `requested` counts by its key `calls` only: calls that a function makes are
+        recorded by a
+        tracer alone. `adapter` is the adapter's name, with which the text begins.
         """
         road, stops = self.road, self._supports("setFunctionBreakpoints")
         if road == "tracer":
@@ -400,7 +405,9 @@ class LineBreakpoints:
         """Instruct the program to evaluate one thing more at each line; return the program's answer on it.
 
         `watched` is what the program is told, with the point's number as `id`; `frame_id` is the adapter's id of the frame in which names
-        are looked up. The answer has the keys `bound` and perhaps `message`, which says why it cannot.
+        are looked up. The answer has the keys `bound` (whether it is watched) and `message`, which says why not; both lack if the program
+        gave no answer or has no
+        folder for rows. The point stays among what is watched, also then: the caller calls `unwatch`.
         """
         number = int(watched["id"])
         self._watched[number] = watched
@@ -417,7 +424,9 @@ class LineBreakpoints:
     async def trace(self, frame_id: int | None = None) -> None:
         """Instruct the program to collect at exactly the points and functions that are wanted now.
 
-        Nothing is evaluated if the program has been told just that last. The mirror gets an event with the outcome of each point.
+        Nothing is evaluated if the program got just that instruction last, or has no folder for rows. The mirror gets an event with the
+        outcome
+        of each point; a failed evaluation raises nothing, and is the `message` of all points.
         `frame_id` is the adapter's id of the frame in which the expression is evaluated.
         """
         if self._folder is None:
@@ -433,8 +442,8 @@ class LineBreakpoints:
     async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
         """Evaluate the definition's tracer expressions one by one until one succeeds.
 
-        Return the program's answer. `spec` is JSON: the folder for rows and the points. If all fail, the answer has only a `message` that
-        says why.
+        Return the program's answer. `spec` is JSON: the folder for rows and the points. If all fail, or time out, the answer has only a
+        `message` that says why the last one did.
         """
         why = ""
         for tracer in self.tracers:
@@ -452,7 +461,9 @@ class LineBreakpoints:
     def _spec(self) -> Iterable[dict[str, Any]]:
         """Yield what the program is told of each point: on lines, at functions, and what is watched.
 
-        Each has the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and `file` and `line`, or `function`.
+        Those on lines and at functions have the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and `file` and
+        `line`, or
+        `function` and perhaps `life`. Those that are watched are as `watch` got them.
         """
         for path, collecting_lines in self._points.items():
             for each in collecting_lines:
@@ -494,7 +505,11 @@ class LineBreakpoints:
 
 
 def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> dict[str, Any]:
-    """Return what the program is told of a point, but for its place: `id`, `collect`, `condition`, …."""
+    """Return the keys by which a point is described to the program, without its place.
+
+    They are `id` (the point's number), `collect` (a list of expressions), `condition` and `expect` (None: none), `max_hits` (None: no
+    limit) and `calls`.
+    """
     return {
         "id": point.number,
         "collect": [*point.expressions],
@@ -522,9 +537,10 @@ def _read(text: str) -> Mapping[str, Any]:
 
 
 def _made(answer: Mapping[str, Any], whole: str) -> Breakpoint:
-    """Return a point's state as a DAP breakpoint, of the program's answer on it.
+    """Return a point's state as a DAP breakpoint, made of the program's answer on it.
 
-    `whole` is the program's message on all points, for a point that has no message of its own.
+    `answer` has the keys `bound` (it is verified), `line` and `message`; it is empty if the program did not name the point. `whole` is
+    the program's message on all points, for a point that has no message of its own.
     """
     made = Breakpoint(verified=bool(answer.get("bound")))
     if answer.get("line"):

@@ -61,9 +61,11 @@ class StopsAt:
             await self._set(self._every)
 
     async def log(self, logging: Sequence[Mapping[str, Any]]) -> None:
-        """Send the function breakpoints with these log points instead of the last ones.
+        """Send all function breakpoints, with the log points `logging` in place of the last ones.
 
-        Each has `name` and what it logs; only adapters whose function breakpoints have log messages are asked.
+        Each of `logging` is a function breakpoint with `name` and what it logs. The caller checks that the adapter's function breakpoints
+        have log
+        messages.
         """
         self._logging = logging
         async with self._setting:
@@ -73,8 +75,11 @@ class StopsAt:
     async def trying(self, name: str) -> AsyncGenerator[Breakpoint]:
         """Set one more function breakpoint while the body runs, and yield the adapter's answer on it.
 
-        It has a condition that is never true, if the adapter supports conditions, so that it stops nothing. It is removed in any case,
-        also when the caller is cancelled.
+        It has a condition that is never true, if the adapter supports conditions, so that it stops nothing; with another adapter it may
+        stop the
+        program. It is removed in any case, also when the caller is cancelled. An unverified breakpoint is yielded if the adapter answers
+        none.
+        The body must not set function breakpoints by this object, whose lock is held.
         """
         async with self._setting:
             others = [each for each in self._every if each["name"] != name]
@@ -106,17 +111,22 @@ class StopsAt:
     async def set_exceptions(self, texts: Sequence[str]) -> None:
         """Send the exception filters `texts`, in place of all others.
 
-        Each is a filter, a type, or `filter:type`. Filters that stand for functions are sent as function breakpoints.
+        Each is a filter, a type, or `filter:type`. Filters that stand for functions are sent as function breakpoints. The others are not
+        sent if the adapter has no
+        `setExceptionBreakpoints`.
         """
         arguments = await self.prepare_exceptions(texts)
         if self._supports("setExceptionBreakpoints"):
             await self._request("setExceptionBreakpoints", arguments)
 
     async def prepare_exceptions(self, texts: Sequence[str]) -> SetExceptionBreakpointsArguments:
-        """Send function breakpoints for the filters that stand for functions.
+        """Return the arguments of `setExceptionBreakpoints` for `texts`; send the filters that are functions.
 
-        Return the arguments for the others. They are the arguments of `setExceptionBreakpoints`; each of `texts` is a filter, a type, or
-        `filter:type`.
+        Each of `texts` is a filter, a type, or `filter:type`. Filters that stand for functions are sent at once as function breakpoints,
+        if they
+        have changed and the adapter supports those, and are not in the arguments. If the plan has conditions for filters and the adapter
+        supports
+        `exceptionFilterOptions`, only texts that are filters of the adapter are in the arguments, with their conditions.
         """
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):

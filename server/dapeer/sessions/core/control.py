@@ -113,9 +113,12 @@ class SessionControl(abc.ABC):
     # -- end
 
     def check_leave(self, *, terminate: bool | None) -> None:
-        """Raise `Unsupported` if the session cannot end with `terminate` (False: the program is to run on.
+        """Check that the session can end with `terminate`; this default accepts all.
 
-        None: the default).
+        `terminate` is False if the program is to run on, True if it is to end, and None for the session's default.
+
+        Raises:
+            Unsupported: The adapter cannot end the session so.
         """
 
     async def cut_off(self, tool: str) -> None:
@@ -143,4 +146,7 @@ class SessionControl(abc.ABC):
         """Send `disconnect` and end the session; return whether the debuggee was ended with it.
 
         `terminate` says whether to end the debuggee; None: only if it was launched.
+
+        Raises:
+            DapeerError: The session cannot end so, or the adapter rejects the request.
         """

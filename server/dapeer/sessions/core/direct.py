@@ -432,7 +432,7 @@ class DirectSession(Session):
         """Wait for the debuggee's end and last output, then end the adapter.
 
         A cause that shows in the exit code is recorded. If the adapter is still connected, it gets `disconnect`, and is killed if it
-        stays. The method returns when the session is over, or soon after.
+        stays. The method returns when the session is over, or `SECONDS_FOR_LAST_WORDS` later.
         """
         mirror = self.mirror
         await self.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)
@@ -455,7 +455,8 @@ class DirectSession(Session):
     async def farewell(self, seconds: float) -> None:
         """Leave at the end of dapeer's server: end a launched program, detach from an attached one.
 
-        The adapter gets `disconnect`, which it may take `seconds` to answer; no error is raised if it does not.
+        The adapter gets `disconnect`, which it may take `seconds` to answer; no error is raised if it does not. Neither connection nor
+        process is ended here.
         """
         with contextlib.suppress(DapeerError):
             await self._let_go(ending=self.launched)
@@ -535,7 +536,10 @@ class DirectSession(Session):
     async def cut_off(self, tool: str) -> None:
         """Kill the launched program, or its adapter, as the definition's quirk `killed_first` says.
 
-        Nothing happens without that quirk. Such an adapter would resume a stopped program on its way to the end. `tool` is recorded as
+        The quirk is "adapter" (that is killed, and the session is over), "program" (its process is killed), or empty: nothing happens. An
+        adapter
+        with it would resume a stopped program on its way to the end. Nothing happens to a program that was attached to, either. `tool` is
+        recorded as
         what has ended the program.
         """
         first = self.plan.definition.quirks.killed_first
@@ -574,6 +578,7 @@ class DirectSession(Session):
 
         Raises:
             Unsupported: The adapter cannot detach from a program that it launched.
+            DapeerError: The adapter rejected the request, or did not answer it in time; then it was killed, or is to detach.
         """
         ending = self.launched if terminate is None else terminate
         self.check_leave(terminate=ending)

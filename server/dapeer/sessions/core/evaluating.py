@@ -76,7 +76,9 @@ async def set_expression(
 ) -> SetExpressionResponseBody:
     """Send `setExpression`: assign the text `value` to `expression` in a frame.
 
-    Return the response's body. It waits for the session's evaluations to end first.
+    Return the response's body. `frame_id` is the adapter's; None: no frame. The call waits for the session's evaluations to end first,
+    and
+    raises as `Session.send`.
     """
     arguments: SetExpressionArguments = {"expression": expression, "value": value}
     if frame_id is not None:
@@ -104,7 +106,8 @@ async def walk_to_variable(
     """Find a variable by its path: a name in one of the frame's scopes, then the names of children.
 
     Return the variable and the `variablesReference` of what contains it; `(None, 0)` if there is none, a segment on the way is lazy, or
-    `frame` (an adapter's id) is None. Expensive scopes are skipped. Scopes and variables that the mirror lacks are requested from the
+    `frame` (an adapter's id) is None. `segments` has one name at least. Expensive scopes are skipped, and only the first scope that has
+    the first name counts. Scopes and variables that the mirror lacks are requested from the
     adapter.
     """
     scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
@@ -132,7 +135,11 @@ async def walk_to_variable(
 async def find_variable_by_text(
     session: Session, path: str, frame: int | None
 ) -> tuple[Variable | None, int]:
-    """Find a variable by a text, as `walk_to_variable` does; `(None, 0)` if it is no path of one."""
+    """Find a variable by a path such as `a.b[0]`, in the scopes of a frame, then in the children.
+
+    Return it and the `variablesReference` of what contains it; `(None, 0)`: `path` is no path, there is no such variable, or `frame` (an
+    adapter's id) is None. What the mirror lacks is requested from the adapter.
+    """
     with contextlib.suppress(ArgumentError):
         return await walk_to_variable(session, variable_path.parse(path), frame)
     return None, 0

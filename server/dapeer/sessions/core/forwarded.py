@@ -109,11 +109,13 @@ class ForwardedSession(Session):
     async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Wait until nvim-dap has sent the breakpoints `requested` of `path`; else send them directly.
 
-        They are sent where Neovim is held up, and nvim-dap has not sent them in time. Before the adapter is initialized nothing is done,
-        because nvim-dap sends all breakpoints then.
+        They are sent directly if nvim-dap has not sent them within `SECONDS_FOR_SIGNS`, as when its Neovim is held up. The program is
+        instructed to
+        collect at those that collect. Before the adapter is initialized nothing is done, because nvim-dap sends all breakpoints then.
 
         Raises:
             NeovimBusy: Neovim does not respond, so they are not set yet.
+            DapeerError: The adapter rejected them, or did not answer.
         """
         if not self.initialized.is_set():
             return  # nvim-dap sends all its signs when the adapter is ready
@@ -178,7 +180,11 @@ class ForwardedSession(Session):
     async def disconnect(self, *, terminate: bool | None) -> bool:
         """Send `disconnect` and wait for the end; return whether the debuggee was ended with it.
 
-        `terminate` says whether to end the debuggee; None: only if nvim-dap has launched it.
+        `terminate` says whether to end the debuggee; None: only if nvim-dap has launched it. The wait takes at most
+        `SECONDS_TO_END_ITSELF`.
+
+        Raises:
+            DapeerError: As `send`: the adapter rejected the request, or did not answer it in time.
         """
         ending = self.hello.request == "launch" if terminate is None else terminate
         self.expect_end(ending=ending)

@@ -100,7 +100,10 @@ class Plan:
         return replace(self, inputs={**self.inputs, "stop_on_entry": True})
 
     def begins_stopped(self, breakpoints: Breakpoints) -> bool:
-        """Whether the program stops at its entry for a moment, where it learns at which functions it collects."""
+        """Return whether the program is to stop at its entry, where it is told at which functions it collects.
+
+        That is so for a launch of an adapter whose definition says so, if `breakpoints` collect at functions.
+        """
         return self.launched and self.definition.collect.at_entry and bool(breakpoints.collecting)
 
     @property
@@ -124,7 +127,8 @@ class Plan:
         """Return whether the source file `path` may run in a process that the adapter does not debug.
 
         That is so if the program, or one of its `libraries` (paths; empty: those that its file names), calls a function that the quirk
-        `unfollowed` lists, or the plan's `forks` says so. Where the quirk lists every file, only the program itself is certain.
+        `unfollowed` lists, or the plan's `forks` says so. Where the quirk lists `ANY_FILE`, it is so for every path but that of the
+        program.
         """
         functions = self.definition.quirks.unfollowed
         if ANY_FILE in functions:
@@ -171,7 +175,12 @@ class Plan:
 
     @property
     def advice(self) -> Advice:
-        """The hints on messages of the adapter and the program, filled with this plan's inputs."""
+        """The hints and remarks that the session's answers get, filled with this plan's inputs.
+
+        They are made of the definition's hints on messages, of why a test's name is unknown, of a remark on the start (a program that
+        starts others,
+        a way to attach), and, for a launched Python program, of why it is slow.
+        """
         python = (
             self.inputs.get("python") if self.launched and self.definition.uses("python") else None
         )
@@ -194,7 +203,8 @@ class Plan:
     def untested(self, printed: str) -> str | None:
         """Return why a program that ended well has run no test, though it was to run some.
 
-        None: it has run some, was to run none, or that is not known. `printed` is all output of the program.
+        The caller checks that it ended well. None: it has run some, was to run none, or that is not known. `printed` is all output of the
+        program.
         """
         if self.tests is not None:
             return self.tests.why_none_ran(printed)

@@ -167,7 +167,7 @@ class ProcessWatch:
             session.ending.explain(self._why())
 
     def _lose(self) -> None:
-        """Record the program's end in the session, with the cause."""
+        """Record in the session, as if the adapter had sent `terminated`, that the program has ended, and why."""
         self._session.record_end(self._why())
 
     def _why(self) -> str:
@@ -178,8 +178,9 @@ class ProcessWatch:
 def require_unkilled(session: Session, then: str) -> None:
     """Raise `NotStopped` if a signal killed the session's process while it was stopped; else do nothing.
 
-    Supervisors do so with a silent worker. `then` is the advice of the error if other processes of the program go on. The session counts
-    as reported in `program.known_dead`.
+    Supervisors kill a silent worker so. `then` is the advice of the error if other processes of the program go on. The session's id is
+    added
+    to `program.known_dead`, but the error is raised at each call.
     """
     if not _is_killed(session) or not _was_stopped(session):
         return

@@ -317,7 +317,7 @@ class Session(SessionControl):
         """Raise `Unsupported` if the adapter does not advertise a request, or an option of requests.
 
         Some adapters crash on a request they do not know, some never answer anything again. In a core dump, requests that need a process
-        are rejected, too.
+        are rejected, too, with an error that says so.
         """
         if self.post_mortem is not None:
             self.post_mortem.check(name)
@@ -366,7 +366,9 @@ class Session(SessionControl):
     def expect_end(self, *, ending: bool, tool: str = "dap_disconnect") -> None:
         """Record, before the request is sent, that `tool` ends the program; if not `ending`, detaches.
 
-        Nothing is recorded for a program that has ended by itself already.
+        `ending` sets the cause "ended by `tool`" and `by_us`, unless the program has ended already. Without `ending`, the cause is
+        "detached" and the
+        program's `fate`, or "closed" for a core dump, in any case.
         """
         if not ending:
             cause = "closed" if self.post_mortem else f"detached; {self.fate}"

@@ -48,8 +48,8 @@ async def start_up(
     """Do the DAP handshake of a new session, and send all breakpoints.
 
     Return why that failed, None: it did not. `arguments` are those of `launch` or `attach`. Once the program runs, its process is
-    watched. A program that stops at its entry only to learn at which functions it collects is resumed. A start does not count as failed
-    if the debuggee has run, if only for a moment.
+    watched. A program that stops at its entry only to learn at which functions it collects is resumed. A debuggee that ends during the
+    handshake is no failure, if its adapter reports the end and rejects nothing. After a failure, the caller ends the adapter.
     """
     plan = session.plan
     timeouts = plan.definition.timeouts
@@ -149,7 +149,8 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     A breakpoint that the adapter rejects does not prevent the start.
 
     Raises:
-        ArgumentError: The plan wants an exception filter that the adapter does not have.
+        ArgumentError: The plan wants an exception filter that the adapter does not have; nothing was sent then.
+        DapeerError: The adapter did not answer in time, has ended, or rejected `configurationDone`.
     """
     _expect_output(session)
     if not session.launched:

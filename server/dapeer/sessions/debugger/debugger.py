@@ -74,6 +74,7 @@ class Supervisor:
 
         Raises:
             AdapterError: The adapter is missing, did not start, or refused.
+            ArgumentError: The plan wants an exception filter that the adapter does not have.
         """
         return await self._tasks.start(self._run, plan, arguments, parent)
 
@@ -324,10 +325,14 @@ class Debugger:
 
         `breakpoints` (path and breakpoint) are added to the shared set, unless the start fails; other sessions do not get them yet. A
         short or faulty program may have ended by then, and its session with it. `parent` is the session whose program has started this
-        one, where both are attached to as one program. The plan's project becomes a folder whose files may be read.
+        one, where both are attached to as one program. The project of a launch becomes a folder whose files may be read without consent.
+        Where
+        the program is debugged as the first child of the session, return once that child runs, or after the definition's time for a
+        launch. A
+        cancelled call ends what it has started.
 
         Raises:
-            ArgumentError: The adapter cannot use an argument; nothing was started.
+            ArgumentError: The adapter cannot use an argument, and nothing was started; or it lacks an exception filter of the plan.
             AdapterError: The adapter is missing, did not start, or refused.
         """
         # Fails before a process is started when the arguments are of no use.
@@ -364,10 +369,11 @@ class Debugger:
     async def terminate(self, session: Session) -> None:
         """End debuggee and session, children first; kill what has not ended after `SECONDS_TO_END`.
 
-        A session that has ended is left alone. The end is recorded as the calling client's doing.
+        A session that has ended gets no request; its children do. The end is recorded in `doings` as the calling client's.
 
         Raises:
             Overdue: It has not ended, and another client holds its adapter.
+            DapeerError: The session's adapter rejects a request to end.
         """
         self._record_end(session)
         with anyio.move_on_after(SECONDS_TO_END):
@@ -438,11 +444,12 @@ class Debugger:
         """Disconnect from the session, its children first; return whether the debuggee was ended, too.
 
         `terminate` says whether to end the debuggee; None: only if dapeer, or nvim-dap, has launched it. Programs that the end of another
-        would resume are killed first.
+        would resume are killed first, unless `terminate` is False. Errors of children raise nothing.
 
         Raises:
             Unsupported: The adapter cannot detach from a program that it launched.
-            SessionError: The session has ended already.
+            NoSession: The session has ended already.
+            DapeerError: The session's adapter rejects the request, or does not answer it in time.
         """
         self._check_held(session)
         session.check_leave(terminate=terminate)
@@ -509,7 +516,9 @@ class Debugger:
     def broadcast(self, what: str, sessions: Iterable[Session], send: SendChange) -> Broadcast:
         """Start calling `send` for those of `sessions` that have not ended; return the broadcast.
 
-        Its `untaken` waits for them, and returns which have not applied the change. `what` names the change there.
+        Its `wait_for_failures` waits for them, and returns which have not applied the change, and why. `what` is a noun phrase for the
+        change in
+        those texts, such as "the breakpoints".
         """
         return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], send)
 
@@ -573,11 +582,13 @@ class Debugger:
     async def run_to(self, session: Session, path: str, line: int) -> None:
         """Send a breakpoint without conditions on a line until the session's next stop.
 
-        It takes the place of any that stops there. The session is not resumed here. After the stop the file's breakpoints are sent again
-        as they are wanted.
+        It takes the place of any that stops there, in this session only; the shared set stays. The session is not resumed here. After the
+        stop, in
+        a task of the debugger's, the file's breakpoints are sent again as they are wanted.
 
         Raises:
             NoSession: The session has ended.
+            DapeerError: The adapter rejects the breakpoints, or does not answer.
         """
         self._check_held(session)
         others = [

@@ -297,7 +297,7 @@ class Sessions(Mapping[int, Session]):
     def subscribe(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
         """Register `listener` for every change; return a function that removes it.
 
-        The listener is called at once with each `SessionChange`, and must not block.
+        The listener is called for each `SessionChange` when it happens, in the task that has caused it, and must neither block nor raise.
         """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)

@@ -76,7 +76,9 @@ class ArrivingOutput:
     async def _is_complete(self, stop: Stop) -> bool:
         """Wait for the output before a stop, by the adapter's confirmation or by silence.
 
-        Return whether it is complete.
+        Return whether it is complete; False if the confirmation does not come in time, or output still flows. An adapter that rejects the
+        question,
+        or does not confirm that all was sent, is not asked again: then silence counts, now and later.
         """
         try:
             if self._drain is not None and (await self._drain()).get("sent"):

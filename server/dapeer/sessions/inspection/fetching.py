@@ -132,7 +132,9 @@ class OtherClient:
     async def wait_for_answer(self, command: str, arguments: Body) -> None:
         """Wait for the answer to the client's own request of the same kind, if it has sent it or is about to.
 
-        The mirror then has the answer, so dapeer need not ask. The wait has a limit.
+        The mirror then has the answer, unless the adapter failed, or nothing came within `SECONDS_WITHOUT_REQUEST` or
+        `SECONDS_TO_ANSWER`: the
+        caller looks there, and sends the request if the mirror lacks it.
         """
         stop = self._mirror.stop
 
@@ -206,7 +208,10 @@ class OtherClient:
 
 
 def _is_same(request: Request, command: str, arguments: Body) -> bool:
-    """Return whether a pending request asks for the same as `command`, from the first item on."""
+    """Return whether the pending `request` asks for the same as `command` with `arguments`.
+
+    A request for a part of an answer is never the same; options for a part in `arguments`, and `levels`, are not compared.
+    """
     if request.command != command or any(request.arguments.get(each) for each in PARTS):
         return False
     return all(

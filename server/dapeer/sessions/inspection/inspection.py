@@ -226,7 +226,8 @@ class Inspection(Fetching):
     def _resumed(self, *, by_person: bool) -> None:
         """Record in the last stop who has resumed the program.
 
-        The next stop was not caused by an inspection, so it is inspected.
+        `by_person`: the person in Neovim, else a tool. The count of stops without a resume begins again, so that the next stop is
+        inspected.
         """
         self._chased = 0
         if (stop := self._mirror.history.latest) is not None:
@@ -276,7 +277,9 @@ class Inspection(Fetching):
     async def complete(self, stop: Stop) -> None:
         """Wait until the stop's stack, scopes and locals are in the mirror, as far as they can be had.
 
-        An inspection that was put off is started, and what an evaluation has outdated is fetched again.
+        An inspection that was put off is started, and what an evaluation has outdated is fetched again. Errors of the adapter raise
+        nothing. The
+        wait has no limit of its own: the caller sets one.
         """
         if stop is self._left:
             self._left = None

@@ -96,7 +96,9 @@ class Whereabouts:
         """Return where the threads and tasks of the program are, as far as known after `seconds`.
 
         A program that does not answer is read from outside, by another program, if the definition names one; `silent` says that it did
-        not, and `unread` why that failed, too. Stacks of stopped threads are requested where the program does not tell them.
+        not, and `unread` why that failed, too. The other program runs on this machine, and may take `SECONDS_TO_SPY` beyond `seconds`.
+        Stacks of stopped threads are requested where the
+        program does not tell them. Errors of the adapter raise nothing: then the threads are those that the mirror knows, without frames.
         """
         clock = anyio.current_time
         end = clock() + seconds

@@ -76,11 +76,14 @@ async def add_data_breakpoint(
 ) -> MemoryRow:
     """Set a data breakpoint on what `path` names, beside the others of the session; return it as a row.
 
-    `path` is a variable's path or an expression, looked up in `frame` (the adapter's id); `more` are further keys of the DAP breakpoint.
-    If the adapter does not verify it, it is removed again.
+    `path` is a variable's path or an expression, looked up in `frame` (the adapter's id); `more` are further keys of the DAP breakpoint,
+    `known` is the `[watchpoints]` table of the adapter's definition, and `access` is what stops the program. A breakpoint on the same
+    data is
+    replaced. If the adapter does not verify the new one, it is removed again.
 
     Raises:
-        ArgumentError: It cannot be set; nothing has changed.
+        ArgumentError: It cannot be set; a breakpoint that it was to replace is gone, if the adapter has not verified the new one.
+        DapeerError: The adapter does not answer, or rejects the request.
     """
     placed = [each for each, _ in session.mirror.placed.data]
     info = await _data_info(session, path, frame, known)
@@ -111,7 +114,9 @@ async def _data_info(
 ) -> Body:
     """Send `dataBreakpointInfo` for a shown variable, or else for an expression.
 
-    Return the response's body. If the adapter rejects it, the body has only its reason as `description`.
+    Return the response's body. If the adapter rejects it, the body has only its reason as `description`. `frame` is the adapter's id of a
+    frame;
+    `watchpoints.address` is the template that makes an address of an expression, empty: the expression itself is sent.
     """
     found, container = await evaluating.find_variable_by_text(session, path, frame)
     if found is not None:

@@ -216,10 +216,13 @@ def unreported(
     hits: str = "",
     cut_short: bool = False,
 ) -> BreakpointOutcomes:
-    """Return the breakpoints that did not work as requested, without those that the caller knows.
+    """Return the breakpoints that did not work as requested, and that the caller was not told of yet.
 
-    Judged are those that were set for this program, or lie in files that it has loaded. At its end, or at an uncaught exception that ends
-    it, those that it never came to are added. Nothing is marked as reported here.
+    Judged are those that were set for this program, or lie in files that it has loaded. After the program's end all are returned again,
+    those
+    that were reported with their place alone. When it has ended, or ends by an uncaught exception, those that it never came to are added,
+    unless
+    a tool has ended it. Nothing is marked as reported here: the caller does so by `mark_reported`.
 
     Args:
         session: Any session of the program.
@@ -297,7 +300,8 @@ def _text(first: Session, outcome: BreakpointOutcome, *, mute: bool) -> str:
 def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints) -> object:
     """Return a value to compare: as long as it is equal, no new outcome can have come up.
 
-    That is true while the program goes on. That the program has come to a breakpoint does not change it: then there is less to tell.
+    That holds while the program goes on, not at its end. That the program has come to a breakpoint does not change it: then there is less
+    to tell.
     """
     awaited = first.program.awaited
     mirrors = [

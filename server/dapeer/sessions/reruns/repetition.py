@@ -124,7 +124,10 @@ def _end(session: Session) -> Verdict:
 
 
 def _untested(session: Session) -> str | None:
-    """Return why a program that was to run tests has run none; None: it has, or that is not known."""
+    """Return why a program that was to run tests has run none.
+
+    None: it has run some, was to run none, that is not known, or a tool has ended the program.
+    """
     if session.by_us:
         return None
     first = session.program.first

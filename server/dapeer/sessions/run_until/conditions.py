@@ -229,7 +229,9 @@ class ByConditions(Driving):
     async def begin(self, frame_id: int | None) -> None:
         """Evaluate the expression at the present stop, and set a breakpoint on each line of the scope.
 
-        Nothing is set if the condition holds already.
+        `frame_id` is not used: the stop's innermost frame is. The breakpoints are set in this session only. Nothing is set if the
+        expression is
+        true already. In some languages the program is instructed to record values, too.
 
         Raises:
             NoConditions: Conditions cannot tell it here; nothing is set.
@@ -262,7 +264,10 @@ class ByConditions(Driving):
         await self.session.resume("continue", {"threadId": stop.thread_id})
 
     def is_stopped_by_other(self, stop: Stop) -> bool:
-        """Return whether something else than a condition has stopped the program, so that it stays there."""
+        """Return whether something else than a condition has stopped the program, so that it stays there.
+
+        A breakpoint of somebody's counts as something else, if the last `_look` has found that its own condition holds.
+        """
         shown = f"{stop.body.get('description')} {stop.body.get('text')}"
         failed = self._known.failed and re.search(self._known.failed, shown)
         mine = stop.reason == "breakpoint" or failed

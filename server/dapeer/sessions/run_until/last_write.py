@@ -208,7 +208,9 @@ async def last_write(
 ) -> LastWrite:
     """Run the program again beside this one; return what has written a value last before this stop.
 
-    The second run is ended, and the session does not move.
+    The whole program runs a second time from its start, with all its effects, up to the same stop; then it is ended and forgotten. The
+    session
+    itself does not move, and keeps the focus.
 
     Args:
         debugger: Starts the second run.
@@ -219,7 +221,9 @@ async def last_write(
         seconds: How long the second run may take.
 
     Raises:
-        DapeerError: It cannot be run again, or does not start.
+        ArgumentError: The stop does not come by itself, the program cannot be run again, or the expression has no such place.
+        Unsupported: The adapter watches no memory, or not that place from the start on.
+        DapeerError: The second run does not start.
     """
     definition = debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()

@@ -255,7 +255,9 @@ class Stepping(Driving):
     async def _ran_beside(self, stop: Stop) -> bool:
         """Return whether another thread may have run code of the user's meanwhile.
 
-        True also if threads have ended, or there are more than `THREADS_LOOKED_AT` others. Their stacks are requested.
+        True also if threads have ended since the run began, or there are more than `THREADS_LOOKED_AT` others. A thread may have run such
+        code if
+        one of its `FRAMES_LOOKED_AT` innermost frames, which are requested, is the user's.
         """
         inspect = self.session.inspect
         alive = await inspect.threads()
@@ -274,9 +276,9 @@ class Stepping(Driving):
 def is_true(value: str | None) -> bool:
     """Return whether a value, as an adapter shows it, counts as true; an error and None do not.
 
-    >>> holds("false"), holds("0"), holds("3"), holds(None)
+    >>> is_true("false"), is_true("0"), is_true("3"), is_true(None)
     (False, False, True, False)
-    >>> holds("#<NameError: undefined local variable or method 'a'>")
+    >>> is_true("#<NameError: undefined local variable or method 'a'>")
     False
     """
     wrong = value is None or value.startswith(FAILED) or _ERROR.match(value)

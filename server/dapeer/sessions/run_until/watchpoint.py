@@ -47,7 +47,7 @@ class AtWatchpoint(Driving):
         """Set a watchpoint on the expression, by DAP or the definition's command, and evaluate its value.
 
         Raises:
-            ArgumentError: The adapter cannot watch the expression.
+            ArgumentError: The adapter cannot watch the expression; no watchpoint is set.
             NoConditions: A watchpoint does not tell all that may change in its value.
         """
         session, expression = self.session, self.watch.expression

@@ -113,7 +113,9 @@ def _processes(session: Session) -> set[int]:
 
 
 def require_address(processes: Processes, host: str, port: int) -> str:
-    """Return the numeric address of this machine at which one of the programs listens.
+    """Return the numeric address of `host`, a name of this machine, at which one of the programs listens.
+
+    It reads the system's tables, or connects for a moment where these do not tell who listens, and blocks: call it in a thread.
 
     Raises:
         NotReached: Nobody listens there, or a process that is not debugged does.

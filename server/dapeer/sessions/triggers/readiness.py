@@ -169,7 +169,9 @@ class Readiness:
     async def evaluate(self, expression: str, seconds: float = SECONDS_TO_EVALUATE) -> str:
         """Evaluate in the running program, without a frame; return the text of the result.
 
-        It does not wait for other evaluations of the session, as it may take until a stop is over.
+        Where the session's program is debugged as its first child, that child evaluates. The request does not wait for other evaluations
+        of the
+        session, as it may take until a stop is over.
 
         Raises:
             DapeerError: It cannot be evaluated, or `seconds` are over.

@@ -69,7 +69,9 @@ async def run_command(
     """Run a command, pass all that it prints to `printed` as it comes, and return its exit code.
 
     Standard output and errors are one stream; its input is empty. `own` makes the set of processes that it belongs to; `env` is added to
-    the starter's environment. If the caller is cancelled, the command is killed with all that it has started.
+    the starter's environment. What it has started and left behind is killed at its end. There is no time limit: if the caller is
+    cancelled, the command is killed with all
+    that it has started.
 
     Raises:
         CannotRun: There is no such command or folder.
@@ -128,7 +130,8 @@ class Sender:
     async def send(self, request: HttpRequest) -> Response:
         """Send a request once and read its response.
 
-        Follow redirects to debugged programs, at most `MAX_REDIRECTS`.
+        Follow redirects to debugged programs, or to the same origin, at most `MAX_REDIRECTS`. There is no time limit: the caller sets
+        one.
 
         Raises:
             NotReached: Nothing of the program's is at its address; nothing was sent.
@@ -351,7 +354,10 @@ class TriggerRun:
         return [self.program, *self.reached]
 
     def stopped_in(self, program: Program[Session]) -> Session | None:
-        """Return the session of another program that has stopped since the triggers began, or None."""
+        """Return the first session of `program` that has stopped since the triggers began, and was not shown.
+
+        None: there is none. A stop counts as shown when `reach` was called for it.
+        """
         for each in program.stopped:
             if (each.id, each.mirror.require_stop().number) not in self.old_stops:
                 return each
@@ -494,7 +500,7 @@ class TriggerRun:
     async def _until_ready(self, trigger: Trigger) -> Response:
         """Wait until the program is ready for a trigger; the returned response is empty.
 
-        Readiness is looked at every `SECONDS_BETWEEN_LOOKS` while the program is not stopped.
+        Readiness is looked at every `SECONDS_BETWEEN_LOOKS` while the program is not stopped. There is no limit here: `_limited` has one.
         """
         waiters, program = self.program.waiters, self.program
         while not await self.readiness.holds(trigger):

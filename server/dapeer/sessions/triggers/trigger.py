@@ -78,7 +78,7 @@ def outcome_line(title: str, response: Response, seconds: float, stood: float) -
 
     The program has run for `seconds` meanwhile, and was stopped for `stood`.
 
-    >>> told("POST /total", Response("200", Body(b'{"total": 8}', "application/json")), 0.035, 0)
+    >>> outcome_line("POST /total", Response("200", Body(b'{"total": 8}', "application/json")), 0.035, 0)
     'POST /total → 200 in 35 ms, application/json, 12 bytes: {"total": 8}'
     """
     time = f" in {_duration(seconds)}" + (f" beside {_duration(stood)} stopped" if stood else "")
