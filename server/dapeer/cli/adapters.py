@@ -201,6 +201,7 @@ def _replaced(folder: Path, way: Install) -> str:
     Raises:
         NotGot: The folder is not dapeer's, or a command fails.
         OSError: A file cannot be written.
+        TarError: A downloaded archive is not usable.
     """
     if folder.exists() and not (folder / MARK).is_file():
         raise NotGot(f"{folder} is not dapeer's.", "Move it away first.")

@@ -96,7 +96,8 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     """Run one command of the command line, and return its exit code.
 
     It opens closed standard streams, removes dapeer's credentials from the environment, and sets up the log. An error is printed to
-    stderr, with the code `WRONG_USE`; wrong arguments raise `SystemExit`, as argparse does.
+    stderr, with the code `WRONG_USE`; after Ctrl-C the code is `INTERRUPTED`. Wrong arguments, help and the version raise `SystemExit`, as
+    argparse does.
 
     Args:
         given: The words of the command line, without the program's name.
@@ -343,9 +344,9 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_log_options(parser: argparse.ArgumentParser, *, level: str, file: str | None) -> None:
-    """Add `--log-level` and `--log-file` with these defaults.
+    """Add to a parser the options `--log-level` and `--log-file` with these defaults.
 
-    A command suppresses them, so that an option before the command stays.
+    The parser of a command is given `argparse.SUPPRESS` as both, so that an option before the command stays.
     """
     parser.add_argument(
         "--log-level", choices=LEVELS, default=level, help="how much to log (warning)"

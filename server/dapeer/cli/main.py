@@ -40,7 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: Sequence[str]) -> int:
-    """Run `stdio` or a debugging command by modules that load little, else by `command_line`."""
+    """Run one command by the module that loads least, and return its exit code.
+
+    `stdio` and the debugging commands have such modules; `command_line` runs the others. `given` is the command line without the program's
+    name.
+    """
     if given and given[0] == "stdio":
         from dapeer.cli import stdio
 

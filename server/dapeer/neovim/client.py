@@ -276,7 +276,10 @@ class Neovim:
         return Mode(str(answer["mode"]), bool(answer["blocking"]))
 
     async def state(self) -> str | None:
-        """Return why Neovim does not answer now, such as `waits for a key (hit-enter)`; None if it does."""
+        """Return why Neovim does not answer now, such as `waits for a key (hit-enter)`; None if it does.
+
+        It asks Neovim for its mode, so it takes a moment.
+        """
         try:
             mode = await self.mode()
         except NeovimGone:

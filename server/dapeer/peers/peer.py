@@ -106,7 +106,7 @@ class Attached:
 
 
 class Peer:
-    """A Neovim and the person in it. Made by `attaching.attach`."""
+    """A Neovim and the person in it. Made by `peers.attach`."""
 
     def __init__(self, number: int, around: PeerContext, attached: Attached) -> None:
         self.id = number

@@ -129,9 +129,11 @@ class SharedBreakpoints:
             return self._take(signs, applied)
 
     def _take(self, signs: object, applied: int) -> list[str]:
-        """Apply what differs between Neovim's set and its last one to dapeer's breakpoints.
+        """Apply what differs between Neovim's signs and those that it has sent before to dapeer's breakpoints.
 
-        Return those files. While that is done, changes are not sent back to Neovim. `applied` is as in `take`.
+        Return the paths of the files that changed, sorted. While that is done, changes are not sent back to Neovim. `applied` is the
+        number of the last change of dapeer's that Neovim had applied when it sent `signs`: later changes count as if they were among
+        these.
         """
         before, now = self._picture, self._read(signs)
         self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}
@@ -209,8 +211,8 @@ class SharedBreakpoints:
     def _read(self, signs: object) -> Picture:
         """Return the breakpoints that Lua has sent, by path here and line; an empty Lua table may be a list.
 
-        It replaces `signs` by the lines of signs that differ from those on disk, and edits `signs`' entries: the key `sign` is
-        removed.
+        `signs` has lists of breakpoints by the path that Neovim uses. `self.signs` is replaced by the lines of signs that differ from
+        those on disk, and the entries of the argument are edited: the key `sign` is removed.
         """
         files = as_object(signs)
         picture: Picture = {}

@@ -39,11 +39,12 @@ def choose_for_process(
     host: str | None = None,
     ready: Ready = lambda _: True,
 ) -> Definition:
-    """Return the definition for a process by pid, or, without one, for a port to connect to.
+    """Return the definition whose adapter can attach to a process by id, or to what listens at a port.
 
-    A process is told by its executable: an interpreter that a definition knows, else a compiled
-    program. A port is told by the process that listens there, else by its number. Where several fit, the first is taken
-    that is `ready`, and the first of all if none is. `host` is the loopback by default.
+    With a `pid`, the process's executable decides: definitions whose interpreter it is, else those that attach to compiled programs.
+    Without one, the command line of the process that listens at `port` of `host` (None: the loopback) decides, else the port's number. Of
+    several that fit, the one of the lowest rank for which `ready` is true is returned, and the first of all if there is none. `ready` says
+    whether the adapter of a definition is installed; it is not called where only one fits. Nothing is sent to the process.
 
     Raises:
         AdapterUnknown: None fits.
@@ -66,7 +67,7 @@ def choose_for_process(
 def _for_port(able: list[Definition], host: str, port: int) -> list[Definition]:
     """Return those of the definitions that fit what listens at a port; nothing is sent there.
 
-    gdbserver would end its program at any byte.
+    gdbserver would end its program at any byte. `able` are definitions that attach by port, in the order of preference.
 
     Raises:
         AdapterUnknown: It is not known what listens there.
@@ -98,7 +99,7 @@ def _matches(pattern: str, text: str) -> bool:
 def port_of(definition: Definition, pid: int) -> int | None:
     """Return the port where a process listens for a debugger that attaches by port only.
 
-    The result is None if it listens at none, or if the adapter attaches by process id.
+    None: it listens at none, or the definition's adapter attaches by process id, or not by port.
     """
     attach = definition.attach.get("tcp")
     if "pid" in definition.attach or attach is None:
@@ -161,9 +162,10 @@ def _other_way(attach: Attach | None, pid: int) -> str:
 
 
 def check_port(host: str, port: int, attach: Attach | None) -> None:
-    """Raise if nobody, or another user, listens at a port, where the adapter would notice that late.
+    """Raise if nobody, or another user, listens at a port.
 
-    `attach` is the adapter's table of it: only with its `knock` the port is connected to, and closed at once.
+    `attach` is the definition's `[attach.tcp]`; only if it has `knock` the port is connected to, and the connection closed at once. None:
+    it is not connected to.
 
     Raises:
         ArgumentError: No process does.

@@ -29,8 +29,9 @@ def choose(
 ) -> Definition:
     """Return the definition of the adapter for a program: the named one, or one that fits the program.
 
-    `type` is an id, an alias, a type that it stands in for, or a language. One of `program`, `module`, `code` and `url`
-    says what runs. Where several fit, the first is taken that is `ready`, which is asked only then.
+    `type` is an id, an alias, a type that it stands in for, or a language. One of `program`, `module`, `code` and `url` says what runs.
+    Where several fit, the first is taken that is `ready`, which is asked only then. `ready` says whether the adapter of a definition is
+    installed.
 
     Raises:
         AdapterUnknown: None fits; the hint lists the types that there are.
@@ -59,7 +60,7 @@ def require_definition(
 ) -> Definition:
     """Return the definition that a type means: an id, alias, type that it stands in for, or language.
 
-    Of several, the first that is `ready` is taken.
+    Of several, the first that is `ready` is taken. `ready` says whether the adapter of a definition is installed.
 
     Raises:
         AdapterUnknown: None is; the hint names the nearest type, and those that there are.
@@ -121,6 +122,8 @@ def check_folder(definition: Definition, program: str) -> None:
 
 def _for_program(definitions: Definitions, program: str, ready: Ready) -> Definition:
     """Return the definition that fits the program at a path.
+
+    `ready` says whether the adapter of a definition is installed; of several that fit, the first that is ready is returned.
 
     Raises:
         AdapterUnknown: None does; the error says why for a source file to compile and a notebook.

@@ -113,7 +113,7 @@ def _files(content: bytes) -> list[str]:
 def _cause(notes: list[tuple[int, bytes]]) -> str:
     """Return the signal that killed the program, maybe with an address; empty if it is not known.
 
-    The first thread's is taken: it is the one that was hit.
+    The first thread's is taken: it is the one that was hit. `notes` are (type, content).
     """
     number = next((_integer(each, 0) for kind, each in notes if kind == _PRSTATUS), 0)
     about = next((each for kind, each in notes if kind == _SIGINFO), b"")

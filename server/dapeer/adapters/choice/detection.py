@@ -127,7 +127,8 @@ def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
 def printed_rows(command: Sequence[str]) -> list[Patch]:
     """Run a command and return the rows of the patches' register that it prints; it blocks.
 
-    A line that is no JSON becomes a row that is off.
+    The first line that is JSON has them, as a list of objects. If no line is JSON, each line becomes a row that is off, with the line as
+    what is lost. The command is killed after `SECONDS_FOR_PATCHES`.
     """
     lines = _output_of(command, SECONDS_FOR_PATCHES)[0].splitlines()
     for line in lines:
@@ -215,10 +216,10 @@ One that prints none is run again: what it looks for, such as a module of Perl, 
 
 
 def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[str, bool]:
-    """Run a command; return its output, as far as it comes in time, and whether that was all.
+    """Run a command; return its output, as far as it comes in time, and whether it ended in time.
 
-    It is killed with what it has started after `seconds`, by default `SECONDS_FOR_VERSION`. One that cannot be started has
-    no output.
+    The output is stdout and stderr together, of at most `LONGEST_VERSION` bytes. The command is killed, with what it has started, after
+    `seconds` (None: `SECONDS_FOR_VERSION`), or when that is read. One that cannot be started has no output, in time.
     """
     late = threading.Event()
     try:

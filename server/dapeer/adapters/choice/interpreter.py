@@ -153,7 +153,11 @@ def _version_in(text: str) -> tuple[int, int] | None:
 
 
 def _version_text(python: str, cwd: Path) -> tuple[str, int]:
-    """Return a text that has an interpreter's version, and the exit code if it was run for that, else 0."""
+    """Return a text that has an interpreter's version, and the exit code if it was run for that, else 0.
+
+    The text is the content of its environment's `pyvenv.cfg`, the path of its file, or what it prints when it is run in `cwd`. After a
+    failure it is the end of its stderr; empty: it could not be run, or did not answer in time.
+    """
     try:
         settings = foreign_files.read_text(Path(python).parents[1] / "pyvenv.cfg")
     except (OSError, IndexError):

@@ -58,7 +58,9 @@ def fits(
 ) -> bool:
     """Return whether all conditions of a variant hold for a launch; False for one without conditions.
 
-    `inputs` are the caller's, `config` are the keys of the adapter's own. The program's file may be read.
+    `inputs` are the caller's, `config` are the keys of the adapter's own. The program's file may be read. The conditions are `given` (one
+    of these inputs has a value), `without` (the user's keys have none of these), `unless` (none has this value), `root` (dapeer runs as
+    root), and those on the program's file.
     """
     program = inputs.get("program")
     matches = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)

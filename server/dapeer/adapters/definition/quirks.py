@@ -25,7 +25,7 @@ KINDS = {
 """By key of a definition: the option of a breakpoint that fails."""
 
 OUTPUT = ("condition", "hit_condition")
-"""These patterns match the whole output; a failed log message keeps its other parts: see `log_points`."""
+"""These patterns match the whole output; a failed log message keeps its other parts: see `LogPoints`."""
 
 BEGINS = "begins"
 """A pattern: output from there on is held back until the whole failure has arrived."""
@@ -269,7 +269,7 @@ class Quirks:
     passes_hits: bool = False
     """A number as hit condition is the hits to pass by; others stop at the hit of that number."""
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Regular expressions of output on a failed part of a breakpoint, by part; see `misfires`."""
+    """Regular expressions of output on a failed part of a breakpoint, by part; `Misfires` reads by them."""
     harmful: Mapping[str, str] = field(default_factory=dict[str, str])
     """Requests that are never sent, since they end the program or worse; each with what to do instead."""
 
@@ -397,7 +397,9 @@ class Quirks:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Quirks:
-        """Return the table `[quirks]`, with `[quirks.failed]` and `[quirks.private]`.
+        """Return the table `[quirks]` as `Quirks`, with `[quirks.failed]` and `[quirks.private]`.
+
+        `[quirks.failed]` has a regular expression by kind of failure; `[quirks.private]` has `named` and `inside`.
 
         Raises:
             DefinitionError: Something in it is wrong.

@@ -82,7 +82,9 @@ class Detect:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Detect:
-        """Return the table `[detect]`.
+        """Return the table `[detect]` as a `Detect`.
+
+        `any` and `all` are lists of needs, empty if absent; `version` says how to ask for a version, None if absent.
 
         Raises:
             DefinitionError: Something in it is wrong.
@@ -239,7 +241,10 @@ class Stopping:
 
     @classmethod
     def read(cls, top: DefinitionTable) -> Stopping:
-        """Return the tables on stops of a definition file, whose top is `top`.
+        """Return the tables on stops of a definition file, whose top is `top`, as `Stopping`.
+
+        These are `[[frames]]`, `[[filter]]`, `[exception_types]`, `[expressions]` and a traceback's form, and the keys `debugger`,
+        `folded` and `more_elements`, which are regular expressions.
 
         Raises:
             DefinitionError: Something in them is wrong.
@@ -264,7 +269,7 @@ class Stopping:
 
 
 def _foreign(table: DefinitionTable) -> ForeignFrames:
-    """Return one table `[[frames]]`.
+    """Return one table `[[frames]]`, with `of` and a regular expression as `path`, `function` or both.
 
     Raises:
         DefinitionError: It has neither `path` nor `function`, or something else in it is wrong.
@@ -278,7 +283,9 @@ def _foreign(table: DefinitionTable) -> ForeignFrames:
 
 
 def _filter(table: DefinitionTable, raised: list[Raised]) -> Filter:
-    """Return one table `[[filter]]`; the stops that it is for are appended to `raised`.
+    """Return one table `[[filter]]`: `name`, `default`, `functions` and `environment`.
+
+    For each reason in its table `at`, a `Raised` with the reason and the pattern is appended to `raised`.
 
     Raises:
         DefinitionError: Something in it is wrong.
@@ -296,7 +303,7 @@ def _filter(table: DefinitionTable, raised: list[Raised]) -> Filter:
 
 
 def _types(table: DefinitionTable) -> TypeFilter:
-    """Return the table `[exception_types]`.
+    """Return the table `[exception_types]`: `filter`, `category`, and either `condition` or `modes`.
 
     Raises:
         DefinitionError: It has both or none of `condition` and `modes`, or something else in it is wrong.
@@ -780,6 +787,8 @@ class Variant:
     def read(cls, table: DefinitionTable) -> Variant:
         """Return one table `[[launch_variant]]`; keys that are not its own are arguments of the launch.
 
+        Its own keys are `when` (a table of conditions), `transport` and `say`.
+
         Raises:
             DefinitionError: Something in it is wrong.
         """
@@ -878,9 +887,10 @@ class Children:
 
 
 def _outside(table: DefinitionTable) -> Outside | None:
-    """Return the table `[threads.outside]`: the program that reads where threads are.
+    """Return the table `[threads.outside]`: the program that reads where threads are, without a debugger.
 
-    The result is None for a table without a command.
+    Its keys are `command`, the regular expressions `thread`, `frame` and `own`, and the sentences `missing` and `denied`. None: it has no
+    `command`.
 
     Raises:
         DefinitionError: Something in it is wrong.
@@ -895,6 +905,8 @@ def _outside(table: DefinitionTable) -> Outside | None:
 
 def sight(table: DefinitionTable) -> Sight:
     """Return the table `[threads]`: what can be found out about a running program.
+
+    Its keys are the expressions `places` and `waits`, the texts `hides` and `silence`, and the table `outside`.
 
     Raises:
         DefinitionError: Something in it is wrong.
@@ -939,9 +951,10 @@ class Attach:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Attach:
-        """Return a table `[attach.pid]`, `[attach.tcp]` or `[attach.core]`.
+        """Return a table `[attach.pid]`, `[attach.tcp]` or `[attach.core]` as an `Attach`.
 
-        Other keys are the request's arguments.
+        `transport`, `helper` (a program by platform) and `usual_ports` are among its keys; keys that `Attach` lacks are the request's
+        arguments.
 
         Raises:
             DefinitionError: Something in it is wrong.

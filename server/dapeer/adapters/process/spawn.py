@@ -134,7 +134,10 @@ class ChildProcess:
             self._printed.close()
 
     def _bury(self) -> None:
-        """Take the exit code of the process, which has ended, and wake those who wait for that."""
+        """Reap the process, which has ended, and wake those who wait for its end.
+
+        Its exit code is known then. The pidfd that was watched for the end is closed.
+        """
         if self._file is not None:
             asyncio.get_running_loop().remove_reader(self._file)
             os.close(self._file)

@@ -232,6 +232,8 @@ class Runner:
     def read(cls, table: DefinitionTable, path: Path) -> Runner:
         """Return the runner that a whole definition file describes.
 
+        `table` is the top of the file, `path` is where the file is.
+
         Raises:
             DefinitionError: Something in it is wrong.
         """
@@ -402,7 +404,11 @@ def at(value: object, key: str) -> object:
 
 
 def _step(value: object, step: str) -> object:
-    """Return the value at one step of a dotted key; None if there is none."""
+    """Return the value at one step of a dotted key; None if there is none.
+
+    In an object, `step` is a key. In a list it is an index, `N:` for the elements from number N on, or `KEY=TEXT` for the first element
+    that has this text at the key.
+    """
     if is_object(value):
         return value.get(step)
     if not is_array(value):
@@ -423,7 +429,10 @@ def _stands(value: object, expected: object) -> bool:
 def _objects(text: str, where: str) -> Iterator[Any]:
     """Yield the objects in an output: of the list at the dotted key `where`, else one of each line.
 
-    Lines that are no JSON are left out.
+    With an empty `where`, lines that are no JSON are left out.
+
+    Raises:
+        ValueError: `where` is given, and the output is no JSON.
     """
     if where:
         yield from as_array(at(json.loads(text), where))

@@ -60,9 +60,9 @@ def is_coloured(stream: TextIO, choice: str) -> bool:
 
 
 def write_text(text: str, colour: str) -> None:
-    """Write an answer's text to stdout; at a terminal its lines are folded, and coloured by `colour`.
+    """Write an answer's text and a line end to stdout; at a terminal its lines are folded to its width.
 
-    `colour` is `always`, `never` or `auto`.
+    `colour` says whether they are coloured: `always`, `never`, or `auto`, by the environment and the terminal.
     """
     lines = text.split("\n")
     if sys.stdout.isatty():

@@ -106,7 +106,8 @@ def _answer(
 ) -> Answer:
     """Call a tool of the connected server, and return its answer; its notices are printed to stderr.
 
-    `starts` and `waits` are as in `call`.
+    `starts`: the tool may start a program, and the person is told if its sessions end with the server. `waits`: the tool waits for a
+    program, which Ctrl-C then pauses; for that the handler of SIGINT is set. Files in `arguments` are as they are called in this folder.
 
     Raises:
         ToolError: The tool answers with an error.

@@ -63,7 +63,8 @@ def joined_or_started(
 ) -> Core:
     """Connect to the server of this folder's project, which is started if none runs, and then stays.
 
-    `environment` is as in `joined`; `credentials` are dapeer's own, by variable, for a server that is started.
+    `environment` are the variables for programs that the command starts; None if it starts none. `credentials` are dapeer's own, by
+    variable, for a server that is started.
 
     Raises:
         SystemRefuses: It cannot be started.

@@ -47,7 +47,10 @@ def end_all() -> int:
 
 
 def _opened(pid: int) -> int | None:
-    """Return a pidfd of a process, which is readable once it has ended; None if there is none."""
+    """Return a pidfd of a process, which is readable once it has ended, and which the caller closes.
+
+    None: there is no such process, or the system has no pidfds.
+    """
     if not hasattr(os, "pidfd_open"):
         return None
     try:

@@ -52,11 +52,13 @@ def run(
 ) -> int:
     """Install dapeer for a client or for Neovim, or remove it, after asking; return the exit code.
 
+    The changes are printed. The code is 0, or `DECLINED` if the person does not agree, or has to do it by hand.
+
     Args:
         target: The id of a client, or `nvim`.
-        scope: Whether files of the person or of this project are changed.
+        scope: Whether files of the person (`user`) or of this project (`project`) are changed.
         remove: Take dapeer out again.
-        agreement: Whether the person has agreed, is to be asked, or only wants to see the changes.
+        agreement: `yes`: the changes are made without asking; `ask`: the person is asked at the terminal; `no`: nothing is changed.
         skill_only: Give the client no server, but the skill that names commands.
 
     Raises:
@@ -87,7 +89,8 @@ def run(
 def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     """Give a client the skill that names commands, or take it away, after asking; return the exit code.
 
-    `remove`: take it away; `agreement` says whether the person is to be asked.
+    `scope` is `user` or `project`. `remove`: take it away. `agreement`: with `ask` the person is asked at the terminal, with `yes` not;
+    with `no` the changes are only printed. The code is `DECLINED` if the person does not agree.
 
     Raises:
         ArgumentError: A file cannot be read or written, or the target is no client.
@@ -111,8 +114,8 @@ def _has_nothing_to_do(title: str, *, remove: bool) -> int:
 def _change(changes: Sequence[FileChange | Link], then: str, *, agreement: Agreement) -> int:
     """Print the changes, ask if the person has not agreed, and make them; return the exit code.
 
-    Changes that change nothing are left out. `then` is a sentence on what to do afterwards. The code is `DECLINED` if the person does not
-    agree.
+    Changes that change nothing are left out. `then` is a sentence on what to do afterwards. `agreement`: with `ask` the person is asked at
+    the terminal, with `yes` not; with `no` nothing is changed, and the code is 0. The code is `DECLINED` if the person does not agree.
 
     Raises:
         ArgumentError: A file cannot be written.
@@ -175,9 +178,9 @@ def install_source(direct_url: str | None) -> str | None:
 
     `direct_url` is the content of that file of an installed package (PEP 610); None: there is no file.
 
-    >>> origin('{"url": "file:///a/dapeer%201.whl", "archive_info": {}}')
+    >>> install_source('{"url": "file:///a/dapeer%201.whl", "archive_info": {}}')
     '/a/dapeer 1.whl'
-    >>> origin('{"url": "https://a/b", "vcs_info": {"vcs": "git", "commit_id": "1f"}}')
+    >>> install_source('{"url": "https://a/b", "vcs_info": {"vcs": "git", "commit_id": "1f"}}')
     'git+https://a/b@1f'
     """
     if direct_url is None:
@@ -192,7 +195,8 @@ def install_source(direct_url: str | None) -> str | None:
 def _run_neovim(scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     """Link the plugin into Neovim's packages, or remove the link, after asking; return the exit code.
 
-    If lazy.nvim manages plugins, only print what to tell it.
+    If lazy.nvim manages plugins, only print what to tell it, with the code `DECLINED`. `agreement`: with `ask` the person is asked at the
+    terminal, with `yes` not; with `no` the change is only printed.
 
     Raises:
         ArgumentError: The scope is a project, Neovim is missing or too old, or the link cannot be made.

@@ -23,7 +23,9 @@ def newline_of(text: str) -> str:
 def cut_ranges(text: str, ranges: Iterable[tuple[int, int]]) -> str:
     """Return the text without the characters of some ranges, each from its start up to its end, exclusive.
 
-    >>> without("abcdef", [(4, 5), (1, 2)])
+    The ranges do not overlap, and may come in any order.
+
+    >>> cut_ranges("abcdef", [(4, 5), (1, 2)])
     'acdf'
     """
     for start, end in sorted(ranges, reverse=True):

@@ -98,7 +98,9 @@ def read_value(text: str, *, pairs: bool = False) -> object:
 
 
 def _strict(text: str, *, pairs: bool) -> object:
-    """Return the value of a text without comments and trailing commas; `pairs` is as in `read_value`.
+    """Return the value of a text without comments and trailing commas.
+
+    With `pairs` objects are tuples of (key, value), and numbers are texts as they are written.
 
     Raises:
         ValueError: The text is no JSON.

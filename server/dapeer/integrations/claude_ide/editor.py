@@ -67,7 +67,10 @@ class Editor:
     async def open_file(self, arguments: Json) -> list[str]:
         """Show the file `filePath` in Neovim, with the text `startText` in it marked, if there is one.
 
-        Neovim's window gets the focus unless `makeFrontmost` is False.
+        Neovim's window gets the focus unless `makeFrontmost` is False. Return the text of Neovim's answer, in a list.
+
+        Raises:
+            DapeerError: Neovim cannot show it, or the person does not allow it.
         """
         request: dict[str, Any] = {"filename": arguments["filePath"]}
         if text := arguments.get("startText"):
@@ -79,8 +82,8 @@ class Editor:
     async def get_diagnostics(self, arguments: Json) -> list[str]:
         """Return as JSON the diagnostics of the file at `uri`, or of all files without one.
 
-        If Neovim fails, or does not answer within `SECONDS_FOR_DIAGNOSTICS`, its last answer to the same question is returned,
-        or an empty list. The form is that of VS Code's extension.
+        If Neovim fails, or does not answer within `SECONDS_FOR_DIAGNOSTICS`, its last answer to the same question is returned, or an empty
+        list. The form is that of VS Code's extension. The result is a list of one text.
         """
         uri = arguments.get("uri")
         request: Json = {"filename": _path(str(uri))} if uri else {"workspace": True}

@@ -270,9 +270,9 @@ class Service:
 
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[int]:
-        """Listen on a free port, with a lock file, while the body runs; give the port.
+        """Listen on a free port, with a lock file, while the body runs; yield the port.
 
-        At the end, running calls are awaited for a moment before the connections are closed.
+        At the end, running calls are awaited before the connections are closed.
 
         Raises:
             OSError: It cannot listen, or write the lock file.

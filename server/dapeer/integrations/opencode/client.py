@@ -152,8 +152,8 @@ class OpenCode:
     ) -> Any:
         """Send a request, and return the JSON of the response; None: the response is empty.
 
-        `body` is sent as JSON unless it is None; `directory` is as in `get`; `query` are the URL's parameters; `seconds` is the timeout,
-        None: there is none.
+        `body` is sent as JSON unless it is None; `directory` is the one that OpenCode is to work in, None: its own; `query` are the URL's
+        parameters, of which those that are None are left out; `seconds` is the timeout, None: there is none.
 
         Raises:
             NoOpenCode: The server cannot be reached, does not answer in time, or belongs to another user.
@@ -241,7 +241,13 @@ class OpenCode:
         )
 
     def _check(self, answer: httpx2.Response, what: str) -> None:
-        """Raise the fitting error if a response is not a success; `what` is the request, for the error."""
+        """Raise the fitting error if a response is not a success; `what` is the request, for the error.
+
+        Raises:
+            OpenCodeLocked: The status is 401: it requires a password.
+            OpenCodeMissing: The status is 404 or 405.
+            OpenCodeFailed: Any other status than success.
+        """
         if answer.status_code == 401:
             raise OpenCodeLocked(
                 f"OpenCode at {self.url} requires a password.",

@@ -259,7 +259,8 @@ def uri_of(skill: Skill) -> str:
 def skill_text(skill: Skill, given: str) -> str:
     """Return the text by which a model uses a skill, as OpenCode writes it.
 
-    `given` says what is to be done with it. `given` replaces the placeholder for arguments, or follows the text; empty: nothing is added.
+    `given` says what is to be done with the skill: it replaces the placeholder for arguments in the text, or follows the text; empty:
+    nothing is added. The last line names the skill's folder.
     """
     text: str = skill["content"]
     if GIVEN in text:

@@ -73,7 +73,7 @@ Listener = Callable[[ServerEvent], None]
 
 
 class Hub:
-    """Gathers changes and announces each once per `SPACING`.
+    """Gathers changes and announces each once per `SECONDS_BETWEEN_CHANGES`.
 
     Up to 2025-11-25 a change is a notification on the connection; since 2026-07-28 it is an item of
     a stream that the client has asked for. Both are listeners here: a `Subscriber` for the one, the SDK's

@@ -20,7 +20,7 @@ OLDEST: Final = (0, 10)
 def version_of(path: str) -> str | None:
     """Run `PATH --version` and return Neovim's version, such as `0.11.2`.
 
-    The result is None if it cannot run, or reports none.
+    It waits until the program ends, without a limit. None: it cannot be run, or reports no version.
     """
     try:
         done = subprocess.run(

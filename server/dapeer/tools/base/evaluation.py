@@ -85,11 +85,11 @@ async def name_suggestions(
 def missing_name(expression: str, error: str) -> str | None:
     """Return the name in an expression that an adapter's error calls undefined.
 
-    None: the error is about something else.
+    None: the error is about something else, or names nothing that is in the expression.
 
-    >>> missing("order.itms[0]", "AttributeError: 'Order' object has no attribute 'itms'")
+    >>> missing_name("order.itms[0]", "AttributeError: 'Order' object has no attribute 'itms'")
     'itms'
-    >>> missing("f(1) + g", "TypeError: f() takes 0 arguments")
+    >>> missing_name("f(1) + g", "TypeError: f() takes 0 arguments")
     """
     if _MISSING.search(error) is None:
         return None

@@ -43,7 +43,7 @@ def ask_data(ask: Json, session: str) -> Json:
 def ask_lines(facts: Json) -> Iterable[str]:
     """Yield the lines in which a person or model reads a permission or question.
 
-    `facts` is what the function `facts` returns.
+    `facts` is its data, as `ask_data` returns it.
     """
     who = f" (of the subagent {facts['session_id']})" if "session_id" in facts else ""
     if facts["kind"] == "permission":

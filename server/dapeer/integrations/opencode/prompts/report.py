@@ -52,7 +52,10 @@ def outcome_data(session: str, outcome: PromptOutcome) -> Json:
 
 
 def outcome_text(facts: Json) -> str:
-    """Return the outcome of a prompt, as `facts` makes it, as text for a model."""
+    """Return the outcome of a prompt as text for a model.
+
+    `facts` is its data, as `outcome_data` returns it.
+    """
     lines = [*_beginning(facts)]
     if facts["answer"]:
         lines.append(facts["answer"])

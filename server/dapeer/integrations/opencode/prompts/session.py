@@ -47,7 +47,7 @@ class OpenCodeSession:
     async def abort(self, answered: str = "") -> None:
         """Stop what the session does, whichever client has started it, and reject what it asks.
 
-        `answered` is as in `asks`.
+        `answered` is the id of a permission or question that was answered this moment, and is left out.
 
         Raises:
             OpenCodeError: OpenCode is gone.

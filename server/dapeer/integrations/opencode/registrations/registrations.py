@@ -404,9 +404,10 @@ class Registration:
         self.recheck()
 
     async def keep_up(self) -> None:
-        """Register and remove the core as `want` and `leave` say, until it was removed; then release its name.
+        """Register and remove the core as was requested, until it is removed; then release its name.
 
-        If cancelled, the core is removed first, in a moment.
+        Requests come by `request_registration` and `request_removal` of this object. If cancelled, the core is removed first, within
+        `SECONDS_TO_SWITCH_OFF`.
         """
         try:
             while self._is_requested or self._is_there:
@@ -456,9 +457,9 @@ class Registration:
         self._report_state("connected", own=replaced.own is not None, twice=list(replaced.twice))
 
     async def _part(self, replaced: Configured | None = None) -> None:
-        """Remove the core from OpenCode, give its name back to what is configured, and report that.
+        """Remove the core from OpenCode, give its name back to what the person has configured, and report it.
 
-        The person has configured it. `replaced` is that configuration; None: what was found before, or is requested now.
+        `replaced` is that configuration; None: what was found before, or is requested now.
         """
         async with self._opencode() as opencode:
             replaced = replaced or self._replaced

@@ -207,7 +207,7 @@ class Relay:
     async def _prompt(self, session: Json, order: Json, message: str | None) -> Json:
         """Send the plugin an order as a prompt, wait for its answer, and return that as a message.
 
-        `message` is the id of the prompt's message.
+        `message` is the id of the prompt's message. There is no timeout.
         """
         body: Json = {
             "messageID": message,
