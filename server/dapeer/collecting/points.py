@@ -119,9 +119,8 @@ def without_calls(
 ) -> Iterator[tuple[Literal["never called", "never ended"], str, str]]:
     """Yield state, name and doubt of those functions of a point at functions that have no row.
 
-    `name` is the point's text, which may name several functions with commas between them; `calls` says whether its rows are calls.
-    The state is "never called", or "never ended" for a function that was called and has not returned. Nothing is yielded where rows were
-    lost
+    `name` is the point's text, which may name several functions with commas between them; `calls` says whether its rows are calls. The
+    state is "never called", or "never ended" for a function that was called and has not returned. Nothing is yielded where rows were lost
     or dropped. The doubt is a text in brackets that begins with a space, mostly empty.
     """
     points = {

@@ -151,9 +151,10 @@ class Doings:
 
 
 def _told(doings: Sequence[_Change | _Move], project: Path) -> Iterator[str]:
-    """Yield in a few words each what one doer has done: places set, changed, removed, and programs moved.
+    """Yield clauses on what one client has done, such as "set a.py:3" or "continued in session 1".
 
-    Several changes of one place count as one; a place that is as before is left out.
+    `doings` are all of that client, the oldest first. Several changes of one place count as one; a place that is as before is left out.
+    At most `MAX_TOLD_PLACES` places are named in a clause. Paths are relative to `project`.
     """
     changes: dict[tuple[str, int], tuple[object, object]] = {}
     for each in doings:

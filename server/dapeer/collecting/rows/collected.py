@@ -296,8 +296,7 @@ class Watch:
         """Set the number of the stop at which it begins, how it runs, and whether it holds there already.
 
         `road` is how it runs; `holds` says whether the expression holds at that stop, which counts only for `on="true"` without `every`:
-        then
-        `already` is set.
+        then `already` is set.
         """
         self.road, self.epoch = road, epoch
         self.already = holds and self.on == "true" and not self.every

@@ -223,8 +223,7 @@ def read_names(text: bytes, zero: float) -> Names:
     """Return what the lines of a file's header say, up to a zero byte; a line of another form is ignored.
 
     The fields of a line stand between tabs: `s`, number, point and letters of a shape; `c`, number, thread, task and caller of a context;
-    `b`,
-    point and function of a call that has begun. `zero` is the time from which rows count.
+    `b`, point and function of a call that has begun. `zero` is the time from which rows count.
     """
     shapes, contexts = dict[int, Shape](), dict[int, tuple[str, str, str]]()
     opened: set[tuple[int, str]] = set()
@@ -292,8 +291,7 @@ def read(data: bytes | memoryview, after: FilePosition = START) -> Written:
     """Return what was written into a file of rows after a position, and up to where it was read.
 
     A row that is not complete yet is left for the next call, which gets the returned `place` as `after`. If `data` is no file of rows,
-    there are
-    no parts, all numbers are 0, and `place` is `after`. `called`, `dropped` and `lost` are those of the whole file.
+    there are no parts, all numbers are 0, and `place` is `after`. `called`, `dropped` and `lost` are those of the whole file.
     """
     if len(data) < row_format.HEADER.size:
         return Written(place=after)

@@ -76,8 +76,8 @@ def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> l
     """Return the executed lines of a call as text, each with its source and what it has changed.
 
     `rows` are in the order of execution. The source is read from the files as they are now, so it blocks. Loops are folded, and of long
-    lives the first and last lines are returned, with a count of the
-    rest. `call` is the row of the call, which says whether it has raised; None: it has not ended.
+    lives the first and last lines are returned, with a count of the rest. `call` is the row of the call, which says whether it has
+    raised; None: it has not ended.
     """
     steps = [step(row) for row in rows]
     known: dict[object, int] = {}

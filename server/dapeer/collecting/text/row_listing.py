@@ -343,10 +343,8 @@ def listing(
     """Return the rows of a table that a selection wants, as lines: a list, groups, or plots.
 
     `names` are the columns; with `calls` the rows are calls. `process` is the number of the process that has collected them, shown where
-    they
-    are grouped by process. `matcher` searches texts by a regular expression for the filter. Rows that a range or a filter has chosen are
-    all
-    listed, others are cut to `MAX_LISTED_ROWS`. If no row is chosen, one line says so.
+    they are grouped by process. `matcher` searches texts by a regular expression for the filter. Rows that a range or a filter has chosen
+    are all listed, others are cut to `MAX_LISTED_ROWS`. If no row is chosen, one line says so.
 
     Raises:
         ArgumentError: The range or the filter is invalid, or `by="function"` is asked of rows that are no calls.

@@ -143,8 +143,7 @@ class Breakpoints:
         """Undo an `add` that failed: put back what it has returned as `before`.
 
         `client` is the key of the client that collects there: the breakpoint's `collectedBy`, if it had one. `listeners` are not called,
-        because
-        a Neovim has not changed its sign either. The line is removed from `fresh`; `persons` stays.
+        because a Neovim has not changed its sign either. The line is removed from `fresh`; `persons` stays.
         """
         self.fresh.discard((path, line))
         self._take(path, line, before[0])
@@ -170,8 +169,7 @@ class Breakpoints:
         """Move a file's breakpoints to other lines; `moves` has the new line by the old one.
 
         A person's breakpoints that stop stay, because the person's editor moves them. `listeners` are called for each line that changes;
-        a
-        breakpoint that was on a new line already is replaced.
+        a breakpoint that was on a new line already is replaced.
         """
         here = [each for each in self.of(path) if each["line"] in moves]
         moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.persons]
@@ -190,7 +188,8 @@ class Breakpoints:
     def _requested_line(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         """Return the line that was asked for of a breakpoint that an adapter may have moved to `line`.
 
-        Without such a breakpoint, `line` itself is returned.
+        A breakpoint of the set on `line` itself comes first; it stops there, or collects for `client` (a key). Else the `mirrors` of
+        sessions tell which requested line an adapter has moved there. Without such a breakpoint, `line` itself is returned.
         """
         moved = (
             sent["line"]
@@ -214,9 +213,10 @@ class Breakpoints:
 
     @contextlib.contextmanager
     def wanting_functions(self, requested: Sequence[RequestedFunction]) -> Generator[None]:
-        """Add function breakpoints, as `want_functions`, before the body.
+        """Add function breakpoints to the set before the body of a `with`, and leave them there after it.
 
-        If the body raises, restore what was before.
+        Those of `requested` that collect go to `collecting`, the names of the others to `functions`; nothing is sent. If the body raises,
+        or is cancelled, both are as they were before.
         """
         before, stops = dict(self.collecting), self.functions
         self.want_functions(requested)
@@ -231,9 +231,10 @@ class Breakpoints:
 
     @contextlib.contextmanager
     def wanting(self, requested: Sequence[tuple[str, RequestedBreakpoint]]) -> Generator[None]:
-        """Add breakpoints before the body.
+        """Add breakpoints to the set before the body of a `with`, and leave them there after it.
 
-        If the body raises, restore what was before, and call the listeners again. `requested` has pairs of path and breakpoint.
+        `requested` has pairs of path and breakpoint; each is added as by `add`, and no request is sent. If the body raises, or is
+        cancelled, restore what was on those lines before, and `persons`, and call the listeners again.
         """
         persons = {*self.persons}
         replaced = [(path, each, self.add(path, each)) for path, each in requested]
@@ -291,7 +292,7 @@ class Breakpoints:
     def choose(self, filters: list[str] | None) -> None:
         """Set the exception filters of all sessions, and call `filter_listeners`.
 
-        None: each adapter's own defaults.
+        None: each adapter's own defaults. Requests are sent by the listeners, not here.
         """
         self.exceptions = filters
         for notify in self.filter_listeners:

@@ -80,8 +80,9 @@ class LogLines:
     ) -> Iterator[Mapping[str, Any]]:
         """Yield the log points to send for what is collected in a file, one per line; keep `requested`.
 
-        Lines with a breakpoint that stops are left out: no adapter has two on a line. Further points on the same line are in `others` of
-        the first. Points that have all their rows are left out, too.
+        Each is a DAP breakpoint with further keys: `collect` (the expressions) and `point` (the number by which its output is
+        recognised). `requested` are all breakpoints of the file `path`. Lines with a breakpoint that stops are left out: no adapter has
+        two on a line. Further points on the same line are in `others` of the first. Points that have all their rows are left out, too.
         """
         self._requested[path] = requested
         by_line: dict[int, list[dict[str, Any]]] = {}
@@ -154,8 +155,9 @@ class LogLines:
     async def _found(self, requested: RequestedFunction) -> Breakpoint:
         """Find where a function begins, and add log points there to `_at`.
 
-        Return its state as a DAP breakpoint. The places are found by a function breakpoint that is set for a moment, and are kept for the
-        next time. An unverified breakpoint has a message: there is no such function, its place is not known, or a breakpoint stops there.
+        `requested` has the function's `name` and what to `collect`. Return its state as a DAP breakpoint. The places are found by a
+        function breakpoint that is set for a moment, and are kept for the next time. An unverified breakpoint has a message: there is no
+        such function, its place is not known, or a breakpoint stops there.
         """
         name = requested["name"]
         if name not in self._places:
@@ -193,8 +195,8 @@ class LogLines:
         """Return where the function of a function breakpoint begins, as path, line and column.
 
         It may be several. `made` is the adapter's answer on the breakpoint. The definition's command that lists all places is evaluated;
-        if there is none, or it lists none or fails, the place in `made` is the
-        only one. Column 0: it is not known. Empty: the adapter tells no place.
+        if there is none, or it lists none or fails, the place in `made` is the only one. Column 0: it is not known. Empty: the adapter
+        tells no place.
         """
         places: list[LogPlace] = []
         if self._known.places:
@@ -281,7 +283,12 @@ class LineBreakpoints:
     async def set(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Send `setBreakpoints` with all breakpoints of a file, without options that the adapter lacks.
 
-        For those that collect, the program is instructed to record values by itself, or log points are sent, or nothing, as `road` says.
+        `requested` are all breakpoints of the file `path`, those that collect included; an empty sequence removes all. For those that
+        collect, the program is instructed to record values by itself, or log points are sent in the same request, or nothing, as `road`
+        says. The mirror gets the adapter's answer.
+
+        Raises:
+            DapeerError: The adapter rejects the request, or does not answer.
         """
         sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.road == "log points":
@@ -299,8 +306,9 @@ class LineBreakpoints:
     async def collect(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Instruct the program to record values by itself at those of a file's breakpoints that collect.
 
-        Nothing is sent if the program cannot do so by itself (`road` is not "tracer"), or if the file has no such breakpoints and had
-        none. The tools that show rows are listed from now on, if anything can be collected.
+        `requested` are all breakpoints of the file `path`; the others are ignored. Nothing is sent if the program cannot do so by itself
+        (`road` is not "tracer"), or if the file has no such breakpoints and had none. The tools that show rows are listed from now on, if
+        anything can be collected.
         """
         road = self.road
         points = [each for each in requested if "collect" in each]
@@ -357,10 +365,8 @@ class LineBreakpoints:
     def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
         """Return why the program cannot collect at functions, and what to do instead; empty: it can.
 
-        That the functions exist is not checked.
-        A program whose `road` is "tracer" can at any. `requested` counts by its key `calls` only: calls that a function makes are
-        recorded by a
-        tracer alone. `adapter` is the adapter's name, with which the text begins.
+        That the functions exist is not checked. A program whose `road` is "tracer" can at any. `requested` counts by its key `calls`
+        only: calls that a function makes are recorded by a tracer alone. `adapter` is the adapter's name, with which the text begins.
         """
         road, stops = self.road, self._supports("setFunctionBreakpoints")
         if road == "tracer":
@@ -406,8 +412,7 @@ class LineBreakpoints:
 
         `watched` is what the program is told, with the point's number as `id`; `frame_id` is the adapter's id of the frame in which names
         are looked up. The answer has the keys `bound` (whether it is watched) and `message`, which says why not; both lack if the program
-        gave no answer or has no
-        folder for rows. The point stays among what is watched, also then: the caller calls `unwatch`.
+        gave no answer or has no folder for rows. The point stays among what is watched, also then: the caller calls `unwatch`.
         """
         number = int(watched["id"])
         self._watched[number] = watched
@@ -425,9 +430,8 @@ class LineBreakpoints:
         """Instruct the program to collect at exactly the points and functions that are wanted now.
 
         Nothing is evaluated if the program got just that instruction last, or has no folder for rows. The mirror gets an event with the
-        outcome
-        of each point; a failed evaluation raises nothing, and is the `message` of all points.
-        `frame_id` is the adapter's id of the frame in which the expression is evaluated.
+        outcome of each point; a failed evaluation raises nothing, and is the `message` of all points. `frame_id` is the adapter's id of
+        the frame in which the expression is evaluated.
         """
         if self._folder is None:
             return
@@ -442,8 +446,8 @@ class LineBreakpoints:
     async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
         """Evaluate the definition's tracer expressions one by one until one succeeds.
 
-        Return the program's answer. `spec` is JSON: the folder for rows and the points. If all fail, or time out, the answer has only a
-        `message` that says why the last one did.
+        Return the program's answer. `spec` is JSON: the folder for rows and the points. `frame_id` is the adapter's id of the frame;
+        None: no frame. If all fail, or time out, the answer has only a `message` that says why the last one did.
         """
         why = ""
         for tracer in self.tracers:
@@ -462,8 +466,7 @@ class LineBreakpoints:
         """Yield what the program is told of each point: on lines, at functions, and what is watched.
 
         Those on lines and at functions have the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and `file` and
-        `line`, or
-        `function` and perhaps `life`. Those that are watched are as `watch` got them.
+        `line`, or `function` and perhaps `life`. Those that are watched are as `watch` got them.
         """
         for path, collecting_lines in self._points.items():
             for each in collecting_lines:

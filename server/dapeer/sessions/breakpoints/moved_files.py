@@ -36,8 +36,9 @@ class MovedFiles:
     async def find(self, path: str) -> str:
         """Return the program's own name of a file whose breakpoints are all unverified; empty: none is known.
 
-        The adapter is asked only if the definition says how, and the file was not found before. Where several names are possible, or the
-        file is perhaps another project's, the mirror gets a note with them.
+        `path` is the file's path here, whose breakpoints were sent. The adapter is asked only if the definition says how, all breakpoints
+        that it has in the file are unverified, and the file was not found before. Where several names are possible, or the file is
+        perhaps another project's, the mirror gets a note with them.
         """
         sent = self._mirror.breakpoints.get(path, ())
         if not self._sources.named or path in self._found or not sent:

@@ -64,8 +64,7 @@ class StopsAt:
         """Send all function breakpoints, with the log points `logging` in place of the last ones.
 
         Each of `logging` is a function breakpoint with `name` and what it logs. The caller checks that the adapter's function breakpoints
-        have log
-        messages.
+        have log messages.
         """
         self._logging = logging
         async with self._setting:
@@ -76,10 +75,8 @@ class StopsAt:
         """Set one more function breakpoint while the body runs, and yield the adapter's answer on it.
 
         It has a condition that is never true, if the adapter supports conditions, so that it stops nothing; with another adapter it may
-        stop the
-        program. It is removed in any case, also when the caller is cancelled. An unverified breakpoint is yielded if the adapter answers
-        none.
-        The body must not set function breakpoints by this object, whose lock is held.
+        stop the program. It is removed in any case, also when the caller is cancelled. An unverified breakpoint is yielded if the adapter
+        answers none. The body must not set function breakpoints by this object, whose lock is held.
         """
         async with self._setting:
             others = [each for each in self._every if each["name"] != name]
@@ -112,8 +109,7 @@ class StopsAt:
         """Send the exception filters `texts`, in place of all others.
 
         Each is a filter, a type, or `filter:type`. Filters that stand for functions are sent as function breakpoints. The others are not
-        sent if the adapter has no
-        `setExceptionBreakpoints`.
+        sent if the adapter has no `setExceptionBreakpoints`.
         """
         arguments = await self.prepare_exceptions(texts)
         if self._supports("setExceptionBreakpoints"):
@@ -123,10 +119,8 @@ class StopsAt:
         """Return the arguments of `setExceptionBreakpoints` for `texts`; send the filters that are functions.
 
         Each of `texts` is a filter, a type, or `filter:type`. Filters that stand for functions are sent at once as function breakpoints,
-        if they
-        have changed and the adapter supports those, and are not in the arguments. If the plan has conditions for filters and the adapter
-        supports
-        `exceptionFilterOptions`, only texts that are filters of the adapter are in the arguments, with their conditions.
+        if they have changed and the adapter supports those, and are not in the arguments. If the plan has conditions for filters and the
+        adapter supports `exceptionFilterOptions`, only texts that are filters of the adapter are in the arguments, with their conditions.
         """
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):

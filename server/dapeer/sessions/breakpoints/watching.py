@@ -44,8 +44,8 @@ class Watching:
         """Instruct the stopped program to look at `watch` on each line, in place of `current`.
 
         A watch with `every` goes to `recorded` instead of `current`, which is no longer watched either. `scope` is the code whose lines
-        are looked at (keys `files` and `functions`); `frame_id`
-        is the adapter's id of the frame in which names are looked up. The program is not resumed.
+        are looked at (keys `files` and `functions`); `frame_id` is the adapter's id of the frame in which names are looked up. The
+        program is not resumed.
 
         Raises:
             ArgumentError: The program cannot watch the expression; the earlier one is not watched any more either.
@@ -91,8 +91,8 @@ class Watching:
         """Yield each watch, a sentence on its outcome at the stop or end, and whether it has come true.
 
         Watches that have nothing to tell yet are left out. Rows that were not read yet do not count: the caller reads them before. It has
-        come true if a row of the watch was collected. `project` is
-        the folder to which paths are relative. The seconds that the program ran are recorded in the watch.
+        come true if a row of the watch was collected. `project` is the folder to which paths are relative. The seconds that the program
+        ran are recorded in the watch.
         """
         stop, ended = self._mirror.stop, self._mirror.ended
         state = "stopped" if stop else "ended" if ended else "running"

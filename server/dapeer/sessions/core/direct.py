@@ -223,8 +223,9 @@ class DirectSession(Session):
     ) -> None:
         """Make the session around a running `adapter`.
 
-        Nothing is sent, and no message is received before `run`. `parent` is the session whose debuggee has started this one's; its
-        program and hints are shared. If the adapter has a terminal already, the session takes that terminal's output.
+        `context` has what the sessions of one server share, and the new id; `plan` is what is debugged, and how. Nothing is sent, and no
+        message is received before `run`. `parent` is the session whose debuggee has started this one's; its program and hints are shared.
+        If the adapter has a terminal already, the session takes that terminal's output.
         """
         self.plan = plan
         self.process = adapter
@@ -354,7 +355,8 @@ class DirectSession(Session):
     def _line_with_code(self, path: str, line: int) -> int:
         """Return the line to which the adapter moves a breakpoint on `line`, a line that may have no code.
 
-        That is `line` itself if the source is not known or the line has code. At most `MAX_LINES_AHEAD` lines are looked at.
+        `path` is the source file. That is `line` itself if the source cannot be read or the line has code. What counts as a line without
+        code is the definition's quirk `empty_line`. At most `MAX_LINES_AHEAD` lines are looked at.
         """
         around = self.inspect.editions.window(path, line, MAX_LINES_AHEAD)
         if around is None:
@@ -537,10 +539,8 @@ class DirectSession(Session):
         """Kill the launched program, or its adapter, as the definition's quirk `killed_first` says.
 
         The quirk is "adapter" (that is killed, and the session is over), "program" (its process is killed), or empty: nothing happens. An
-        adapter
-        with it would resume a stopped program on its way to the end. Nothing happens to a program that was attached to, either. `tool` is
-        recorded as
-        what has ended the program.
+        adapter with it would resume a stopped program on its way to the end. Nothing happens to a program that was attached to, either.
+        `tool` is recorded as what has ended the program.
         """
         first = self.plan.definition.quirks.killed_first
         if not first or not self.launched:

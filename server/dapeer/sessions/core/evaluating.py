@@ -31,8 +31,9 @@ async def evaluate(
 ) -> EvaluateResponseBody:
     """Send `evaluate` with a DAP `context` (`watch`, `repl`, `clipboard`, …) and return the body.
 
-    `frame_id` is the adapter's frame id; None evaluates without a frame. Evaluations of one session run one after the other. If the
-    adapter does not answer within `seconds`, or the caller is cancelled, it gets `cancel`, if it supports that.
+    The code of `expression` runs in the program. `frame_id` is the adapter's frame id; None evaluates without a frame. Evaluations of one
+    session run one after the other. If the adapter does not answer within `seconds`, or the caller is cancelled, it gets `cancel`, if it
+    supports that.
 
     Raises:
         RequestTimeout: It was not answered in time; `cancelled` says whether the adapter has broken it off.
@@ -77,8 +78,7 @@ async def set_expression(
     """Send `setExpression`: assign the text `value` to `expression` in a frame.
 
     Return the response's body. `frame_id` is the adapter's; None: no frame. The call waits for the session's evaluations to end first,
-    and
-    raises as `Session.send`.
+    and raises as `Session.send`.
     """
     arguments: SetExpressionArguments = {"expression": expression, "value": value}
     if frame_id is not None:
@@ -107,8 +107,7 @@ async def walk_to_variable(
 
     Return the variable and the `variablesReference` of what contains it; `(None, 0)` if there is none, a segment on the way is lazy, or
     `frame` (an adapter's id) is None. `segments` has one name at least. Expensive scopes are skipped, and only the first scope that has
-    the first name counts. Scopes and variables that the mirror lacks are requested from the
-    adapter.
+    the first name counts. Scopes and variables that the mirror lacks are requested from the adapter.
     """
     scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     for scope in scopes:

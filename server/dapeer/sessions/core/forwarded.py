@@ -110,8 +110,8 @@ class ForwardedSession(Session):
         """Wait until nvim-dap has sent the breakpoints `requested` of `path`; else send them directly.
 
         They are sent directly if nvim-dap has not sent them within `SECONDS_FOR_SIGNS`, as when its Neovim is held up. The program is
-        instructed to
-        collect at those that collect. Before the adapter is initialized nothing is done, because nvim-dap sends all breakpoints then.
+        instructed to collect at those that collect. Before the adapter is initialized nothing is done, because nvim-dap sends all
+        breakpoints then.
 
         Raises:
             NeovimBusy: Neovim does not respond, so they are not set yet.

@@ -178,8 +178,7 @@ class Plan:
         """The hints and remarks that the session's answers get, filled with this plan's inputs.
 
         They are made of the definition's hints on messages, of why a test's name is unknown, of a remark on the start (a program that
-        starts others,
-        a way to attach), and, for a launched Python program, of why it is slow.
+        starts others, a way to attach), and, for a launched Python program, of why it is slow.
         """
         python = (
             self.inputs.get("python") if self.launched and self.definition.uses("python") else None

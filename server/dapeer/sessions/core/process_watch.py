@@ -179,8 +179,7 @@ def require_unkilled(session: Session, then: str) -> None:
     """Raise `NotStopped` if a signal killed the session's process while it was stopped; else do nothing.
 
     Supervisors kill a silent worker so. `then` is the advice of the error if other processes of the program go on. The session's id is
-    added
-    to `program.known_dead`, but the error is raised at each call.
+    added to `program.known_dead`, but the error is raised at each call.
     """
     if not _is_killed(session) or not _was_stopped(session):
         return

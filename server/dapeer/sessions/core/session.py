@@ -245,8 +245,9 @@ class Session(SessionControl):
     ) -> Body:
         """Send a request that the adapter advertises, or any if `forced`, and return the body of its response.
 
-        `seconds` is the deadline; None: the adapter's usual one. If dapeer's own adapter does not answer a request to end (`ENDS`), it is
-        killed.
+        `command` and `arguments` are those of the DAP request; ids in it are the adapter's. `forced` sends it although the adapter does
+        not advertise it. `seconds` is the deadline; None: the adapter's usual one. If dapeer's own adapter does not answer a request to
+        end (`ENDS`), it is killed.
 
         Raises:
             Unsupported: The adapter does not advertise it; nothing was sent.
@@ -367,8 +368,7 @@ class Session(SessionControl):
         """Record, before the request is sent, that `tool` ends the program; if not `ending`, detaches.
 
         `ending` sets the cause "ended by `tool`" and `by_us`, unless the program has ended already. Without `ending`, the cause is
-        "detached" and the
-        program's `fate`, or "closed" for a core dump, in any case.
+        "detached" and the program's `fate`, or "closed" for a core dump, in any case.
         """
         if not ending:
             cause = "closed" if self.post_mortem else f"detached; {self.fate}"

@@ -88,7 +88,8 @@ class Supervisor:
     ) -> None:
         """Start an adapter and run its session to its end.
 
-        `task_status` gets the session once the debuggee runs.
+        It is the body of the session's task: `task_status` gets the session once the debuggee runs. `arguments` are those of `launch` or
+        `attach`, `parent` is the session whose program has started this one's, or None.
 
         Raises:
             DapeerError: The session could not start. Later errors are logged.
@@ -121,7 +122,11 @@ class Supervisor:
     ) -> DapeerError | None:
         """Start an adapter and run its session to its end, and that of its children; end the adapter then.
 
-        Return why the session could not start, None: it did. `begin` is called once its debuggee runs.
+        Return why the session could not start, None: it did, and has ended. `arguments` are those of `launch` or `attach`, `parent` is
+        the session whose program has started this one's, or None. `begin` is called with the session once its debuggee runs.
+
+        Raises:
+            AdapterError: The adapter is missing, or did not start.
         """
         opened = open_adapter(plan.definition, plan.request, plan.inputs, self._reaper)
         async with opened as adapter:
@@ -201,7 +206,9 @@ class Supervisor:
     ) -> DapeerError | None:
         """Register a session, do its handshake, and run it to its end; return why it could not start, or None.
 
-        `started` is called once the debuggee runs. In any case the session is finished and unregistered afterwards.
+        `arguments` are those of `launch` or `attach`; `started` is called once the debuggee runs. Processes that its adapter offers
+        meanwhile get sessions of their own. In any case the session is finished and marked as ended in the registry afterwards; one that
+        could not start is dropped from it.
         """
         # The first one of a program gets the focus.
         self._sessions.add(session, focus=session.parent is None)
@@ -285,7 +292,8 @@ class Debugger:
     ) -> bool | None:
         """End launched programs and detach from attached ones, then cancel all tasks.
 
-        Kill what has not ended in time.
+        Kill what has not ended within `SECONDS_TO_END_ALL`. The folders of rows are removed. The result is that of the task group's exit:
+        True suppresses the body's error, mostly it does not.
         """
         with anyio.move_on_after(SECONDS_TO_END_ALL, shield=True):
             async with anyio.create_task_group() as farewells:
@@ -326,10 +334,8 @@ class Debugger:
         `breakpoints` (path and breakpoint) are added to the shared set, unless the start fails; other sessions do not get them yet. A
         short or faulty program may have ended by then, and its session with it. `parent` is the session whose program has started this
         one, where both are attached to as one program. The project of a launch becomes a folder whose files may be read without consent.
-        Where
-        the program is debugged as the first child of the session, return once that child runs, or after the definition's time for a
-        launch. A
-        cancelled call ends what it has started.
+        Where the program is debugged as the first child of the session, return once that child runs, or after the definition's time for a
+        launch. A cancelled call ends what it has started.
 
         Raises:
             ArgumentError: The adapter cannot use an argument, and nothing was started; or it lacks an exception filter of the plan.
@@ -517,8 +523,7 @@ class Debugger:
         """Start calling `send` for those of `sessions` that have not ended; return the broadcast.
 
         Its `wait_for_failures` waits for them, and returns which have not applied the change, and why. `what` is a noun phrase for the
-        change in
-        those texts, such as "the breakpoints".
+        change in those texts, such as "the breakpoints".
         """
         return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], send)
 
@@ -583,8 +588,7 @@ class Debugger:
         """Send a breakpoint without conditions on a line until the session's next stop.
 
         It takes the place of any that stops there, in this session only; the shared set stays. The session is not resumed here. After the
-        stop, in
-        a task of the debugger's, the file's breakpoints are sent again as they are wanted.
+        stop, in a task of the debugger's, the file's breakpoints are sent again as they are wanted.
 
         Raises:
             NoSession: The session has ended.

@@ -97,7 +97,7 @@ class Focus:
         return latest
 
     def look(self, session_id: int | None = None) -> Session:
-        """Return the session to read, by id, or without one the client's default, which may have ended.
+        """Return the session to read, by id, or without one (None) the client's default, which may have ended.
 
         Where a session delegates, its first child is returned; without an id a stopped process of the same program comes before one that
         runs. An id becomes the default.
@@ -116,7 +116,8 @@ class Focus:
     def session(self, session_id: int | None = None) -> Session:
         """Return the session to act on, by id, or without one the client's default, and make it the default.
 
-        Without an id, a stopped process of the same program comes before one that runs.
+        Without an id, a stopped process of the same program comes before one that runs. Where the session is debugged as its first child,
+        that child is returned.
 
         Raises:
             NoSession: There is none; or the default has ended, or no session was used, and there are several.

@@ -326,7 +326,8 @@ class Sessions(Mapping[int, Session]):
     def _record(self, session: Session, seq: int, command: str) -> None:
         """Record who has sent a request that resumes or ends a program, in `doings`.
 
-        A negative `seq` is that of a request by the person's client in Neovim. Ends by tools are recorded elsewhere.
+        `seq` and `command` are the request's. A negative `seq` is that of a request by the person's client in Neovim; it is not recorded
+        while a journal of earlier messages is read. Ends by tools are recorded elsewhere.
         """
         if seq >= 0:
             if command in RESUMES:

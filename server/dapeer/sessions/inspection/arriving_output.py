@@ -77,8 +77,7 @@ class ArrivingOutput:
         """Wait for the output before a stop, by the adapter's confirmation or by silence.
 
         Return whether it is complete; False if the confirmation does not come in time, or output still flows. An adapter that rejects the
-        question,
-        or does not confirm that all was sent, is not asked again: then silence counts, now and later.
+        question, or does not confirm that all was sent, is not asked again: then silence counts, now and later.
         """
         try:
             if self._drain is not None and (await self._drain()).get("sent"):

@@ -52,7 +52,11 @@ async def page_of(
     """Return `count` children of a container from `start` on, as a page with their total.
 
     `kind` is "indexed" for elements, "named" for other members, or None for both. Of both, the elements come first, so that an element's
-    index is its place. `reference` is the container's `variablesReference`. What the mirror lacks is requested from the adapter.
+    index is its place. `reference` is the container's `variablesReference`. `fetching` is what requests the children that the mirror
+    lacks.
+
+    Raises:
+        DapeerError: A request failed, or the program runs.
     """
     container = await _container(fetching, stop, reference)
     if kind == "named":
@@ -81,7 +85,8 @@ def of_kind(rows: Sequence[Variable], kind: str | None) -> Sequence[Variable]:
 async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Container:
     """Return what gives the elements and members of the container `reference` at a stop.
 
-    If the adapter says how many elements there are, they are requested page by page, else the whole list is fetched here.
+    If the adapter says how many elements there are, and the mirror has not all of them, they are requested page by page later; else the
+    whole list is fetched here, by `fetching`, with the elements behind placeholders.
     """
     size = stop.values.elements.get(reference, 0)
     known = (

@@ -113,7 +113,11 @@ class OtherClient:
         self._active = anyio.current_time()
 
     def _answered(self, response: Response) -> None:
-        """Conclude from an adapter's answer to the client what the client asks for next."""
+        """Set what the client asks for next, by the adapter's `response` to its own request.
+
+        After `stackTrace` that are the scopes of the first frame with a source; after `scopes` the variables of each that is not
+        expensive, which are put into `_due`; a `variables` response takes its container out of `_due`.
+        """
         if response.command == "stackTrace" and self.present and self._due is None:
             frames: list[StackFrame] = response.body.get("stackFrames") or []
             self._frame = next((each["id"] for each in frames if each.get("source")), None)
@@ -133,8 +137,7 @@ class OtherClient:
         """Wait for the answer to the client's own request of the same kind, if it has sent it or is about to.
 
         The mirror then has the answer, unless the adapter failed, or nothing came within `SECONDS_WITHOUT_REQUEST` or
-        `SECONDS_TO_ANSWER`: the
-        caller looks there, and sends the request if the mirror lacks it.
+        `SECONDS_TO_ANSWER`: the caller looks there, and sends the request if the mirror lacks it.
         """
         stop = self._mirror.stop
 
@@ -184,7 +187,11 @@ class OtherClient:
         return goes_on
 
     def _expects(self, command: str, arguments: Body) -> bool:
-        """Return whether the client is about to send this request; never one for a part of an answer."""
+        """Return whether the client is about to send this request; never one for a part of an answer.
+
+        `command` and `arguments` are those of a request that dapeer wants to send: `stackTrace` of the stopped thread, `scopes` of its
+        first frame with a source, or `variables` of a container in `_due`. Others are not expected.
+        """
         if any(arguments.get(each) for each in PARTS):
             return False
         if command == "variables":
@@ -269,7 +276,13 @@ class Fetching:
         self._fetching: dict[tuple[object, ...], Answer[Literal["here", "given up"]]] = {}
 
     async def threads(self) -> Mapping[int, str]:
-        """Return the names of all threads by id; `threads` is sent only if the mirror does not know them."""
+        """Return the names of all threads by id; `threads` is sent only if the mirror does not know them.
+
+        The program may run or be stopped.
+
+        Raises:
+            DapeerError: The request failed.
+        """
         await self.other_client.wait_for_inspection()
         if not self._mirror.has_all_threads:
             await self._once("threads", {}, lambda: self._mirror.has_all_threads)
@@ -354,6 +367,8 @@ class Fetching:
     async def scopes(self, frame_id: int) -> Sequence[Scope]:
         """Return the scopes of a frame of the current stop, by the adapter's frame id; requested if not known.
 
+        Empty: it has none.
+
         Raises:
             NotStopped: The program runs.
             DapeerError: The request failed.
@@ -369,7 +384,7 @@ class Fetching:
     async def variables(self, reference: int) -> Sequence[Variable]:
         """Return the children of a scope or variable, by its `variablesReference`.
 
-        They are requested if the mirror does not have them, or has them from before an evaluation.
+        They are requested if the mirror does not have them, or has them from before an evaluation. Empty: it has none.
 
         Raises:
             NotStopped: The program runs.

@@ -278,8 +278,7 @@ class Inspection(Fetching):
         """Wait until the stop's stack, scopes and locals are in the mirror, as far as they can be had.
 
         An inspection that was put off is started, and what an evaluation has outdated is fetched again. Errors of the adapter raise
-        nothing. The
-        wait has no limit of its own: the caller sets one.
+        nothing. The wait has no limit of its own: the caller sets one.
         """
         if stop is self._left:
             self._left = None
@@ -292,7 +291,8 @@ class Inspection(Fetching):
     async def _look(self, stop: Stop, looked: anyio.Event) -> None:
         """Fetch all that is shown of a stop, and wait for its output; set `looked` at the end in any case.
 
-        If the program gives up, the error that it has printed is recorded as the stop's exception.
+        If the signal is SIGABRT, or the adapter has reported a panic or the like as a breakpoint (`stop.raised`), the error that the
+        program has printed since the previous stop is recorded as the stop's exception.
         """
         try:
             self._mirror.mark_flowing(stop, flows=self._arriving.floods(stop))
@@ -341,7 +341,13 @@ class Inspection(Fetching):
         await run_together(self._locals(stop), *beside)
 
     async def _locals(self, stop: Stop) -> None:
-        """Fetch stack, source, scopes and locals of a stop, and find out why the program has stopped."""
+        """Fetch stack, source, scopes and locals of a stop into the mirror, and why the program has stopped.
+
+        Nothing is fetched beyond the stack if that is empty. Errors after the stack raise nothing.
+
+        Raises:
+            DapeerError: The stack was not fetched.
+        """
         frame = await self.top(stop)
         if frame is None:
             return
@@ -444,8 +450,9 @@ class Inspection(Fetching):
     async def look_for_reload(self, path: str) -> None:
         """Ask the program whether it has loaded a changed file again, and what still runs the old text.
 
-        `editions` keeps the answer. Nothing is asked if the file has not changed since it was read, or the definition has no expression
-        for it.
+        An expression of the definition is evaluated in the program, with `path` and the file's old text. `editions` keeps the answer: the
+        new text, and which frames and functions still have the old one. Nothing is asked if the file has not changed since it was read,
+        or the definition has no expression for it.
 
         Raises:
             DapeerError: The evaluation failed.

@@ -126,7 +126,8 @@ class SourceVersions:
     def keep(self, path: str) -> None:
         """Read and keep the present text of a file, unless one is kept, or `MAX_KEPT_FILES` are.
 
-        If the file was modified after the program had begun, it is kept as unknown.
+        A file that cannot be read is not kept. If the file was modified after the program had begun, or had loaded it last, None is kept:
+        what the program has loaded is not known.
         """
         if path in self._kept or len(self._kept) >= MAX_KEPT_FILES:
             return

@@ -97,8 +97,8 @@ class Whereabouts:
 
         A program that does not answer is read from outside, by another program, if the definition names one; `silent` says that it did
         not, and `unread` why that failed, too. The other program runs on this machine, and may take `SECONDS_TO_SPY` beyond `seconds`.
-        Stacks of stopped threads are requested where the
-        program does not tell them. Errors of the adapter raise nothing: then the threads are those that the mirror knows, without frames.
+        Stacks of stopped threads are requested where the program does not tell them. Errors of the adapter raise nothing: then the
+        threads are those that the mirror knows, without frames.
         """
         clock = anyio.current_time
         end = clock() + seconds
@@ -200,7 +200,8 @@ class Whereabouts:
     def frame_id(self, place: ThreadLocation, number: int) -> int:
         """Return an id for frame `number` of a running thread or task: the same while it stays where it is.
 
-        At most `MAX_KNOWN_FRAMES` ids are kept.
+        `place` is where the thread or task is; `number` 0 is its innermost frame. A new id comes from the handles of the session. At most
+        `MAX_KNOWN_FRAMES` ids are kept; the oldest is dropped.
         """
         for known, (other, n) in self._blocked.items():
             if n == number and (other.own_id, other.frames) == (place.own_id, place.frames):

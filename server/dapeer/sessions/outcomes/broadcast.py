@@ -30,8 +30,8 @@ SendChange = Callable[[Session], Awaitable[object]]
 async def set_lines(session: Session, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
     """Make `requested` all breakpoints of a file in a session; if its file has changed, send no new ones.
 
-    A program that has loaded another version keeps those breakpoints that it has, on their old lines. Those that it does not get are
-    recorded in `program.awaited`.
+    `path` is the file. The program is asked first whether it has loaded the changed file again. One that has another version loaded keeps
+    those breakpoints that it has, on their old lines. Those that it does not get are recorded in `program.awaited`.
 
     Raises:
         SourceChanged: The program does not get some of them.

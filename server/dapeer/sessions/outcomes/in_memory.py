@@ -78,8 +78,7 @@ async def add_data_breakpoint(
 
     `path` is a variable's path or an expression, looked up in `frame` (the adapter's id); `more` are further keys of the DAP breakpoint,
     `known` is the `[watchpoints]` table of the adapter's definition, and `access` is what stops the program. A breakpoint on the same
-    data is
-    replaced. If the adapter does not verify the new one, it is removed again.
+    data is replaced. If the adapter does not verify the new one, it is removed again.
 
     Raises:
         ArgumentError: It cannot be set; a breakpoint that it was to replace is gone, if the adapter has not verified the new one.
@@ -115,8 +114,7 @@ async def _data_info(
     """Send `dataBreakpointInfo` for a shown variable, or else for an expression.
 
     Return the response's body. If the adapter rejects it, the body has only its reason as `description`. `frame` is the adapter's id of a
-    frame;
-    `watchpoints.address` is the template that makes an address of an expression, empty: the expression itself is sent.
+    frame; `watchpoints.address` is the template that makes an address of an expression, empty: the expression itself is sent.
     """
     found, container = await evaluating.find_variable_by_text(session, path, frame)
     if found is not None:
@@ -139,7 +137,7 @@ async def _data_info(
 
 
 def _data_id(info: Body, path: str, access: str) -> str:
-    """Return the `dataId` of a `dataBreakpointInfo` body.
+    """Return the `dataId` of `info`, the body of a `dataBreakpointInfo` response; errors name `path`.
 
     Raises:
         ArgumentError: The adapter gives none, or not for this `access`.

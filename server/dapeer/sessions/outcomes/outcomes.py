@@ -57,7 +57,12 @@ def at_functions(
 def _not_stopping(
     first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
 ) -> Iterator[tuple[State, str, str]]:
-    """Yield state, name and reason of each function breakpoint that is rejected, pending, or was not hit."""
+    """Yield state, name and reason of each function breakpoint that is rejected, pending, or was not hit.
+
+    "not hit" comes only with `final`: the program comes to no more breakpoints; "pending" and "rejected" only without it, but that the
+    adapter has no function breakpoints is always said. `first` is the program's first session, `sessions` are those with a process. The
+    reason is in brackets, or empty.
+    """
     able = [each for each in sessions if each.supports("setFunctionBreakpoints")]
     for text in breakpoints.functions:
         name = function_breakpoint(text)["name"]
@@ -91,7 +96,12 @@ def _unverified(text: str, name: str, placed: Sequence[Placed]) -> Iterator[tupl
 def _not_collecting(
     first: Session, sessions: Sequence[Session], breakpoints: Breakpoints, *, final: bool
 ) -> Iterator[tuple[State, str, str]]:
-    """Yield state, name and reason of each function where the program should collect and does not."""
+    """Yield state, title and reason of each function where the program should collect and does not.
+
+    The states are "not collected" (no session can), "rejected" (by all), and with `final`, when the program comes to no more, "never
+    called" or "never ended". `first` is the program's first session, `sessions` are those with a process. The reason is in brackets, or
+    empty.
+    """
     for (_, title), point in breakpoints.collecting.items():
         if (title, 0) not in first.program.awaited.places:
             continue
@@ -129,7 +139,9 @@ def _with_hint(
 def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bool) -> str:
     """Return why a breakpoint may have had no hit though the program came to it; empty: no doubt.
 
-    The text is in brackets, to stand behind the place. A `mute` adapter does not report conditions that could not be evaluated.
+    The text is in brackets, to stand behind the place. `first` is the program's first session, and the breakpoint `requested` is in the
+    file `path`. A `mute` adapter does not report conditions that could not be evaluated. Files beside `path` and libraries of the program
+    may be read, so it may take long.
     """
     if mute and "condition" in requested:
         return HELD
@@ -219,10 +231,8 @@ def unreported(
     """Return the breakpoints that did not work as requested, and that the caller was not told of yet.
 
     Judged are those that were set for this program, or lie in files that it has loaded. After the program's end all are returned again,
-    those
-    that were reported with their place alone. When it has ended, or ends by an uncaught exception, those that it never came to are added,
-    unless
-    a tool has ended it. Nothing is marked as reported here: the caller does so by `mark_reported`.
+    those that were reported with their place alone. When it has ended, or ends by an uncaught exception, those that it never came to are
+    added, unless a tool has ended it. Nothing is marked as reported here: the caller does so by `mark_reported`.
 
     Args:
         session: Any session of the program.
@@ -288,7 +298,11 @@ def _bounded(first: Session, outcomes: Sequence[BreakpointOutcome], *, mute: boo
 
 
 def _text(first: Session, outcome: BreakpointOutcome, *, mute: bool) -> str:
-    """Return an outcome's place as text, with its reason and doubts unless the state was reported before."""
+    """Return an outcome's place as text, with its reason and doubts unless the state was reported before.
+
+    The place is path and line, or a function's name. It is all of the text if this state, or "rejected", was reported of that place.
+    `mute`: the adapter does not report conditions that could not be evaluated.
+    """
     path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
     at = f"{relative(path, first.project)}:{line}" if line else quoted(path)
     if reported & {outcome.key, ("rejected", path, line)}:
@@ -324,7 +338,8 @@ def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints
 def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
     """Return a breakpoint on the line that it had before the file changed, if the adapter has it there.
 
-    In any other case `requested` itself is returned.
+    It is a copy of `requested` with another `line`. `requested` itself is returned if the file has not changed, the line was nowhere in
+    the loaded text, or the adapter has no breakpoint on that line.
     """
     change = session.inspect.editions.known_change(path)
     if change is None:
@@ -431,7 +446,8 @@ def _ignored_options(
 ) -> tuple[tuple[str, ...], str]:
     """Return the names of options that the adapter lacks, and a hit condition that it does not know.
 
-    Both are empty for a breakpoint that was not set for this program.
+    The names are plurals for a text, such as "log points". The hit condition is that of `requested`, if it does not match the pattern
+    `situation.hits`; else it is empty. Both are empty for a breakpoint that was not set for this program.
     """
     if (path, requested["line"]) not in situation.first.program.awaited.places:
         return (), ""

@@ -116,7 +116,9 @@ def _is_unproven(verdict: Verdict) -> bool:
 def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
     """Return the verdict on a breakpoint's place; None: it is bound where it was wanted, or was reached.
 
-    The states are "rejected", "pending", "never bound", "moved" and "not hit".
+    A breakpoint that no adapter has verified is "rejected" or "pending" while the program goes on, and "never bound" once it has ended.
+    One that is bound, or was reached, may be "moved" or "not hit". The detail is the reason, in brackets, or the line to which it was
+    moved.
     """
     states = {each.state for each in facts.answers}
     if facts.is_reached or facts.has_failed or "verified" in states:
@@ -143,7 +145,12 @@ def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
 
 
 def _verdict_on_bound(facts: BreakpointFacts) -> Verdict | None:
-    """Return "moved" or "not hit" for a breakpoint that is bound or was reached; None: all is well."""
+    """Return "moved" or "not hit" for a breakpoint that is bound or was reached; None: all is well.
+
+    "moved" is of one that an adapter has bound on another line than was sent, with that line as detail. After the program's end it is
+    "not hit" instead if the program was not seen there, and nothing if it was, unless the breakpoint collects. "not hit" is also one on
+    its own line, once the program comes to no more breakpoints (`is_final`).
+    """
     bound = next((each for each in facts.answers if each.state == "verified"), None)
     has_moved = bound is not None and bound.line != facts.line
     is_hit = facts.is_over and facts.is_reached

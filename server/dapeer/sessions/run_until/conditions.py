@@ -145,8 +145,9 @@ async def _lines(
 ) -> list[tuple[int, int]]:
     """Return line and column (0: none) of a file's lines that can get a breakpoint with a condition.
 
-    The adapter, or an expression of the definition, tells which these are; else all lines with code count. Lines with a breakpoint of
-    somebody's that has no room for another condition are left out.
+    The adapter's `breakpointLocations`, or an expression of the definition (`known.lines`) evaluated in `frame`, tells which these are;
+    else all lines count that are not blank and no comment. Lines with a breakpoint of somebody's that has no room for another condition
+    are left out.
     """
     text = (await in_thread(text_of, path)).splitlines()
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]
@@ -175,7 +176,11 @@ async def _lines(
 
 
 def unshared(session: Session, path: str, known: Until) -> set[int]:
-    """Return the lines of a file with a breakpoint whose condition cannot be combined with another one."""
+    """Return the lines of a file with a breakpoint whose condition cannot be combined with another one.
+
+    These are all lines of the file `path` on which the adapter has a breakpoint, if the definition cannot combine conditions
+    (`known.shared` is empty), else those whose breakpoint has a hit condition, logs or collects.
+    """
     placed = session.mirror.placed.breakpoints_in(path)
     return {
         int(each.get("line", sent["line"]))
@@ -230,8 +235,7 @@ class ByConditions(Driving):
         """Evaluate the expression at the present stop, and set a breakpoint on each line of the scope.
 
         `frame_id` is not used: the stop's innermost frame is. The breakpoints are set in this session only. Nothing is set if the
-        expression is
-        true already. In some languages the program is instructed to record values, too.
+        expression is true already. In some languages the program is instructed to record values, too.
 
         Raises:
             NoConditions: Conditions cannot tell it here; nothing is set.
@@ -276,7 +280,8 @@ class ByConditions(Driving):
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) of the line that was looked at before this stop.
 
-        If that is not known, it is the stop's own line. Doubts are recorded in the watch.
+        If that is not known, it is the stop's own line. It is never None here. Doubts whether that line has done it are recorded in
+        `watch`: lines in the function that were not looked at, or that the function of the line has returned since.
         """
         self.watch.doubt(seen=self._before is None)
         if self._before is None:
@@ -394,7 +399,11 @@ class ByConditions(Driving):
                     self._shared[path, line] = here[0], sent.get("condition", "")
 
     def _sharing(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
-        """Return a breakpoint of somebody's whose condition also looks for us; unchanged on other lines."""
+        """Return a breakpoint of somebody's, with a condition that also tests the watched expression.
+
+        `requested` is a breakpoint of the shared set in the file `path`. It is returned unchanged if its line is none of the scope, or
+        the definition cannot record values.
+        """
         line = requested["line"]
         number, own = self._shared.get((path, line), (-1, ""))
         if number < 0 or not self._known.begin:
@@ -420,7 +429,10 @@ class ByConditions(Driving):
                 yield conditional
 
     async def _check_plain(self, frame: StackFrame | None) -> None:
-        """Raise `NoConditions` if the value has members, of which no condition tells which one has changed."""
+        """Raise `NoConditions` if the expression's value in `frame` has members, which may change unseen.
+
+        If it cannot be evaluated, nothing is raised.
+        """
         with contextlib.suppress(DapeerError):
             number = frame["id"] if frame else None
             body = await evaluate(

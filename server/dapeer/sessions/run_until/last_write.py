@@ -175,7 +175,9 @@ async def _address(session: Session, expression: str, frame_id: int | None) -> s
 async def _found(
     session: Session, pattern: re.Pattern[str], expression: str, frame_id: int | None
 ) -> str:
-    """Evaluate an expression in a frame; return the part of its result that matches `pattern`.
+    """Evaluate an expression in a frame; return the first part of its result that matches `pattern`.
+
+    `frame_id` is the adapter's id; None: no frame.
 
     Raises:
         ArgumentError: The evaluation failed, or nothing in the result matches.
@@ -209,8 +211,7 @@ async def last_write(
     """Run the program again beside this one; return what has written a value last before this stop.
 
     The whole program runs a second time from its start, with all its effects, up to the same stop; then it is ended and forgotten. The
-    session
-    itself does not move, and keeps the focus.
+    session itself does not move, and keeps the focus.
 
     Args:
         debugger: Starts the second run.
@@ -261,7 +262,11 @@ async def _recorded(
     wanted: SameStop,
     times: int,
 ) -> UpToStop:
-    """Run a program from its entry to a stop for the nth time; return that run.
+    """Run a program from its entry to the stop `wanted` for the `times`-th time, and return that run.
+
+    `second` is a session that stops at its entry, which is waited for. Each write of `place`, an expression by address, becomes a row of
+    the program, for the client with the key `client`. The run ends at the latest after `seconds`; `known` is how the definition sets
+    watchpoints.
 
     Raises:
         Unsupported: The place cannot be watched yet.

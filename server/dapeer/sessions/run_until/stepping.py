@@ -256,8 +256,7 @@ class Stepping(Driving):
         """Return whether another thread may have run code of the user's meanwhile.
 
         True also if threads have ended since the run began, or there are more than `THREADS_LOOKED_AT` others. A thread may have run such
-        code if
-        one of its `FRAMES_LOOKED_AT` innermost frames, which are requested, is the user's.
+        code if one of its `FRAMES_LOOKED_AT` innermost frames, which are requested, is the user's.
         """
         inspect = self.session.inspect
         alive = await inspect.threads()

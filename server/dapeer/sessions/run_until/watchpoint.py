@@ -46,6 +46,9 @@ class AtWatchpoint(Driving):
     async def begin(self, frame_id: int | None) -> None:
         """Set a watchpoint on the expression, by DAP or the definition's command, and evaluate its value.
 
+        `frame_id` is the adapter's id of the frame in which the expression is looked up, now and at each stop; at stops, None or an
+        unknown id means the innermost.
+
         Raises:
             ArgumentError: The adapter cannot watch the expression; no watchpoint is set.
             NoConditions: A watchpoint does not tell all that may change in its value.

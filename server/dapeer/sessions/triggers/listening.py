@@ -60,9 +60,9 @@ class Processes:
         return None
 
     def _is_reached(self, address: str, port: int) -> bool:
-        """Return whether a program listens at an address.
+        """Return whether one of `programs` listens at a numeric address and port.
 
-        If that is not known, whether anything accepts a connection.
+        If it is not known who listens (`is_known`), connect there for a moment, and return whether anything accepts the connection.
         """
         if self.is_known:
             return ownership.listens(self.programs, address, port)

@@ -104,7 +104,9 @@ class Readiness:
     async def _holds_unasked(self, trigger: Trigger) -> bool:
         """Return whether the program is ready, where the caller has not said what it waits for; set `port`.
 
-        Input needs nothing, a request a port that listens, an evaluation in a page the loaded page.
+        Terminal input needs nothing. A request to a port of this machine needs a program that listens there, an evaluation in a web page
+        the loaded page. All others need that the program listens at any port; its least one becomes `port`. A program that was attached
+        to counts as ready, unless a request needs its port, or a page has to be loaded.
         """
         match trigger:
             case TerminalInput():
@@ -170,8 +172,7 @@ class Readiness:
         """Evaluate in the running program, without a frame; return the text of the result.
 
         Where the session's program is debugged as its first child, that child evaluates. The request does not wait for other evaluations
-        of the
-        session, as it may take until a stop is over.
+        of the session, as it may take until a stop is over.
 
         Raises:
             DapeerError: It cannot be evaluated, or `seconds` are over.

@@ -68,10 +68,9 @@ async def run_command(
 ) -> int:
     """Run a command, pass all that it prints to `printed` as it comes, and return its exit code.
 
-    Standard output and errors are one stream; its input is empty. `own` makes the set of processes that it belongs to; `env` is added to
-    the starter's environment. What it has started and left behind is killed at its end. There is no time limit: if the caller is
-    cancelled, the command is killed with all
-    that it has started.
+    Standard output and errors are one stream; its input is empty. `own` makes the set of processes that it belongs to; it runs in the
+    folder `cwd`, and `env` is added to the variables that `of_starter` returns. What it has started and left behind is killed at its end.
+    There is no time limit: if the caller is cancelled, the command is killed with all that it has started.
 
     Raises:
         CannotRun: There is no such command or folder.
@@ -396,7 +395,11 @@ class TriggerRun:
             yield f"then: {queued} more follow{'s' * (queued == 1)}"
 
     def _line(self, each: Doing) -> str:
-        """Return the line on a trigger: what it waits for, that it was sent, or its outcome."""
+        """Return the line on a trigger: what it waits for, that it was sent, or its outcome.
+
+        `each.state` says which: "waits", "sent" or "done"; "queued" ones have none. A line on one that is not done says so if the
+        program, or another that it has reached, is stopped.
+        """
         stopped = " (the program is stopped)" if self.program.stopped else ""
         elsewhere = [each.id for program in self.reached for each in program.stopped]
         if elsewhere and not stopped:
@@ -551,7 +554,13 @@ class TriggerRun:
         return replace(response, notes=(*response.notes, note))
 
     async def _run(self, trigger: CommandRun) -> Response:
-        """Run a command to its end; return its exit code, and what it has printed up to `MAX_BODY_BYTES`."""
+        """Run a command to its end; return its exit code, and what it has printed up to `MAX_BODY_BYTES`.
+
+        Its folder is `trigger.cwd`, relative to the caller's. The response has `failed` set for an exit code other than 0.
+
+        Raises:
+            CannotRun: There is no such command or folder.
+        """
         printed = bytearray()
 
         def keep(piece: bytes) -> None:

@@ -256,7 +256,7 @@ def ready_of(given: Json | None) -> Ready:
 
 
 def checked_pattern(pattern: str, where: str) -> str:
-    """Return a regular expression of JavaScript or Python in Python's syntax, after compiling it once.
+    """Return the regular expression `pattern`, of JavaScript or Python, in Python's syntax.
 
     `where` is the argument's name, with which an error begins.
 
@@ -391,6 +391,8 @@ def _command(given: Json) -> CommandRun:
 
 def _texts(value: object, key: str) -> dict[str, str]:
     """Return an object's names and values as texts; None gives an empty dict.
+
+    `value` is what the caller gave under `key` ("headers" or "env"), which errors name.
 
     Raises:
         ArgumentError: It is no object, or has a line end or a NUL in it.
