@@ -283,7 +283,7 @@ def test_doctor_tells_what_stays_slow_since_the_system_refuses(
     node, there = load(shipped() / "js-debug.toml"), Detection(ready=True)
     told = "js-prompt-messages: Each stop and each answer of a JavaScript program takes 40 ms longer or more. (No)"
     for refusal, notes in (("No", [told]), ("", [])):
-        monkeypatch.setattr("dapeer.cli.patches.refusal", lambda said=refusal: said)
+        monkeypatch.setattr("dapeer.cli.patches.why_not_allowed", lambda said=refusal: said)
         found = [str(each) for each in rows_off("js-debug", rows_of(node, there))]
         assert [each.partition("not changed: ")[2] for each in found] == notes
 

@@ -16,7 +16,7 @@ from dapeer.collecting.rows.row_blocks import START, FilePosition, read
 cell: Any = importlib.import_module("dapeer_debuggee.values.cells").cell
 recording: Any = importlib.import_module("dapeer_debuggee.collecting.recording")
 row_format: Any = importlib.import_module("dapeer_debuggee.collecting.row_format")
-shapes: Any = importlib.import_module("dapeer_debuggee.collecting.shapes")
+shapes: Any = importlib.import_module("dapeer_debuggee.collecting.recorders")
 CHUNK, FIRST, HEADER = row_format.CHUNK_BYTES, recording.FIRST_CHUNKS, row_format.HEADER_BYTES
 LARGE: bytes = b"x" * (CHUNK // 5)
 """Five lines of it do not fit into a chunk."""

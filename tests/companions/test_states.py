@@ -16,7 +16,7 @@ import pytest
 np: Any = pytest.importorskip("numpy", reason="needs numpy: uv sync --group dev")
 objects: Any = importlib.import_module("dapeer_debuggee.values.objects")
 states: Any = importlib.import_module("dapeer_debuggee.values.states")
-watched: Any = importlib.import_module("dapeer_debuggee.stops.watched")
+watched: Any = importlib.import_module("dapeer_debuggee.stops.watching")
 
 
 class Compared:

@@ -245,13 +245,13 @@ async def test_a_successor_that_hangs_ends_with_the_last_of_its_clients(tmp_path
 
 WAITS = """
 import os, sys, anyio
-from dapeer.base.system.threads import beside, in_thread
+from dapeer.base.system.threads import run_in_thread_briefly, in_thread
 async def main():
     with anyio.move_on_after(0.05):
         await in_thread(os.read, os.pipe()[0], 1)
     print("left", await in_thread(len, "four"))
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(beside, lambda: os.read(os.pipe()[0], 1))
+        tasks.start_soon(run_in_thread_briefly, lambda: os.read(os.pipe()[0], 1))
         tasks.cancel_scope.cancel()
 anyio.run(main)
 """

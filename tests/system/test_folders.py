@@ -17,8 +17,8 @@ from tests.processes import LIMIT
 from tests.programs import ROOT
 
 HOLDER = (
-    "import sys, time\nfrom dapeer.base.system.folders import held\n"
-    "with held(sys.argv[1]) as folder:\n"
+    "import sys, time\nfrom dapeer.base.system.folders import temporary_folder\n"
+    "with temporary_folder(sys.argv[1]) as folder:\n"
     "    (folder / 'file').touch()\n    print(folder, flush=True)\n    time.sleep(1000)"
 )
 

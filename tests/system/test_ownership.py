@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.connections import ownership
+from dapeer.base.connections import ownership, unix_peer
 from dapeer.base.errors import Stranger
 from tests import second_user
 from tests.sockets import needs_tables
@@ -117,7 +117,7 @@ def test_another_machine_is_none_of_our_concern(host: str) -> None:
 
 
 def test_the_administrator_is_no_stranger() -> None:
-    ownership.check_user(0, "here")
+    unix_peer.check_user(0, "here")
 
 
 @pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="Linux tells so of a Unix socket")

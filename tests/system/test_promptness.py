@@ -59,5 +59,5 @@ def test_a_connection_that_was_closed_meanwhile_is_passed_over(
         return {1: 1000, 2: 0}
 
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
-        monkeypatch.setattr(tcp_nodelay, "connected", connected)
+        monkeypatch.setattr(tcp_nodelay, "sockets_connected_to", connected)
         assert tcp_nodelay.send_at_once(program.pid, []) == 0

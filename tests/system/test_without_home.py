@@ -15,9 +15,9 @@ import dapeer
 for module in pkgutil.walk_packages(dapeer.__path__, "dapeer."):
     if ".companions." not in module.name and not module.name.endswith("__main__"):
         importlib.import_module(module.name)
-from dapeer.cli.install.command import here
-from dapeer.launch.configurations import in_project
-here()
+from dapeer.cli.install.command import places_of_process
+from dapeer.launch.configurations import read_project
+places_of_process()
 print("done")
 """
 """The companions run inside of other programs, and some of them only there."""

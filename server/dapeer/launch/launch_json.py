@@ -148,7 +148,7 @@ def for_platform(configuration: Json, platform: str) -> dict[str, Any]:
 
     `platform` is `windows`, `osx` or `linux`.
 
-    >>> lifted({"program": "a", "osx": {"program": "b"}, "linux": {"program": "c"}}, "linux")
+    >>> for_platform({"program": "a", "osx": {"program": "b"}, "linux": {"program": "c"}}, "linux")
     {'program': 'c'}
     """
     plain = {key: value for key, value in configuration.items() if key not in PLATFORMS}

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-import os
 import socket
 import struct
 import sys
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from dapeer.base.connections import tcp_table
 from dapeer.base.connections.tcp_table import Holder, HostAndPort
+from dapeer.base.connections.unix_peer import check_user, unix_peer
 from dapeer.base.system.process_table import open_files, processes, sockets
 
 # Asks Linux for one TCP connection, by sock_diag(7).
@@ -80,59 +80,6 @@ def _tcp_diagnosis_holder(answer: bytes) -> Holder | None:
         return None
     state, uid, inode = _ANSWER.unpack_from(answer, _HEADER.size)
     return Holder(uid, inode) if state == _ESTABLISHED and inode else None
-
-
-# Which user of this machine is at the other end of a Unix socket.
-#
-# Only the standard library, and little of it: a bridge's start waits for this.
-
-ADMINISTRATOR = 0
-NEXT = "Nothing was sent. dapeer talks only to your own processes and those of root."
-
-
-def check_user(uid: int | None, where: str) -> None:
-    """Check that a user id is dapeer's own, root's, or unknown (None); `where` is the address, for errors.
-
-    Raises:
-        Stranger: It is another user.
-    """
-    if not is_trusted(uid):
-        from dapeer.base.errors import Stranger
-
-        raise Stranger(f"Another user of this machine ({_name(uid)}) listens at {where}.", NEXT)
-
-
-def is_trusted(uid: int | None) -> bool:
-    """Return whether a user id is dapeer's own user, root, or unknown (None)."""
-    return uid in {None, ADMINISTRATOR, os.geteuid()}
-
-
-def unix_peer(connection: socket.socket) -> int | None:
-    """Return the id of the user at the other end of a connected Unix socket; None if the system is silent.
-
-    For a client it is the user who listens. Only Linux and macOS tell it.
-
-    Raises:
-        OSError: The connection has been closed.
-    """
-    if sys.platform == "linux":
-        # `struct ucred`: process, user, group.
-        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        return memoryview(credentials).cast("I")[1]
-    if sys.platform == "darwin":
-        # `struct xucred` of sys/ucred.h, by LOCAL_PEERCRED of sys/un.h.
-        return memoryview(connection.getsockopt(0, 1, 76)).cast("I")[1]
-    return None
-
-
-def _name(uid: int | None) -> str:
-    """Return the login name of a user id, or `uid N` if the system has none."""
-    import pwd
-
-    try:
-        return pwd.getpwuid(uid or 0).pw_name
-    except KeyError:
-        return f"uid {uid}"
 
 
 TABLES = tuple(Path("/proc/net", name) for name in ("tcp", "tcp6"))

@@ -36,7 +36,7 @@ def convert_arguments(arguments: Json, schema: Json) -> dict[str, Any]:
     `a.py:12` a file and a line. An argument that is null is left out, unless the schema allows null. What is not understood stays
     as it is, for the check that follows.
 
-    >>> unpacked({"stopOnEntry": "true"}, {"properties": {"stop_on_entry": {"type": "boolean"}}})
+    >>> convert_arguments({"stopOnEntry": "true"}, {"properties": {"stop_on_entry": {"type": "boolean"}}})
     {'stop_on_entry': True}
     """
     properties = as_object(schema.get("properties"))

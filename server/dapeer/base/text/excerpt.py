@@ -20,7 +20,7 @@ def lines_of_function(
     `LINES_ABOVE` lines above `line`, and below the function's end are left out, and blank lines at both ends. Where `line` is not
     among `lines`, all are returned with `first`.
 
-    >>> within(7, ["    return 1", "", "def f(x):", "    y = x", "    return y", "", "def g():"], 10, "f")
+    >>> lines_of_function(7, ["    return 1", "", "def f(x):", "    y = x", "    return y", "", "def g():"], 10, "f")
     (9, ['def f(x):', '    y = x', '    return y'])
     """
     at = line - first

@@ -45,9 +45,9 @@ def type_if_not_obvious(name: str, value: str) -> str:
 
     `name` is the type, `value` the text of the value, both as the adapter writes them. Basic types and values in `<…>` count as shown.
 
-    >>> unseen("int", "5"), unseen("Item", "Item(name='cup')"), unseen("PosixPath", "Path('a')")
+    >>> type_if_not_obvious("int", "5"), type_if_not_obvious("Item", "Item(name='cup')"), type_if_not_obvious("PosixPath", "Path('a')")
     ('', '', '')
-    >>> unseen("int8", "5"), unseen("SafeString", "'<b>'"), unseen("struct track *", "0x55d0"), unseen("char *", '0x55d0 "a"')
+    >>> type_if_not_obvious("int8", "5"), type_if_not_obvious("SafeString", "'<b>'"), type_if_not_obvious("struct track *", "0x55d0"), type_if_not_obvious("char *", '0x55d0 "a"')
     ('int8', 'SafeString', 'struct track *', '')
     """
     words = _WORD.findall(name.partition("<")[0].partition("[")[0])

@@ -11,7 +11,7 @@ import socket
 import stat
 from hashlib import sha256
 
-from dapeer.base.connections.ownership import is_trusted, unix_peer
+from dapeer.base.connections.unix_peer import is_trusted, unix_peer
 from dapeer.base.system import folder_names
 
 TYPE_CHECKING = False

@@ -139,7 +139,7 @@ PLAIN = (
     weakref.CallableProxyType,
 )  # fmt: skip
 """Types whose `repr` shows nothing of what they hold, or nothing but numbers."""
-OURS = ("dapeer", "dapeer_debuggee.values.objects", "dapeer_debuggee.values.contents")
+OURS = ("dapeer", "dapeer_debuggee.values.objects", "dapeer_debuggee.values.variables")
 """Modules whose classes are dapeer's."""
 PACKAGES = ("numpy", "pandas")
 """Packages whose own values may be asked."""
