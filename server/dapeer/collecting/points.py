@@ -87,7 +87,7 @@ class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
 def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) -> Point:
     """Return the point of a breakpoint that collects in the file `path`.
 
-    It is made in `collected` if it is new.
+    It is made in `collected` if it is new. Of `requested` its `line`, `collect`, `expect`, `collectedBy` and `maxHits` count.
     """
     return collected.point(
         requested.get("collect") or (),
@@ -100,7 +100,10 @@ def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) ->
 
 
 def point_at(collected: Collected, requested: RequestedFunction) -> Point:
-    """Return the point of functions at which a program collects; it is made in `collected` if it is new."""
+    """Return the point of functions at which a program collects; it is made in `collected` if it is new.
+
+    Of `requested` its `name`, `collect`, `calls`, `collectedBy` and `maxHits` count.
+    """
     return collected.point(
         requested["collect"],
         function=requested["name"],

@@ -277,8 +277,9 @@ class Placed:
     def _set_lines(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
         """Replace the breakpoints of a file by those of a `setBreakpoints` request, with their states.
 
-        js-debug has a client ask twice at a start and answers the second time with an empty list: breakpoints without an
-        answer keep the state that they had.
+        `arguments` are the request's, `body` is the response's. The file is no longer in `unanswered`. js-debug has a client ask twice at
+        a start and answers the second time with an empty list: breakpoints without an answer keep the state that they had, if they had
+        one.
         """
         self.news += 1
         self._numbers = None
@@ -290,7 +291,10 @@ class Placed:
         self.lines[path] = [*paired, *(pair for pair in known if pair[0] in silent)]
 
     def _set_functions(self, arguments: Body, body: SetBreakpointsResponseBody) -> None:
-        """Replace the function breakpoints by a `setFunctionBreakpoints` response: names with states."""
+        """Replace the function breakpoints by a `setFunctionBreakpoints` response: names with states.
+
+        Pending ones whose function the program was seen at become verified.
+        """
         self.news += 1
         self._numbers = None
         self.functions = [

@@ -94,7 +94,8 @@ class Fetched:
     def _variable_set(self, arguments: Body, body: Body) -> None:
         """Apply the response of a request that writes or evaluates: all variables known may be outdated.
 
-        An evaluation for a hover, or for the clipboard without a frame, changes nothing: only the number of its value's elements is kept.
+        `arguments` are the request's, `body` is the response's. An evaluation for a hover, or for the clipboard without a frame, counts
+        as one that changes nothing: only the number of its value's elements is kept.
         """
         # An evaluation for the clipboard or a hover without a frame changes nothing.
         looks = arguments.get("context") == "hover" or (

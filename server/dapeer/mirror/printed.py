@@ -88,8 +88,8 @@ class Logged:
     def last(self, since: int, until: int, most: int) -> tuple[list[LogMessage], int]:
         """Return the last messages of all log points between two cursors, and how many more there are.
 
-        They are at most `most`, in the order of the output. The newest message of each log point comes before older ones of
-        others, so that each log point is represented as far as `most` allows.
+        `since` and `until` are cursors of the output. They are at most `most`, in the order of the output. The newest message of each log
+        point comes before older ones of others, so that each log point is represented as far as `most` allows.
         """
         within = {place: point.within(since, until) for place, point in self.points.items()}
         within = {place: numbers for place, numbers in within.items() if numbers}

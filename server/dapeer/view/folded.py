@@ -66,7 +66,8 @@ def fold_answers(answers: Mapping[str, str]) -> str:
 def _line(row: Mapping[str, str], order: Sequence[str]) -> str:
     """Return one line that says the texts of all members, equal ones once with their labels.
 
-    `row` has the members' texts by label. Texts with the same `NAME = ` begin with it only once.
+    `row` has the members' texts by label, `order` all labels in the order in which they are named. Texts with the same `NAME = ` begin
+    with it only once.
     """
     alike = _alike(row)
     if len(alike) == 1:

@@ -145,7 +145,8 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
 def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
     """Return where a thread or task is, such as ` at a.py:3 in f, inside g`; empty without frames.
 
-    The user's innermost frame is named first, then what it has called. `frames` knows which frames are the user's.
+    The user's innermost frame is named first, then the innermost frame if that is another: of a task, what the first frame has called.
+    The text begins with a space. `frames` knows which frames are the user's.
     """
     if not each.frames:
         return ""
@@ -203,7 +204,8 @@ def values(view: Snapshot) -> list[str]:
 def breakpoint_line(requested: RequestedBreakpoint, made: Breakpoint | None, text: str) -> str:
     """Return a breakpoint as one line: place, state, the adapter's message, options, and source text.
 
-    `made` is the breakpoint of the adapter's response, None if no session has got it yet; `text` is the source line, or empty.
+    `requested` is the breakpoint as it was set. `made` is the breakpoint of the adapter's response, None if no session has got it yet;
+    `text` is the source line, or empty.
     """
     line = requested["line"]
     state = breakpoint_state(made)

@@ -49,8 +49,9 @@ def new_output(
 ) -> str:
     """Return the last lines that a session printed between two cursors, without colours; empty if none.
 
-    `until` None stands for the end of the output. What exceeds `OUTPUT_LINES` and `OUTPUT_CHARS` is left out, and a note on how to
-    read it is appended to `notes`. Messages of log points are not contained.
+    `since` and `until` are cursors of the program's output; None stands for its end. `session_id` is named in the note. What exceeds
+    `OUTPUT_LINES` and `OUTPUT_CHARS` is left out, and a note on how to read it is appended to `notes`. Messages of log points are not
+    contained.
     """
     log = mirror.output
     end = log.end if until is None else until
@@ -90,8 +91,8 @@ def log_point_lines(
 ) -> list[str]:
     """Return the last messages of log points between two cursors, at most `OUTPUT_LINES`, each a line.
 
-    `until` None stands for the end of the output. If there are more, a note on how to read them is appended to `notes`. Paths are
-    shown relative to `project`.
+    `since` and `until` are cursors of the program's output; None stands for its end. `session_id` is named in the note. If there are
+    more, a note on how to read them is appended to `notes`. Paths are shown relative to `project`.
     """
     end = mirror.output.end if until is None else until
     if end <= since:
@@ -469,7 +470,8 @@ class Reader:
     def mark_read(self, view: Snapshot) -> None:
         """Record that the reader was shown a whole snapshot; only one of a stopped program is recorded.
 
-        It keeps the source lines and locals shown for the frame, and notes that are shown once; at most `MAX_REMEMBERED_PLACES` of each.
+        `unread` leaves these facts out later: the source lines and locals shown for the frame, and notes that are shown once. Those of
+        the `MAX_REMEMBERED_PLACES` last frames are kept, and as many notes.
         """
         if view["state"] != "stopped":
             return

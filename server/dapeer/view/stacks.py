@@ -123,7 +123,10 @@ def _is_real(row: StackRow) -> bool:
 
 
 def _first(rows: Iterable[StackRow]) -> list[StackRow]:
-    """Return the first lines of a stack, as many as it takes to know that more follow than are shown."""
+    """Return the first lines of a stack, as many as it takes to know that more follow than are shown.
+
+    It ends behind the (`MAX_STACK_LINES` + 3)-th line of the user's code, or returns all.
+    """
     found: list[StackRow] = []
     real = 0
     for row in rows:
@@ -172,8 +175,8 @@ def stack_lines(stop: Stop, whose: Frames, project: Path) -> list[str]:
 def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     """Return one line of a stack: a frame with its frame_id, several frames counted, or a label.
 
-    `whose` knows the owners of frames; paths are shown relative to `project`. The frame to look at first has no frame_id, and
-    neither have those of a stop that is over.
+    `row` is the line: a frame, or neighbours that share it. `whose` knows the owners of frames; paths are shown relative to `project`.
+    The frame to look at first has no frame_id, and neither have those of a stop that is over.
     """
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:

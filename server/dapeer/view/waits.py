@@ -71,7 +71,7 @@ def _line(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 def _together(answer: Mapping[str, Value], group: Sequence[Mapping[str, Value]]) -> str:
     """Return a line for members that wait for the same: how many, for what, held by whom, and their names.
 
-    At most `MAX_WAITING` of them are named. `group` are their waits.
+    At most `MAX_WAITING` of them are named. `group` are their waits, out of the debuggee's `answer` (keys `members` and `waits`).
     """
     names = [_waiting(answer, each) for each in group]
     kinds = {each.partition(" ")[0] for each in names}
@@ -92,7 +92,8 @@ def _waiting(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     """Return what a member waits for, in which state that is, and who holds it or has to go on first.
 
-    At most `MAX_HOLDERS` of those are named. The parts are separated by commas; unknown ones are left out.
+    `wait` has the keys `what`, `state`, `timed` and `by`; `answer` is the debuggee's, whose `members` have the names. At most
+    `MAX_HOLDERS` holders are named. The parts are separated by commas; unknown ones are left out.
     """
     what, state = (shortened(str(wait.get(key) or ""), MAX_NAME_CHARS) for key in ("what", "state"))
     limited = " for a limited time" if wait.get("timed") else ""
@@ -108,7 +109,8 @@ def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 def _holders(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> Iterator[str]:
     """Yield a text for each member that holds what is waited for: `held by NAME since PLACE`.
 
-    A member whose name already ends the description of what is waited for is left out.
+    `wait["by"]` has lists of a member's number, how it holds it ("held by"), and since where; `answer` is the debuggee's, whose `members`
+    have the names. A member whose name already ends the description of what is waited for is left out.
     """
     what = str(wait.get("what") or "")
     for each in as_array(wait.get("by")):

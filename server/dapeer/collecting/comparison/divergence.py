@@ -58,7 +58,8 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
     """Yield the gaps between `a` and `b`, of one window after the other, each of at most `window` rows.
 
-    A window begins behind the last equal rows of the one before.
+    A window begins behind the last gap that the one before has yielded: gaps in the last quarter of a window are found again in the next
+    one.
     """
     i = j = 0
     while i < len(a) or j < len(b):
@@ -75,9 +76,10 @@ def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
 
 
 def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
-    """Yield the gaps of the fewest edits (a row added, removed or replaced), moved by `i` and `j`.
+    """Yield the gaps of the fewest edits (a row added, removed or replaced) that lead from `a` to `b`.
 
-    Long sequences are halved, to bound the memory.
+    `i` and `j` are added to the indices of rows in `a` and in `b`. Long sequences are halved, to bound the memory. Gaps may touch each
+    other.
     """
     alike = _common(a, b)
     a, b, i, j = a[alike:], b[alike:], i + alike, j + alike
@@ -127,7 +129,10 @@ def _distances(a: Sequence[int], b: Sequence[int]) -> Sequence[int]:
 
 
 def _traced(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
-    """Yield the gaps of the fewest edits, as `_edits` does; all columns are kept, so both must be short."""
+    """Yield the gaps of the fewest edits from `a` to `b`; all differences are kept, so both must be short.
+
+    `i` and `j` are added to the indices of rows in `a` and in `b`.
+    """
     columns = list(_columns(a, b))
     alike: list[tuple[int, int]] = [(len(a), len(b))]
     x, y = len(a), len(b)
@@ -343,7 +348,7 @@ def rows_of_run(collected: Collected, place: Mapping[int, int]) -> RunRows:
 
 
 def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
-    """Return the columns in which two runs have no value in common, with the first value of each.
+    """Return the columns in which two runs have no value in common, with the first value of each run.
 
     They are keyed by the number of the place (a pair of points that both runs have) and of the column. Only places count at which each
     run has at least `MIN_DIFFERENT_ROWS` rows.
@@ -511,7 +516,8 @@ def _partings(
 ) -> Iterator[Parting]:
     """Yield the differences of a gap: rows of one place are paired, the `inner` gaps are rows of one run.
 
-    `inner` has the gaps that remain if only the places of the rows are compared; `rows` has the rows of the thread in both runs.
+    A pair is of kind "data", a gap of `inner` of kind "flow". `inner` has the gaps within `gap` that remain if only the places of the
+    rows are compared; `rows` has the rows of the thread in both runs.
     """
     i, j = gap.start_a, gap.start_b
     end = Gap(gap.end_a, gap.end_a, gap.end_b, gap.end_b)

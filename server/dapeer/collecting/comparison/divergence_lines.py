@@ -64,6 +64,9 @@ class Compared:
     def _fields(self, run: RunRows, number: int | None, which: int) -> dict[str, Any] | None:
         """Return a row of a run as a dict with its hit, place and values; None: the run has no more rows.
 
+        The keys are `hit`, `values` (by expression), and `file`, `line` and `function` as far as they are not empty. `number` is the
+        row's index.
+
         `which` is 0 for run a and 1 for run b.
         """
         if number is None:
@@ -170,7 +173,10 @@ class Compared:
         return self._place(row.point, which)
 
     def _row(self, run: RunRows, number: int, which: int) -> str:
-        """Return the row with index `number` of a run as a line of text, with its hit, place and values."""
+        """Return the row with index `number` of a run as a line of text, with its hit, place and values.
+
+        `which` is 0 for run a and 1 for run b. The thread or task is named if there are several.
+        """
         row = run.row(number)
         point = self.points[row.point][which]
         names = point.columns

@@ -144,8 +144,8 @@ class Collected:
     def add_part(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
         """Add the rows that a process has written, sorted by point; rows of unknown points are dropped.
 
-        `process` is a process id, `started` the time (seconds since 1970) from which the rows count. Lines that are no rows are counted
-        in their collection.
+        `part` has rows as lines of text and as tables. `road` is how they come (`TRACER` or `LOG`), `process` is a process id, `started`
+        the time (seconds since 1970) from which the rows count. Lines that are no rows are counted in their collection.
         """
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + part.count
@@ -330,8 +330,9 @@ def watch(
 ) -> Watch:
     """Add two points for the rows of a watch to `collected`, and return the watch.
 
-    The program is not told. `client` is the key of the client that asks. With `every` each line that does it is recorded, and none stops
-    the program.
+    The program is not told: the caller does so. `on` is "true" (until `expression` holds), "change" (until its value changes) or "write"
+    (until the place that it names is written). `client` is the key of the client that asks. With `every` each line that does it is
+    recorded, and none stops the program.
     """
     name = f"{_WORDS[on]} {expression}"
     return Watch(

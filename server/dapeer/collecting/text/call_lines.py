@@ -169,7 +169,8 @@ class CallLines:
     def differing(self, indices: Sequence[int]) -> str:
         """Return the names of arguments that differ among calls, with some of their values.
 
-        Empty: none differs. The values are those from the second call on, and are left out if they would not show the difference.
+        Empty: none differs. `indices` are the calls' rows, all of one function. The values are those from the second call on, and are
+        left out if they would not show the difference.
         """
         differences: dict[str, str] = {}
         for name, texts in self.different(indices).items():
@@ -188,7 +189,11 @@ class CallLines:
         return {name: texts for name, texts in of.items() if len(set(texts)) > 1}
 
     def _via(self, index: int, around: str | None) -> str:
-        """Return "from" and the caller of a call, if the line does not say it already; else an empty text."""
+        """Return "from" and the caller of the call in row `index`, behind spaces; empty: it is left out.
+
+        It is left out if it is not known, or is the function `around`, within whose call the line stands; an empty `around` leaves out
+        any.
+        """
         caller = self.table.callers[index]
         if not caller or around == "":
             return ""

@@ -117,8 +117,8 @@ class Forest:
 def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> dict[int, str]:
     """Return what is odd about calls, by index, for at most `ODD_ROWS` of them.
 
-    Odd is a result unlike those of its function's other calls, or that it changes something as few of them do. `recursive` names
-    functions that call themselves.
+    Odd is a result unlike those of its function's other calls, or that it changes something as few of them do. `order` are the calls' row
+    indices, as they began; `recursive` names functions that call themselves.
     """
     found: dict[int, str] = {}
     for name, indices in by_function(lines, order).items():
@@ -404,7 +404,8 @@ def functions(forest: Forest) -> Iterator[str]:
 def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
     """Yield a line for each function, those that took most time of their own first: calls, times, results.
 
-    `table` has the calls.
+    `table` has the calls, `expressions` are those that were collected beside them. At most `MAX_LISTED_FUNCTIONS` are listed. A last line
+    says that recording makes calls slower.
     """
     forest = Forest(CallLines(table, expressions))
     by = by_function(forest.lines, forest.order)
@@ -446,7 +447,8 @@ def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
 def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> Iterator[str]:
     """Yield a line for each call, in the order of their begins, indented within the call around it.
 
-    With `changes`, those that are like the call of their function before are left out.
+    `table` has the calls, `expressions` are those that were collected beside them. With `changes`, those are left out whose arguments,
+    result and changes are as at the previous call of their function.
     """
     lines = CallLines(table, expressions)
     order = sorted(range(len(table)), key=lambda index: nanoseconds(table.seconds[index]))

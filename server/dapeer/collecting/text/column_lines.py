@@ -62,7 +62,10 @@ def _odd(
     rest: Mapping[str, Column],
     hits: Sequence[str],
 ) -> Iterator[Odd]:
-    """Yield each row whose combination has come before, with what differs in the columns `rest`."""
+    """Yield each row whose combination has come before, with what differs in the columns `rest`.
+
+    `names` are the columns that are combined, `rows` their values in each row, and `hits` the number of each row, which the reason names.
+    """
     first: dict[tuple[Cell, ...], int] = {}
     for index, row in enumerate(rows):
         before = first.setdefault(row, index)
@@ -227,7 +230,7 @@ def shown_columns(table: Table, expressions: Sequence[str], room: int = 0) -> Sh
 def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
     """Yield lines on the columns: short names, constant ones, equal ones, then one for each other.
 
-    With `few`, the last are left out.
+    With `few` (each row is shown), the last are left out.
     """
     yield from (f"{short} is {name}" for name, short in found.names.items())
     always = [
@@ -270,7 +273,11 @@ def unexpected_lines(table: Table, names: Sequence[str], expected: str) -> Itera
 
 
 def described(each: Column) -> str:
-    """Return text on a column whose values change: counts of values or kinds, range, trend."""
+    """Return text on a column whose values change: counts of values or kinds, range, trend.
+
+    Values are counted if there are at most `MAX_COUNTED_VALUES` different ones, else kinds if there are several. Without counts and a
+    range, it is how many different values there are.
+    """
     parts: list[str] = []
     kinds, counts = each.kinds.most_common(MAX_COUNTED_KINDS), each.counts
     if counts is not None and len(counts) <= MAX_COUNTED_VALUES:

@@ -109,7 +109,8 @@ def _folded(
 ) -> Iterator[tuple[str, int]]:
     """Yield the lines of the steps, each with the shape of its step (-1: of several); loops are folded.
 
-    Of turns that are alike the first one is shown, and the last one's changes.
+    `shapes` has a number for each step, equal for steps that are alike; `sources` the text of each source line by its number. Of a loop's
+    turns that are alike the first one is shown, then a line with their count and the last one's changes.
     """
     shown: set[tuple[int, ...]] = set()
     for start, period, times in _turned(repeats(shapes), shapes):

@@ -50,7 +50,10 @@ def page_of_rows(collection: Collection, project: Path) -> Json:
 
 
 def _why(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
-    """Return why rows are odd, by row index; `dropped` is how many rows were not kept."""
+    """Return why rows are odd, by row index, all reasons of a row in one text.
+
+    `names` are those of the columns. If `dropped`, the number of rows that were not kept, is not 0, steps over them are not odd.
+    """
     if not len(table):
         return {}
     found = shown_columns(table, names)
@@ -65,7 +68,7 @@ def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
     """Return a plot of a column's numbers, with the keys `low`, `high`, `band` and `hits`.
 
     Each place of `band` has the least and greatest number there, or None. `hits` has the hit at which each place begins, and the last
-    one. None: it has fewer than two numbers.
+    one. `cells` are the column's texts, `hits` the number of each row. None: the column has fewer than two numbers.
     """
     numbers = [_number(each) for each in cells]
     known = [each for each in numbers if each is not None]

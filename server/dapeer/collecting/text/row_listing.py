@@ -135,7 +135,9 @@ def matching(
 
 
 def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> Reads:
-    """Return a function that tells of a row's index whether the expression holds there.
+    """Return a function that gives the value of a filter expression in a row, by the row's index.
+
+    `columns` has the values of each column by name; `matcher` searches texts by a regular expression.
 
     Raises:
         ArgumentError: The expression is too long, does not parse, or has what a filter has not.
@@ -204,7 +206,9 @@ class _Reader:
                 return self._computed(node, depth)
 
     def _computed(self, node: ast.expr, depth: int) -> Reads:
-        """Return what reads an arithmetic operation, or a call of one of `TEXT_FUNCTIONS`.
+        """Return a function that computes arithmetic, or a call of one of `TEXT_FUNCTIONS`, in a row.
+
+        `node` is its syntax tree, `depth` how deep that is nested.
 
         Raises:
             ArgumentError: It is neither.
@@ -222,13 +226,16 @@ class _Reader:
                 raise ArgumentError(f"The filter knows no `{what}`.", _hint(self._columns))
 
     def _either(self, node: ast.BoolOp, depth: int) -> Reads:
-        """Return what reads an `and` or `or`."""
+        """Return a function that tells of a row whether an `and` or `or` holds."""
         parts = [self.read(each, depth + 1) for each in node.values]
         combine = all if isinstance(node.op, ast.And) else any
         return lambda index: combine(part(index) for part in parts)
 
     def _text(self, name: str, text: ast.expr, other: ast.expr, depth: int) -> Reads:
-        """Return what tells whether a text begins or ends with another, or matches a pattern.
+        """Return a function that tells of a row whether a text begins or ends with another, or has a pattern.
+
+        `name` is the function that the filter calls: `startswith`, `endswith` or `matches`; `text` and `other` are the syntax trees of
+        its arguments. All texts of the column are searched by `matches` here, at once.
 
         Raises:
             ArgumentError: `matches` has no column or no literal pattern.
@@ -250,7 +257,7 @@ class _Reader:
         return lambda index: f"{column[index]}" in found
 
     def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
-        """Return what reads a `not` or a negative number.
+        """Return a function that gives, in a row, the value of a `not` or of a number with a minus sign.
 
         Raises:
             ArgumentError: It is another operator.
@@ -263,7 +270,10 @@ class _Reader:
         raise ArgumentError("The filter knows no such sign.", _hint(self._columns))
 
     def _compared(self, node: ast.Compare, depth: int) -> Reads:
-        """Return what reads a comparison, which may have several parts as in `a < b < c`."""
+        """Return a function that tells of a row whether a comparison such as `a < b < c` holds.
+
+        The function raises `TypeError` where values cannot be compared.
+        """
         parts = [self.read(each, depth + 1) for each in (node.left, *node.comparators)]
         compares = [_COMPARES[type(each)] for each in node.ops]
 
@@ -276,7 +286,10 @@ class _Reader:
         return compared
 
     def _reckoned(self, node: ast.BinOp, depth: int) -> Reads:
-        """Return what reads an arithmetic operation of two numbers."""
+        """Return a function that computes an arithmetic operation of two numbers in a row.
+
+        The function raises `TypeError` if one is no number, and `ZeroDivisionError`.
+        """
         left, right = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
         reckon = _RECKONS[type(node.op)]
         return lambda index: reckon(_number(left(index)), _number(right(index)))
@@ -474,7 +487,8 @@ def _groups(
 ) -> Iterator[str]:
     """Yield a summary of the rows of each thread, task, caller or process, as `selection.by` says.
 
-    At most `MAX_GROUPS` are shown.
+    `names` are those of the columns. With `calls` the rows are calls, shown as a tree, and `process` is the number of their process. At
+    most `MAX_GROUPS` are shown, in the order in which they come; a last line counts the others.
     """
     key = {
         "thread": table.threads,
@@ -513,7 +527,10 @@ def _plots(found: ShownColumns) -> Iterator[str]:
 
 
 def _plot(values: Sequence[str], low: float, high: float) -> str:
-    """Return a plot of a column in block characters, each the mean of its rows; a blank: no number there."""
+    """Return a plot of a column in block characters, each the mean of its rows; a blank: no number there.
+
+    `low` and `high` are the numbers of the lowest and the highest block. There are at most `PLOT_CHARS` characters.
+    """
     numbers = [value_of(each) for each in values]
     count = min(PLOT_CHARS, len(numbers))
     bars = ""

@@ -98,8 +98,9 @@ def place_of(point: Point, project: Path) -> str:
 def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
     """Return a point's rows and the names of their columns, as a reader gets them.
 
-    For a watch, function, file and line become one column named `at`; where something is expected, the last column is named `expected`.
-    In all other cases `table` itself comes back.
+    For a watch, a new table comes back: function, file and line become one column named `at`, and an empty value before or after becomes
+    `GONE`. For any other point `table` itself comes back; where something is expected, the last name is `expected`. Paths are relative to
+    `project`.
     """
     if point.expect:
         return table, (*point.columns[:-1], EXPECTED)
@@ -262,7 +263,11 @@ def _done(watch: Watch, name: str, row: CollectedRow, project: Path) -> str:
 
 
 def _looked(looks: Sequence[CollectedRow], *, ended: bool) -> Iterator[str]:
-    """Yield clauses on the functions where the expression had a value, and where its evaluation failed."""
+    """Yield clauses on the functions where the expression had a value, and where its evaluation failed.
+
+    `looks` are rows of function, file, line and value or error. Where it had a value is told only once the program has `ended`. Errors
+    that say only that the name is unknown are told only if it had a value nowhere.
+    """
     valued = dict.fromkeys(row.cells[0] for row in looks if not row.cells[3].startswith(FAILED))
     failed = [row for row in looks if row.cells[3].startswith(FAILED)]
     wrong = [row for row in failed if not _NO_NAME.match(row.cells[3][1:])]

@@ -111,7 +111,11 @@ def _lines(
 
 
 def _entries(collection: Collection, indices: Sequence[int], project: Path) -> Iterator[Entry]:
-    """Yield an entry for each wanted row of a point in a process."""
+    """Yield an entry for each wanted row of a point in a process.
+
+    `indices` are the rows' indices in the collection's table. An entry's `at` is in seconds since 1970, if the collection knows when its
+    rows began, else since the first row. Paths are relative to `project`.
+    """
     point = collection.point
     table, names = readable(point, collection.table, project)
     place = place_of(point, project)
@@ -140,7 +144,10 @@ def _why(found: ShownColumns) -> dict[int, str]:
 
 
 def _values(found: ShownColumns, names: Sequence[str], cells: Sequence[str]) -> str:
-    """Return the values of a row as text, without those of constant columns if there are many rows."""
+    """Return the values of a row as text, `name = value` for each column, with commas between them.
+
+    `cells` are the row's, `names` those of the columns. If `found` has more than `ALL_ROWS` rows, constant columns are left out.
+    """
     always = found.constant if len(found.table) > ALL_ROWS else {}
     return ", ".join(
         f"{found.short(name)} = {value(cell)}"

@@ -219,6 +219,8 @@ async def dap_call(
 def _found(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
     """Return the one call with hit number `n`, of the function `at` if that is given.
 
+    `every` are the collections of calls to search; `at` is a function's name, perhaps without its beginning.
+
     Raises:
         ArgumentError: There is none, or more than one.
     """
@@ -254,8 +256,8 @@ def _found(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
 def _ran(life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int) -> str:
     """Return a sentence on the second run: how long it took, and whether it did the same as the first.
 
-    It also says whether the run was ended after `timeout_ms`. `found` is the call in the first run, `seconds` how long the second run
-    took.
+    `life` is what the second run has recorded. The sentence also says whether the run was ended after `timeout_ms`. `found` is the call
+    in the first run, `seconds` how long the second run took.
     """
     ran_again = f"The program ran again for its lines ({seconds:.1f} s)"
     late = "" if life.in_time else f"; after {timeout_ms} ms it was ended"

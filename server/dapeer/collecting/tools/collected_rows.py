@@ -58,7 +58,8 @@ async def dap_collected(
 def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
     """Return the rows of several points as lines in the order of collection, as the selection says.
 
-    Points whose columns the filter does not fit are left out.
+    `chosen` are the collections to show. Points whose columns the filter does not fit are left out. A filter with `matches` runs a
+    process, and blocks: call it in a thread.
 
     Raises:
         ArgumentError: The filter fits none, or the selection has what does not go with a timeline.
@@ -90,7 +91,8 @@ def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection)
 def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
     """Return the summaries of points, or their rows as the selection says, as lines.
 
-    Points whose columns the filter does not fit are left out.
+    `chosen` are the collections to show. Without a range, a filter or another wish in `selection`, each is summarised. Points whose
+    columns the filter does not fit are left out. A filter with `matches` runs a process, and blocks: call it in a thread.
 
     Raises:
         ArgumentError: It fits none.
@@ -154,7 +156,10 @@ def _is_at(collection: Collection, at: str, call: Call) -> bool:
 
 
 def _nothing(every: Sequence[Collection], at: str | None, call: Call) -> ArgumentError:
-    """Return the error for rows that were not found: none at `at`, or none at all."""
+    """Return the error for rows that were not found: none at `at`, or none at all; it is not raised here.
+
+    `every` are the collections with rows that the client may see; if there are any, the error names their places.
+    """
     if every:
         places = ", ".join(dict.fromkeys(place_of(e.point, call.debugger.project) for e in every))
         return ArgumentError(f"Nothing was collected at `{at}`.", f"There are rows of: {places}.")

@@ -51,7 +51,7 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
 
 
 def _run(call: Call, number: int) -> Session:
-    """Return the session with this id, if its rows are kept.
+    """Return the session with the id `number`, if its rows are kept.
 
     Raises:
         NoSession: There is none, or not any longer.
@@ -66,7 +66,9 @@ def _run(call: Call, number: int) -> Session:
 
 
 def _points(call: Call, session: Session) -> list[Point]:
-    """Return the points at which the client has collected in a run, without those of watches.
+    """Return the points at which the client of `call` has collected in a run, without those of watches.
+
+    Points that nobody in particular has asked for are among them.
 
     Raises:
         ArgumentError: There are none, or none has rows (any more).
@@ -93,7 +95,10 @@ def _points(call: Call, session: Session) -> list[Point]:
 
 
 def _named(points: Sequence[Point], call: Call) -> str:
-    """Return some points as text, each with its place and its expressions."""
+    """Return some points as text, each with its place and its expressions.
+
+    At most `MAX_NAMED_POINTS` are named, and others counted. `call` gives the project, to which paths are relative.
+    """
     named = [
         f"{each.function or f'{relative(each.path, call.debugger.project)}:{each.line}'} ({', '.join(each.expressions)})"
         for each in points
@@ -113,7 +118,10 @@ def _left_out(
     common: Sequence[tuple[Point, Point]],
     call: Call,
 ) -> list[str]:
-    """Return a line on each thing that was not compared: other points, and dropped rows; mostly none."""
+    """Return a line on each thing that was not compared: other points, and dropped rows; empty: all was.
+
+    `runs` are the two sessions, `points` the points of each, and `common` the pairs of points that both have.
+    """
     lines: list[str] = []
     for which, (session, of) in enumerate(zip(runs, points, strict=True)):
         name, shared = "ab"[which], [pair[which] for pair in common]

@@ -116,7 +116,8 @@ class Unfolding:
     def _unfolded(self, variable: Variable, around: tuple[int, ...], done: list[int]) -> str:
         """Return a member's value with its own members, where known.
 
-        Containers expanded for it are added to `done`.
+        `around` are the references of the containers that it is in; references of containers that are expanded for it are appended to
+        `done`.
         """
         reference = variable["variablesReference"]
         if reference in self.reported:
@@ -337,7 +338,8 @@ class Values:
     def _take_variables(self, arguments: Body, variables: list[Variable]) -> None:
         """Keep the children of a `variables` response, or a first page as members of a folded value.
 
-        Values that were set replace older ones in it; lazy references are added to `lazy`. A later page is not kept.
+        `arguments` are the request's: with `filter`, `start` or `count` it asks for a page. Values that were set replace older ones in
+        it; lazy references are added to `lazy`. A later page is not kept.
         """
         reference = arguments["variablesReference"]
         if self.written:
@@ -356,7 +358,8 @@ class Values:
     def _take_written(self, arguments: Body, body: Body) -> None:
         """Keep a variable's new value from the response to `setVariable`, with its value before.
 
-        Some adapters report the old value until the program resumes. Nothing is kept if the variable was not fetched.
+        `arguments` and `body` are those of the request and its response. Some adapters report the old value until the program resumes.
+        Nothing is kept if the variable was not fetched.
         """
         key = arguments.get("variablesReference", 0), str(arguments.get("name"))
         for variable in self.variables.get(key[0], ()):

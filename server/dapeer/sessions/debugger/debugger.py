@@ -470,6 +470,9 @@ class Debugger:
 
         `session` may be any session of the program. The program of a Neovim is started there. The new program's callers are told of the
         same breakpoints as the old one's (`awaited`).
+
+        Raises:
+            DapeerError: The program does not end, or does not start again.
         """
         program = session.program
         first = program.first
