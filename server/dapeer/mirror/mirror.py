@@ -42,6 +42,10 @@ class Fetched:
     """Adds fetched facts to the current stop."""
 
     def __init__(self, suspended: Suspended, frames: Frames, placed: Placed) -> None:
+        """Keep what is changed: the stops in `suspended`, and which breakpoints in `placed` were reached.
+
+        `frames` tells the user's frames from others.
+        """
         self._suspended = suspended
         self._frames = frames
         self._placed = placed
@@ -199,6 +203,7 @@ class Notes:
     """The part of a session's state that takes in such notes."""
 
     def __init__(self, history: History, output: OutputLog, failures: Failures) -> None:
+        """Keep what the methods change; sessions of one program share `output` and `failures`."""
         self.history = history
         """The stops so far."""
         self.output = output

@@ -69,6 +69,7 @@ class OutputLog:
     """
 
     def __init__(self, limit: int = MAX_KEPT_CHARS) -> None:
+        """Begin an empty log, which keeps the last `limit` characters."""
         self._limit = limit
         self._pieces: deque[Piece] = deque()
         self.end = 0

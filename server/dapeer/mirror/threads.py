@@ -59,6 +59,7 @@ class Suspended:
     """The stops that last, and the history of all."""
 
     def __init__(self) -> None:
+        """Begin with no stop."""
         self.epoch = 0
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
         self.history = History()

@@ -83,7 +83,9 @@ def compare_locals(history: History, stop: Stop) -> ActivationComparison:
 def _same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None:
     """Return whether two stops in one function are in the same call of it; None if that is not known.
 
-    `before` are all stops of the session before `stop`, the oldest first.
+    `before` are all stops of the session before `stop`, the oldest first. debugpy's numbers of the calls decide, where both stops have
+    one. Else it is False if the callers are others, or the program stopped in a caller meanwhile, and True if only steps led from one
+    stop to the other that cannot have left the call.
     """
     numbers = earlier.body.get(ACTIVATION), stop.body.get(ACTIVATION)
     if all(numbers):

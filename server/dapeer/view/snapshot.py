@@ -235,8 +235,9 @@ class Summary(TypedDict):
 def snapshot_of_stop(session_id: int, mirror: Mirror, stop: Stop, project: Path) -> Snapshot:
     """Return the snapshot of a stop: location, source, stack, locals, changes, new output and notes.
 
-    Nothing is requested: what was not fetched is missing. The stop and the mirror are not changed. Empty fields are left out,
-    except `stack` and `locals`.
+    Nothing is requested: what was not fetched is missing. The frames in `stack` get handles of the stop; else neither stop nor mirror is
+    changed. `session_id` is the session's id; paths are relative to `project`, but for `file`. Empty fields are left out, except `stack`
+    and `locals`.
     """
     notes = [*filter(None, (stop.found.outdated_source, stop.found.left_out))]
     if stop.found.place is not None:

@@ -146,8 +146,8 @@ def has_enough_frames(stop: Stop, whose: Frames) -> bool:
 def stack_lines(stop: Stop, whose: Frames, project: Path) -> list[str]:
     """Return the stack of the stopped thread as lines, the innermost frame first; empty without frames.
 
-    At most `MAX_STACK_LINES` of the user's lines are shown, then how many frames follow and how to get them, then the outermost
-    frame. Each ends with its frame_id in brackets, except the frame to look at first.
+    At most `MAX_STACK_LINES` of the user's lines are shown, then how many frames follow and how to get them, then the outermost frame.
+    Each ends with its frame_id in brackets, a handle of the stop that is given here, except the frame to look at first.
     """
     frames = stop.stack.frames.get(stop.thread_id, [])
     if not frames:
@@ -176,7 +176,7 @@ def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     """Return one line of a stack: a frame with its frame_id, several frames counted, or a label.
 
     `row` is the line: a frame, or neighbours that share it. `whose` knows the owners of frames; paths are shown relative to `project`.
-    The frame to look at first has no frame_id, and neither have those of a stop that is over.
+    The frame_id is a handle of the stop, given here. The frame to look at first has none, and neither have those of a stop that is over.
     """
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:

@@ -96,7 +96,8 @@ class _Found:
 def read_part(chunk: bytes, names: Names) -> tuple[BlockPart, int]:
     """Return the complete rows of a chunk, and how many bytes they take.
 
-    An incomplete one is left for later. `names` has what the numbers in the rows stand for.
+    They end at a zero byte, or at the chunk's end; an incomplete one is left for later. `names` has what the numbers in the rows stand
+    for.
     """
     found = _Found()
     while found.end < len(chunk) and chunk[found.end]:

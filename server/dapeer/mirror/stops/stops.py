@@ -382,6 +382,7 @@ class History:
     """The stops so far, the oldest dropped first."""
 
     def __init__(self, limit: int = KEPT_STOPS) -> None:
+        """Begin an empty history, which keeps the last `limit` stops."""
         self._stops: deque[Stop] = deque(maxlen=limit)
         self.numbers = HandleNumbers()
         """Of the handles of all stops."""

@@ -301,7 +301,7 @@ class Breakpoints:
     def drop_client(self, client: str) -> list[str]:
         """Remove all with which a client collects, which has disconnected, on lines and at functions.
 
-        Return the files in which it had collected on lines.
+        Return the files in which it had collected on lines, each once. Nothing is sent to sessions: the caller does so.
         """
         for each in self.at_functions(client):
             del self.collecting[each]

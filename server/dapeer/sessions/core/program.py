@@ -68,6 +68,7 @@ class Program(Generic[Of]):
     """The processes of one program, and what they share."""
 
     def __init__(self) -> None:
+        """Begin a program without sessions; `add` adds the first one, which stands for the program."""
         self.sessions: Sequence[Of] = ()
         """The first process's first, each behind its parent."""
         self.printed = Printed()

@@ -159,6 +159,11 @@ class looking:  # noqa: N801 - it is used like a function
         return self._stop
 
     def __exit__(self, _kind: object, error: BaseException | None, _at: object) -> None:
+        """Raise `NotStopped` in place of the body's result or `DapeerError`, if the stop has ended meanwhile.
+
+        Other errors are passed on. The result counts although the stop has ended, if nobody has resumed the program and it has stopped
+        again.
+        """
         if self._session.mirror.stop is self._stop:
             return
         over = left_stop_error(self._session, self._stop)

@@ -59,6 +59,11 @@ class Supervisor:
     def __init__(
         self, sessions: Sessions, breakpoints: Breakpoints, tasks: TaskGroup, reaper: Reaper
     ) -> None:
+        """Run no session yet.
+
+        Sessions are registered in `sessions`, and get the shared set `breakpoints` unless their plan has one of its own. Each runs in a
+        task of `tasks`; `reaper` kills adapters and programs, should dapeer be killed.
+        """
         self._sessions = sessions
         self._breakpoints = breakpoints
         self._tasks = tasks
@@ -264,6 +269,10 @@ class Debugger:
     """Holds the sessions and the breakpoints; `async with` ends every session at its exit."""
 
     def __init__(self, definitions: Mapping[str, Definition], project: Path) -> None:
+        """Hold no session yet; sessions can be started inside of `async with`.
+
+        `definitions` are those of all adapters by their ids; `project` is the folder to which paths in answers are relative.
+        """
         self.definitions = definitions
         self.project = project
         self._reaper = Reaper()
@@ -531,10 +540,10 @@ class Debugger:
         return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], send)
 
     def push(self, *paths: str, started: Session | None = None) -> Broadcast:
-        """Start sending all breakpoints of files to every session that takes such files; return the broadcast.
+        """Start sending all breakpoints of files to every session that takes them; return the broadcast.
 
-        A session that leaves its program to a child gets none: the child does. `started` is the first session of a program that was just
-        started with them, and needs no update.
+        `paths` are the files; a file without breakpoints loses those that sessions have. A session that leaves its program to a child
+        gets none: the child does. `started` is the first session of a program that was just started with them, and needs no update.
         """
         known = {each.id for each in started.program.sessions} if started else set[int]()
 
@@ -566,7 +575,7 @@ class Debugger:
     def push_functions(self) -> Broadcast:
         """Start sending the wanted function breakpoints to every session that supports them.
 
-        Return the broadcast.
+        Return the broadcast, whose `wait_for_failures` waits for the sessions, and returns which have not applied them.
         """
 
         async def send(session: Session) -> None:

@@ -41,6 +41,7 @@ class ArrivingOutput:
     """Waits for the output of a program, which arrives apart from its stops."""
 
     def __init__(self, output: OutputLog, waiters: Waiters) -> None:
+        """Wait for what arrives in `output`, which is looked at whenever `waiters` are woken."""
         self._output = output
         self._waiters = waiters
         self._drain: Drain | None = None

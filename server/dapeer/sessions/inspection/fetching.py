@@ -175,7 +175,8 @@ class OtherClient:
     async def _patiently(self, over: Callable[[], bool]) -> bool:
         """Wait until `over()` is true, and return True; False: the client has sent nothing for a while.
 
-        The wait goes on as long as the client sends something or awaits an answer that comes in time.
+        The wait goes on as long as the client sends something every `SECONDS_WITHOUT_REQUEST`, and its answers come within
+        `SECONDS_TO_ANSWER`.
         """
         goes_on = True
         while goes_on and not over():
@@ -264,6 +265,11 @@ class Fetching:
         wait_for: WaitFor,
         traits: Traits,
     ) -> None:
+        """Fetch nothing yet.
+
+        Answers are read from `mirror`, and requested by `request`; `wait_for` waits until a condition holds, for some seconds. `traits`
+        say whether another client holds the adapter, and how the adapter differs.
+        """
         present, first = traits.is_shared, traits.is_theirs
         self.other_client = OtherClient(mirror, wait_for, present=present, first=first)
         self.folded: re.Pattern[str] | None = None

@@ -198,7 +198,7 @@ class SourceVersions:
         return whole is not None and runs_late(whole[1], line)
 
     def warning(self, path: str, line: int, function: str = "") -> str:
-        """Return one line of text about a file that has changed since the program began; empty: it has not.
+        """Return one line of text about a file that has changed since the program began; empty: none known.
 
         `line` and `function` are those of the frame that is shown; the text says where the line is now.
         """

@@ -82,7 +82,8 @@ def verdicts_of(facts: BreakpointFacts) -> Iterator[Verdict]:
     """Yield what the caller should know of a breakpoint; nothing if it works, or has worked.
 
     At most one verdict is about its place; further ones are about options that the adapter ignores, and about the program's own name of
-    the file.
+    the file, and come only while the program goes on. If the adapter has ended before the program, "not known" replaces a verdict that
+    the program never came there.
     """
     if facts.not_collected:
         yield Verdict("not collected", f" ({facts.not_collected})")

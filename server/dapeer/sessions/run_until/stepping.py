@@ -113,7 +113,9 @@ class Driving:
     async def run(self) -> None:
         """Run the program until the watch has come about, another stop, the program's end, or the time is up.
 
-        Rows about it are added to the program's collected ones. What `begin` has set is removed in any case.
+        `begin` must have been called. Rows about it are added to the program's collected ones; which of these has ended the run, the
+        caller sees in these, in the mirror and in `watch`, where time and cost are recorded. What `begin` has set in the adapter is
+        removed in any case.
         """
         session = self.session
         try:

@@ -588,6 +588,11 @@ class Triggers:
     """The triggers of all clients, until they have been told."""
 
     def __init__(self, tasks: TaskGroup, everybody: AllSessions, own: OwnProcesses) -> None:
+        """Hold no triggers yet.
+
+        They are done in `tasks`; `everybody` returns all sessions, to which requests may go, and `own` opens the set of processes of a
+        command.
+        """
         self._tasks = tasks
         self._everybody = everybody
         self._own = own
