@@ -70,7 +70,7 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
 def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
     """Connect to the running server of the project, or of the Neovim `nvim`, and return the connection.
 
-    None if there is none, or if options were given that a running server cannot follow; then a person is told why.
+    None: there is none, or options were given that a running server cannot follow; a sentence on stderr says which then.
     """
     from dapeer.mcp.rendezvous import reaching
 
@@ -139,9 +139,9 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
 
 
 def _neovim_around() -> str:
-    """Return the Neovim in whose terminal dapeer runs; else, or after its end: any.
+    """Return the address of the Neovim in whose terminal dapeer runs.
 
-    `reaching.connect_to_server` does it likewise.
+    It is `any` if there is none, or it has ended.
     """
     from dapeer.neovim.discovery import sockets
 
@@ -150,7 +150,7 @@ def _neovim_around() -> str:
 
 
 def rtp(_arguments: argparse.Namespace) -> int:
-    """Print the folder of the Neovim plugin."""
+    """Print the folder of the Neovim plugin, and return 0."""
     from dapeer.neovim.discovery.program import plugin_folder
 
     sys.stdout.write(f"{plugin_folder()}\n")

@@ -118,7 +118,10 @@ def _serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
 
 @contextmanager
 def _door() -> Generator[socket.socket | None]:
-    """Yield the open socket at which Neovims announce themselves, or None if it cannot be opened."""
+    """Yield the open socket at which Neovims announce themselves, or None if it cannot be opened.
+
+    At the exit the socket is closed, and its file removed.
+    """
     from dapeer.mcp.rendezvous import knocks
 
     with ExitStack() as stack:

@@ -274,9 +274,10 @@ class Peer:
     # -- notifications of Neovim
 
     def take(self, kind: str, arguments: Sequence[Any]) -> None:
-        """Pass a notification of this kind to its handler, here or of a subscriber.
+        """Pass a notification of this Neovim to the handler of its `kind`.
 
-        An error in it is only logged.
+        That is one of this object's, or those of `Notifications`. `arguments` are the notification's. An error of a handler is only
+        logged.
         """
         try:
             if kind in self._handlers:

@@ -328,8 +328,11 @@ class Peers:
     async def attach_found(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> None:
         """Attach a Neovim that no client has named, and record it for `take_new_peers` if it is new.
 
+        `target` is its address; `seconds` limits the wait. One that is attached already is not attached again.
+
         Raises:
-            NeovimError: As `connect`.
+            NeovimBusy: It has not attached within `seconds`.
+            NeovimError: There is none, or it does not answer.
         """
         before = set(self.attached)
         peer = await self.connect(target, seconds)

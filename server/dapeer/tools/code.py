@@ -105,7 +105,10 @@ def _around(place: int | None, count: int) -> int:
 
 
 def _outdated(call: Call, path: str) -> list[str]:
-    """Return a note for each living session whose program has loaded another edition of the file."""
+    """Return a note for each living session whose program still runs an earlier edition of a file.
+
+    `path` is the file's.
+    """
     return [
         f"session {each.id} ({each.name}) runs this file as it was before it changed; {RESTART}"
         for each in call.debugger.sessions.values()

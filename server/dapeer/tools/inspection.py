@@ -103,7 +103,8 @@ def _place(session: Session, seen: ThreadLocation) -> str:
 def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
     """Return a thread as data: `thread_id`, `name`, `state`, and its place if it is known.
 
-    The place is `function`, `file` and `line`.
+    The state is `stopped`, `running`, or `blocked` (a pause is requested, and it does not stop). The place is `function`, `file` and
+    `line`, of the innermost frame of the user's code.
     """
     state = "stopped" if seen.stopped else "running"
     if not seen.stopped and session.mirror.pausing and seen.frames:
@@ -237,7 +238,7 @@ async def _listed(session: Session, stop: Stop, page: children.Page, start: int)
     """Return a page of variables as a reply, with the number of those that follow it.
 
     Values that the adapter shows folded are requested first, so that their elements can be shown. `start` is the index of the page's first
-    variable.
+    variable. The data has `variables` (see `_variable_data`), and `more`, the number of those that follow, if there are any.
     """
     shown = page.rows
     if session.inspect.folded is not None:

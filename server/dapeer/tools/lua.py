@@ -131,7 +131,10 @@ class NeovimTool:
         return await run_with_consent(peer.approvals, action, work)
 
     def _renamed(self, arguments: Json) -> Json:
-        """Return a copy of the arguments in which old names are replaced by the present ones."""
+        """Return a copy of the arguments in which old names are replaced by the present ones.
+
+        The tool's author has declared the old names. One stays if the present name is given, too.
+        """
         older = {
             name: now
             for name, now in self.spec.older.items()

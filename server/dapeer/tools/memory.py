@@ -87,7 +87,10 @@ def dump(start: int, content: bytes) -> str:
 
 
 def _rows(start: int, content: bytes) -> Iterator[str]:
-    """Yield the lines of a hex dump of bytes whose first address is `start`."""
+    """Yield the lines of a hex dump of bytes whose first address is `start`, `ROW_BYTES` bytes each.
+
+    Equal rows that follow each other are one line `*` after the first; the last row is always shown.
+    """
     before, skipped = b"", False
     for at in range(0, len(content), ROW_BYTES):
         row = content[at : at + ROW_BYTES]

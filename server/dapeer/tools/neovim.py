@@ -124,7 +124,11 @@ def _peer_of(found: FoundNeovim, peers: Peers) -> Peer | None:
 
 
 def _row(found: FoundNeovim, call: Call) -> dict[str, Any]:
-    """Return a Neovim that was found as a row of `nvim_targets`, without the facts that are not known."""
+    """Return a Neovim that was found as a row of `nvim_targets`, without the facts that are not known.
+
+    Its keys are `target`, `state`, `same_project`, and maybe `neovim_id`, `pid`, `cwd`, `version`, `dap`, `plugin`, `core_port` and
+    `waits_in_mode`.
+    """
     peer = _peer_of(found, call.peers)
     cwd = found.cwd or (Path(peer.cwd) if peer and peer.cwd else None)
     facts = {

@@ -328,9 +328,10 @@ async def dap_disconnect(
 
 
 def _exit(session: Session) -> str:
-    """Return how a program has ended, as a sentence after a space; empty if its exit code is unknown.
+    """Return how a program has ended, as a sentence that begins with a space.
 
-    If dapeer has ended it, that is said and not the exit code, which means nothing then.
+    If dapeer has ended it, that is said, and not the exit code, which means nothing then. Otherwise it is empty if the exit code is
+    unknown.
     """
     view = view_of(session)
     code = f" Exit code {view['exit_code']}." if "exit_code" in view else ""

@@ -29,9 +29,9 @@ def choose(
 ) -> Definition:
     """Return the definition of the adapter for a program: the named one, or one that fits the program.
 
-    `type` is an id, an alias, a type that it stands in for, or a language. One of `program`, `module`, `code` and `url` says what runs.
-    Where several fit, the first is taken that is `ready`, which is asked only then. `ready` says whether the adapter of a definition is
-    installed.
+    `type` is an id, an alias, a type that the definition stands in for, or a language; None: what runs decides. One of `program`,
+    `module`, `code` and `url` says what runs. `ready` says whether the adapter of a definition is installed: where several fit, the first
+    that is ready is returned, and the first of all if none is; it is not called where only one fits.
 
     Raises:
         AdapterUnknown: None fits; the hint lists the types that there are.
@@ -60,7 +60,8 @@ def require_definition(
 ) -> Definition:
     """Return the definition that a type means: an id, alias, type that it stands in for, or language.
 
-    Of several, the first that is `ready` is taken. `ready` says whether the adapter of a definition is installed.
+    Of several, the first that is `ready` is returned, and the first of all if none is. `ready` says whether the adapter of a definition is
+    installed.
 
     Raises:
         AdapterUnknown: None is; the hint names the nearest type, and those that there are.
@@ -183,7 +184,7 @@ def _ranked(definitions: Iterable[Definition]) -> list[Definition]:
 def _best(candidates: Sequence[Definition], ready: Ready) -> Definition | None:
     """Return the first candidate that is ready; the first of all if none is; None if there is none.
 
-    A single candidate is taken without asking.
+    `ready` is not called for a single candidate.
     """
     alone = len(candidates) == 1
     return next((each for each in candidates if alone or ready(each)), next(iter(candidates), None))

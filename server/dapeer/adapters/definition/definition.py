@@ -388,7 +388,8 @@ class Definition:
     ) -> list[str]:
         """Return the names of inputs that have a value and that the adapter cannot use in this request.
 
-        Those that a caller always fills in, as `cwd`, are never among them.
+        `request` is `launch` or `attach`; `config` are the user's own keys. Inputs that a caller always fills in, as `cwd`, are never
+        among them; `just_my_code` is also if it is False.
         """
         variants = self._variants(inputs, config) if request == "launch" else ()
         template = self._template(request, inputs, variants)

@@ -139,7 +139,8 @@ class Misfires:
     def _event(self, kind: str, groups: Mapping[str, str | None]) -> Event:
         """Return the event for a failure that a pattern of this kind has found; `groups` are the pattern's.
 
-        Expression and location are of the one breakpoint that it may be of; several are named in the error.
+        Its body has `kind`, `expression`, `path`, `line` and `error`. Expression and location are of the one breakpoint that it may be of;
+        if it may be of several, they are empty, and the error names the breakpoints.
         """
         error = error_of(groups)
         meant = self._meant(kind, groups, error)

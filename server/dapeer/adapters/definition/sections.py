@@ -981,7 +981,9 @@ class Timeouts:
 
 
 def way_of(inputs: Mapping[str, object]) -> str | None:
-    """Return which of `[attach.*]` the inputs mean; None: only the user's config says how to attach.
+    """Return which of `[attach.*]` the inputs mean: `pid`, `tcp` or `core`.
+
+    None: no input says it, so that only the user's own keys say how to attach.
 
     Raises:
         ArgumentError: More than one is.

@@ -408,8 +408,8 @@ def _noted(
 ) -> Transport:
     """Return a transport by which breakpoints are removed if dapeer is killed, where that is needed.
 
-    That is so where the attached program would stop at them for ever; else `transport` itself comes back. The process for
-    that ends with `stack`.
+    It is needed where dapeer has attached by process id, and the program would stop at breakpoints for ever; else `transport` itself is
+    returned. A process that dapeer starts for it, which also holds `stream`, removes them; that ends with `stack`.
     """
     pid, leaves = inputs.get("pid"), definition.quirks.leaves_stopped
     if not (isinstance(pid, int) and leaves and processes.are_attached):

@@ -203,7 +203,10 @@ class LogPoints:
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
     def _marked(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
-        """Return a breakpoint with its message between marks, and keep its place; `path` is the source file."""
+        """Return a breakpoint with its message between marks and a number, and keep its place by the number.
+
+        `path` is the source file. A breakpoint that collects becomes one that logs.
+        """
         place = path, int(requested.get("line") or 0), point_numbers(requested)
         if "collect" in requested:
             requested = as_log_point(requested, self.mark, self._value, conditions=self._conditions)

@@ -114,9 +114,10 @@ class Normalizer:
         yield from self._misfires.held()
 
     def _ordinary(self, message: Message) -> Iterator[Message]:
-        """Yield the messages for one that is not to be dropped as no news.
+        """Yield the messages of an ordinary adapter that replace a message of this one; maybe none.
 
-        An unwanted entry stop of a child process is answered by a `continue`; the responses to such requests are dropped.
+        An unwanted entry stop of a child process becomes a `continue` request, which is to be sent to the adapter; the responses to such
+        requests are dropped.
         """
         match message:
             case Event(event="stopped", body=body) if self._is_childs_entry(body):

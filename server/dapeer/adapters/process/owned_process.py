@@ -229,10 +229,11 @@ class Processes:
         return pid in self._owned
 
     def has_started(self, pid: int) -> bool:
-        """Return whether a process of this session has started a process, itself or through others.
+        """Return whether a process of this session has started the process `pid`, itself or through others.
 
-        The started one is in the POSIX session of one of them, or a descendant of one; or its parents have ended, and its
-        environment has `mark`. Where the system tells no parents, the POSIX session alone counts.
+        That process is in the POSIX session of one of them, or a descendant of one; or its parents have ended, and its environment has
+        `mark`. What the debug session above has started counts, too. Where the system does not say who is whose parent, the POSIX session
+        alone counts.
         """
         living = {own.pid for own in self._owned.values() if not own.is_number_reused()}
         return (
@@ -243,7 +244,11 @@ class Processes:
         )
 
     def _keep(self, process: OwnedProcess) -> None:
-        """Own a process: it ends with the others, and the reaper watches it."""
+        """Own a process from now on: it ends with the others of this debug session.
+
+        If dapeer is killed, the reaper kills it, or has it detach where the program was attached to. The POSIX session that the process is
+        in is noted as one of this debug session's.
+        """
         self._owned[process.pid] = process
         session = session_of(process.pid)
         if session is not None and session != os.getsid(0):

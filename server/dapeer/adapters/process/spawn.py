@@ -246,7 +246,10 @@ class Spawned:
         return AdapterFailed(f"{self.command.title} {what}.{last_words}", hint)
 
     async def early_end_error(self) -> AdapterFailed:
-        """Return the error for its early end, after waiting a moment for its last output and its exit code."""
+        """Return the error for an adapter's process that has ended too early.
+
+        It waits a moment for the process's last output and its exit code, which the error quotes. The process is not killed.
+        """
         await self.settle()
         # Its pipes close a moment before its exit code is known, or it continues without them.
         with anyio.move_on_after(SECONDS_OF_LAG):

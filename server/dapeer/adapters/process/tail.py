@@ -98,9 +98,9 @@ class Tail(asyncio.Protocol):
         self._ended.set()
 
     def text(self) -> str:
-        """Return the kept output without colours, control characters and lines on patches; maybe empty.
+        """Return the output that is kept, without colours, control characters and lines on patches.
 
-        White space at both ends is removed.
+        White space at both ends is removed. It may be empty.
         """
         text = self._kept.decode("utf-8", "replace").replace("\r\n", "\n")
         text = re.sub(rf"(?m)^{MARK}{self.word} .*\n?", "", text)

@@ -65,7 +65,11 @@ class LeftOut:
     """The reason; `${1}` is the first group of what was found, in the file if `holds` is there."""
 
     def reason(self, file: Path, text: str) -> str:
-        """Return the reason why a build leaves out a file with this text; empty: it does not, by this rule."""
+        """Return the reason why a build leaves out a file with this text; empty: it does not, by this rule.
+
+        The rule has a pattern of the file's name, one of its text, or both, which must all be found. What the last one's group matches is
+        put into the sentence.
+        """
         tried = [(self.file, file.name), (self.holds, text)]
         found = [pattern.search(where) for pattern, where in tried if pattern is not None]
         if not found or None in found:
@@ -355,9 +359,9 @@ def select_tests(
 ) -> list[BuiltTests]:
     """Return the programs with the tests that a name means, each with only these tests; empty: none.
 
-    Those are looked at that are made from the file, or from one in the folder; all, where none is known to be. A test
-    is meant whose name has the parts in it, one after the other; without parts, every test is. Of several those are taken
-    that are in what is called like the file.
+    A test is meant whose name has the `parts` in it, one after the other; without parts, every test is. Programs count that are made from
+    `file`, or from a file in that folder. If none is known to be, all programs count, and of their tests those with the name of `file`
+    (without suffix) as a part, unless there are none.
     """
     names = naming.of(parts).split(naming.join) if parts else []
     made = [each for each in found if file in _sources(each)]

@@ -117,9 +117,10 @@ def _as_bytes(text: str) -> str:
 
 
 def _tell_of_a_killed_one(reached: Reached | None) -> None:
-    """Print once to stderr that the server of earlier commands was killed, if so.
+    """Write once to stderr that the detached server of earlier commands was killed, if so.
 
-    `reached` is the server that was found, None without one: only projects below its folder count.
+    The file that shows this is removed. `reached` is the server that was found, None without one: only this folder and those above it
+    count, up to the folder of that server.
     """
     from dapeer.mcp.rendezvous import lifetime
 

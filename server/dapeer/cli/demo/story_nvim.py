@@ -67,7 +67,7 @@ class Hands(Protocol):
         ...
 
     async def wait_for_notification(self, kind: str) -> list[Value]:
-        """Wait until Neovim tells something of a kind; return the rest of it."""
+        """Wait until Neovim sends a notification of a kind, and return its other arguments."""
         ...
 
 

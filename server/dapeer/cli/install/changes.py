@@ -50,7 +50,10 @@ class FileChange:
         return self.before != self.after
 
     def shown(self) -> str:
-        """Return the change as a unified diff; a whole Markdown file of ours only as its name and length."""
+        """Return the change as a unified diff.
+
+        A Markdown file that is added or removed as a whole is shown only by its path and number of lines.
+        """
         if self.path.suffix == ".md" and None in (self.before, self.after):
             lines = len((self.after or self.before or "").splitlines())
             return f"{'removed' if self.after is None else 'new'}: {self.path} ({lines} lines)"

@@ -144,9 +144,10 @@ def _by_file(data: Json) -> list[Json]:
 
 
 def _diagnostic(one: Mapping[str, Any]) -> Json:
-    """Return a diagnostic of Neovim's tool, with 1-based positions, in VS Code's form.
+    """Return a diagnostic of Neovim's tool in VS Code's form.
 
-    An end left out is one character on.
+    Positions are 1-based in `one`, and 0-based in the result. Where `one` has no end, the range has one character. The keys are `message`,
+    `severity`, `range`, `source`, and `code` if there is one.
     """
     line, column = int(one["line"]) - 1, int(one.get("column") or 1) - 1
     end = {

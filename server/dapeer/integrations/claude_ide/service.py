@@ -70,8 +70,8 @@ def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
 def announcing(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
     """Keep a lock file in each folder of `where` while the body runs, readable by this user alone.
 
-    The `with` gives a function that writes the files anew, after the lock's folders have changed. The folders are created
-    if necessary, and files of ended processes of ours removed.
+    Afterwards the files are removed. A function is yielded that writes them anew, after the lock's folders have changed. The folders are
+    created if necessary, and lock files of dapeer's processes that have ended are removed.
 
     Raises:
         OSError: A file cannot be written.

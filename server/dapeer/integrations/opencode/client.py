@@ -126,7 +126,8 @@ class OpenCode:
     ) -> Any:
         """Send a POST request with a JSON body, and return the JSON of the response; None: it is empty.
 
-        The body is `{}` if `body` is None. `directory` is as in `get`; `seconds` is the timeout, None: there is none.
+        The body is `{}` if `body` is None. `directory` is the one that OpenCode is to work in; None: its own. `seconds` is the timeout,
+        None: there is none.
 
         Raises:
             OpenCodeError: There is no answer, or it is a refusal.
@@ -134,7 +135,9 @@ class OpenCode:
         return await self._ask("POST", path, {} if body is None else body, directory, {}, seconds)
 
     async def delete(self, path: str, directory: Path | None = None) -> Any:
-        """Send a DELETE request, and return the JSON of the response; `directory` is as in `get`.
+        """Send a DELETE request, and return the JSON of the response; None: it is empty.
+
+        `directory` is the one that OpenCode is to work in; None: its own.
 
         Raises:
             OpenCodeError: There is no answer, or it is a refusal.

@@ -144,7 +144,7 @@ class Conversation:
     def _gives_data(self, capabilities: object) -> bool:
         """Whether a client with these capabilities gets the data of results.
 
-        Then its list of tools has output schemas.
+        Its list of tools has output schemas then.
         """
         if self._data or not _is_object(capabilities):
             return self._data

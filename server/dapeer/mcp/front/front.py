@@ -76,9 +76,9 @@ class Front:
         return Handover(self._answered, self._rest, left=self._left)
 
     def _run(self) -> None:
-        """Answer until the end, then close the writing end of `news`.
+        """Answer the client as far as the front can, then close the writing end of the pipe `news`.
 
-        A client that does not read its answers counts as gone.
+        That end is how the main thread sees that this thread has ended. A client that does not read its answers counts as gone.
         """
         try:
             self._answer_all()

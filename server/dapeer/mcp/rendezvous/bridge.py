@@ -253,8 +253,8 @@ def _opened(
 ) -> Server | None:
     """Return `server` once it knows the client, or the next server if it ends before that.
 
-    The client gets notifications that everything may have changed. `what` is a name of the server for the client, as the beginning of a
-    sentence.
+    None: there is no next server, or the client has left. The client gets notifications that everything may have changed. `what` is a name
+    of the server for the client, as the beginning of a sentence.
     """
     try:
         server.open(standing)

@@ -240,9 +240,10 @@ def _notification(what: str, **params: object) -> bytes:
 
 
 def _lost(request: Json) -> Json:
-    """Return the result or error that answers a request whose server has ended, as a JSON object.
+    """Return the `result` or `error` that answers a request whose server has ended, as a JSON object.
 
-    A diff that waits for a person's decision counts as rejected.
+    A diff that waits for a person's decision, which is a call of a tool for that, counts as rejected; any other request gets the error
+    that the server has ended.
     """
     name = _part(request, "params").get("name")
     if not (isinstance(name, str) and name.startswith(OPEN_DIFF)):

@@ -119,7 +119,8 @@ class Commands:
     def _due(self, session: DirectSession) -> float:
         """Return when a session has been left alone for too long, by the event loop's clock.
 
-        Infinite: never.
+        Launched programs may live, and attached ones stay stopped, for a fixed time since the last command or change of the program.
+        Infinity: never, as an attached program that is not stopped.
         """
         ids = [each.id for each in session.program.sessions]
         since = max(self._used, *(self._moved.get(each, 0) for each in ids))

@@ -65,7 +65,7 @@ class Integration:
         self._listeners.append(listener)
 
     def _changed(self) -> None:
-        """Tell all listeners that the integration offers something else."""
+        """Call all listeners, because the integration offers something else."""
         for listener in self._listeners:
             listener()
 

@@ -85,7 +85,8 @@ class Live:
     def _drawn(self, programs: list[Session]) -> str:
         """Return what a page shows of some programs, each given by its first session, as a line of JSON.
 
-        Secrets are masked, unless they are to be shown. This runs in a thread.
+        It has `programs`, a list of objects with `name`, `state`, `place`, `awaited` and `points`. Secrets are masked, unless they are to
+        be shown. This runs in a thread.
         """
         data: Json = {
             "programs": [
@@ -118,9 +119,10 @@ def _awaited(session: Session) -> list[str]:
 
 
 def _masked(data: Json) -> Json:
-    """Return a page's data with secrets masked; rows and plots of `data` itself are replaced in place.
+    """Return a page's data with secrets masked.
 
-    A value is taken for a secret by its text, or by the name of its column. Plots of secret numbers are left out.
+    The rows and plots in the argument `data` itself are replaced, too. A value counts as a secret by its text, or by the name of its
+    column. Plots of secret numbers are left out.
     """
     redaction = Redaction()
     for program in data["programs"]:

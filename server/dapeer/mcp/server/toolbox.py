@@ -212,7 +212,7 @@ class Progress:
             await self._report()
 
     async def _report(self) -> None:
-        """Send the newest message and number, and set the timer for the next time that the client is told."""
+        """Send the newest message and number, and set the timer for the next report."""
         self._number = self._next()
         self._last = anyio.current_time()
         self._unsent = False
@@ -418,7 +418,8 @@ class Toolbox:
     ) -> t.CallToolResult:
         """Await the work of a call, and return its result.
 
-        An error, or the end of the client, becomes a result that says so.
+        An error, or the end of the client, becomes a failed result that says so; no error is raised. An error that is a bug of dapeer's is
+        logged with its traceback.
         """
         try:
             result = await run_while_connected(context.request, work)

@@ -58,7 +58,8 @@ class Rules:
     def refusal(self, path: str, headers: Headers) -> Refusal | None:
         """Return why a request is rejected, by its Host, Origin and token; None: it is accepted.
 
-        `path` is the request's path: some paths need no token.
+        `path` is the request's path: those of `OPEN_PATHS` need no token. The status is 421 for a wrong Host, 403 for a wrong Origin, and
+        401 for a missing or wrong token.
         """
         given = list(headers)
         hosts, origins = _values(given, b"host"), _values(given, b"origin")
@@ -148,7 +149,10 @@ class Guard:
 
 
 async def send_refusal(send: AsgiSend, refusal: Refusal) -> None:
-    """Send the response to a refused request: its status, and its sentence as JSON."""
+    """Send the response to a refused request: its status, and its sentence as JSON under `error`.
+
+    With status 401 it names the scheme, Bearer.
+    """
     body = json.dumps({"error": refusal.message}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     if refusal.status == 401:

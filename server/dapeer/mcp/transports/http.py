@@ -196,13 +196,13 @@ class HttpConnection(H11Protocol):
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin: the connection counts as a stranger's, and is closed unless a request is authorized in time."""
+        """Count the new connection as a stranger's, which is closed unless a request is authorized in time."""
         super().connection_made(transport)
         self._hang_up_in(SECONDS_TO_BE_LET_IN)
         self._strangers.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End: forget the connection and its deadline."""
+        """Forget the connection and its deadline, as it has ended."""
         super().connection_lost(exc)
         self._strangers.remove(self)
         self._cancel_deadline()

@@ -40,7 +40,10 @@ class PersonsPage:
         self._tasks.start_soon(self._send_address, peer)
 
     async def _serve(self) -> None:
-        """Serve the page at a free local port until cancelled; log an error if there is none."""
+        """Serve the page at a free local port until cancelled; log an error if there is none.
+
+        Once the port is known, `_url` is set, and then `_served`.
+        """
         from dapeer.mcp.transports import http  # noqa: PLC0415 - few need it
         from dapeer.mcp.transports.guard import rules_for  # noqa: PLC0415
 

@@ -397,9 +397,10 @@ class NvimTransport:
         await self._feed.aclose()
 
     def _take(self, frame: FeedFrame) -> Message | None:
-        """Return the message of a frame as dapeer's session shall see it; None: there is none to see.
+        """Return the message of a frame as dapeer's session is to see it; None: the session is not to see it.
 
-        A request of dapeer's that could not be sent becomes a failed response.
+        A request that the person has sent is seen, dapeer's own is not. A request of dapeer's that could not be sent becomes a failed
+        response. Requests of the adapter are not seen, as nvim-dap answers them.
         """
         match frame:
             case FeedFrame("o", number, Request() as request):

@@ -73,7 +73,7 @@ class GroupCall:
         )
 
     def _can(self, session: Session) -> bool:
-        """Whether a session is in the state that the tool needs: stopped, running, or not ended."""
+        """Whether a session is in the state that `self.asks` names: `stopped`, `running`, or else not ended."""
         mirror = session.mirror
         match self.asks:
             case "stopped":

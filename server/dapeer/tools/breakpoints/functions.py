@@ -116,7 +116,8 @@ async def add_point(call: Call, requested: RequestedFunction) -> Reply:
 async def remove_point(call: Call, name: str) -> Reply:
     """End collecting and stopping at functions in all programs; return whether there was any, as a reply.
 
-    `name` is the function, or the title of the point that collects; only points of the calling client are removed.
+    `name` is the function, or the title of the point that collects. Of points that collect only those of the calling client are removed;
+    stopping there ends for all clients. The data is `removed`: whether anything was. Notes name programs that could not be told.
     """
     at_functions, stops = call.debugger.breakpoints.collecting, call.debugger.breakpoints.functions
     gone = [

@@ -139,7 +139,7 @@ class StartedProgram:
         return session
 
     async def _started(self) -> Session:
-        """Start the program, and make its session the client's default one.
+        """Start the program, make its session the client's default one, and return it.
 
         It is noted which breakpoints the program is expected to get. The first time the breakpoints are also sent to other programs.
         """

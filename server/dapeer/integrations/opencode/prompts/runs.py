@@ -284,6 +284,9 @@ class PromptRun:
         """Wait until `event` is set, or the run has ended; return its outcome if it has ended, else None.
 
         `watching` and `beginning` are the tasks that `_started` yields.
+
+        Raises:
+            OpenCodeError: The request that starts the run was rejected, or OpenCode is gone.
         """
         await first_of(event.wait, watching.ended, beginning.ended)
         if beginning.done and not self._there.is_set():
@@ -325,7 +328,7 @@ class PromptRun:
         return None
 
     def _is_news(self, event: Json) -> bool:
-        """Note what an event says; return whether the state is to be requested because of it."""
+        """Note what an event says; return whether the state of the session is to be requested because of it."""
         kind, properties = event["type"], event["properties"]
         if kind == CONNECTED:
             self._among_others = True

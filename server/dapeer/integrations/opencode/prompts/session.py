@@ -33,7 +33,8 @@ class OpenCodeSession:
     async def asks(self, answered: str = "") -> list[Json]:
         """Request the permissions and questions for which the session, or a subagent's session of it, waits.
 
-        Each is as OpenCode sends it, with its `kind`. `answered` is the id of one that was answered this moment, and is left out.
+        Each is as OpenCode sends it, with its `kind` (`permission` or `question`). `answered` is the id of one that was answered this
+        moment, and is left out; empty: none was.
         """
         found = [
             {"kind": kind, **ask}

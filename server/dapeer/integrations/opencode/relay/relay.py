@@ -161,9 +161,9 @@ class Relay:
         return given
 
     async def _unknown(self, tool: str, offered: Iterable[str]) -> ArgumentError:
-        """Return the error for a tool that is not offered.
+        """Return the error for a tool that is not offered: OpenCode's rules deny it, or there is no such tool.
 
-        The rules deny it, or there is none; then similar ones are named.
+        In the second case the error names similar ones among `offered`. The tools are requested from OpenCode.
         """
         known = await self._catalogue.tools(self._directory, RELAY, NAME)
         if tool in [one["id"] for one in known]:

@@ -149,7 +149,7 @@ async def _all(catalogue: Catalogue, where: Path) -> list[Json]:
 def _named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
     """Return the tool of this name as a list, else those whose names contain it; for None all.
 
-    Those that begin with it come first.
+    Those that begin with the name come first. `found` are the tools' data; empty: none contains it.
     """
     if name is None:
         return found
