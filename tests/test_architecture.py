@@ -101,7 +101,7 @@ INSIDES = {
         ("fetched",),
         ("notes", "printed", "threads"),
         ("failures", "modules", "stops"),
-        ("bounded", "breakpoint_status", "frames", "output", "places", "post_mortem"),
+        ("bounded", "breakpoint_status", "frames", "output", "places", "post_mortem", "states"),
     ),
     "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
     "peers": (

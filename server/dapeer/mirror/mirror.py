@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dapeer.base.errors import NotStopped
 from dapeer.collecting.rows.collected import REMOVED, ROW, Collected, Gathered
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -32,6 +30,7 @@ from dapeer.mirror.failures import Failure, Failures
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import Printed
+from dapeer.mirror.states import Cause, Phase, State
 from dapeer.mirror.stops.stops import Findings, History, Stop
 from dapeer.mirror.threads import Suspended, Threads
 
@@ -260,17 +259,8 @@ UNKNOWN = -1
 """A placeholder for the stopped thread until the threads are listed."""
 
 
-class Phase(enum.Enum):
-    """How far a session has come."""
-
-    STARTING = "starting"
-    RUNNING = "running"
-    STOPPED = "stopped"
-    ENDED = "ended"
-
-
 class Mirror(Notes):
-    """The state of one debug session. Only `apply` changes it, and the methods of `Notes`.
+    """The state of one debug session. Only `apply` changes it, `mark_closed`, and the methods of `Notes`.
 
     It sees every message of the session in order, both directions, and asks for nothing: no I/O, no
     clock. Readers may hold on to what it returns until the next `apply`, and change nothing of it.
@@ -304,10 +294,8 @@ class Mirror(Notes):
         self.process: Body = {}
         """Body of the `process` event."""
         self.exit_code: int | None = None
-        self.pausing = False
-        """A `pause` was asked for, and no stop has come since."""
-        self._started = False
-        self._ended = False
+        self._beneath = State.STARTING
+        """The state beneath the stops of its threads."""
         self._epochs_of_requests: dict[int, int] = {}
         """By seq of a request without an answer yet: the epoch in which it was sent."""
         self._fetched = Fetched(self._suspended, self.frames, self.placed)
@@ -347,22 +335,28 @@ class Mirror(Notes):
         }
 
     @property
+    def state(self) -> State:
+        """The session's state, by the rules of `mirror/states`."""
+        return self._beneath.above(stopped=self.stop is not None)
+
+    @property
     def phase(self) -> Phase:
-        """Whether the session is starting, running, stopped or ended.
+        """What clients read of the state: whether the session is starting, running, stopped or has ended.
 
         STOPPED means that at least one thread is stopped; STARTING ends with the `launch` or `attach` response, a `process`
         event or the first stop.
         """
-        if self._ended:
-            return Phase.ENDED
-        if self.stop:
-            return Phase.STOPPED
-        return Phase.RUNNING if self._started else Phase.STARTING
+        return self.state.phase
 
     @property
     def has_started(self) -> bool:
         """Whether the debuggee has begun to run, is stopped, or has ended: any phase but STARTING."""
-        return self.phase is not Phase.STARTING
+        return self.state.has_started
+
+    @property
+    def pausing(self) -> bool:
+        """Whether a `pause` was asked for, and no stop has come since."""
+        return self._beneath.is_pausing
 
     @property
     def epoch(self) -> int:
@@ -398,7 +392,16 @@ class Mirror(Notes):
     @property
     def ended(self) -> bool:
         """Whether the debuggee has ended, or dapeer has detached from it."""
-        return self._ended
+        return self._beneath.has_ended
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection has ended: no more output, no more responses."""
+        return self._beneath is State.CLOSED
+
+    def has_moved_on(self, epoch: int) -> bool:
+        """Return whether a stop has come after the one with number `epoch`, or the debuggee has ended."""
+        return self.epoch > epoch or self.ended
 
     @property
     def overflow_note(self) -> str | None:
@@ -415,11 +418,7 @@ class Mirror(Notes):
 
     def require_live(self) -> None:
         """Raise `NotStopped` if the debuggee has ended, or dapeer has detached from it; else do nothing."""
-        if self._ended:
-            raise NotStopped(
-                "The program has ended.",
-                "dap_program_output and dap_history show what happened; dap_run starts it again.",
-            )
+        self._beneath.require_live()
 
     def require_stop(self, thread_id: int | None = None) -> Stop:
         """Return the current stop of the program, or, with `thread_id`, the one that holds this thread.
@@ -428,20 +427,9 @@ class Mirror(Notes):
             NotStopped: The thread or program runs, a pause is pending, or it has ended; the message says which.
         """
         stop = self.stop if thread_id is None else self.stop_of(thread_id)
-        if stop is not None:
-            return stop
-        self.require_live()
-        if self.stop:
-            raise NotStopped(f"Thread {thread_id} is running.", "dap_threads lists the others.")
-        if self.pausing:
-            raise NotStopped(
-                "The program is not stopped yet: a pause is pending.",
-                "dap_threads shows where it is blocked; dap_wait_until_paused waits for the stop.",
-            )
-        raise NotStopped(
-            "The program is running.",
-            "Wait with dap_wait_until_paused, or stop it with dap_pause.",
-        )
+        if stop is None:
+            raise self.state.stop_error(thread_id)
+        return stop
 
     def apply(self, message: Message, at: float = 0.0) -> None:
         """Change the state by the next message of the session, in either direction.
@@ -458,9 +446,10 @@ class Mirror(Notes):
             case Request(seq=seq, command=command, arguments=arguments):
                 self._epochs_of_requests[seq] = self.epoch
                 self.placed.take_request(command, arguments)
-                if command in RESUMES or command == "pause":
-                    self.pausing = command == "pause" and not self.stop
+                if command == "pause":
+                    self._move(Cause.PAUSE_DROPPED if self.stop else Cause.PAUSE_SENT)
                 if command in RESUMES:
+                    self._move(Cause.PAUSE_DROPPED)
                     self._suspended.apply_resume_request(seq, command, arguments.get("threadId"))
             case Response():
                 self._response(message)
@@ -474,6 +463,14 @@ class Mirror(Notes):
     def name_file(self, path: str, note: str) -> None:
         """Keep `note`, a clause on the name by which the program itself knows the source file at `path`."""
         self.placed.name_file(path, note)
+
+    def mark_closed(self) -> None:
+        """Record that the connection has ended, which no message reports."""
+        self._move(Cause.CLOSED)
+
+    def _move(self, cause: Cause) -> None:
+        """Move the session, beneath its stops, by the table of `mirror/states`."""
+        self._beneath = self._beneath.after(cause)
 
     # -- events
 
@@ -492,8 +489,7 @@ class Mirror(Notes):
 
     def _stopped(self, body: Body) -> None:
         """Apply a `stopped` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
-        self._started = True
-        self.pausing = False
+        self._move(Cause.STOPPED)
         self._suspended.begin_stop(body, self._stopped_thread(body), self.output.shown)
         self.placed.record_hits(body.get("hitBreakpointIds") or ())
 
@@ -521,7 +517,7 @@ class Mirror(Notes):
 
     def _process(self, body: Body) -> None:
         self.process = body
-        self._started = True
+        self._move(Cause.BEGUN)
 
     def _exited(self, body: Body) -> None:
         """Keep the exit code of an `exited` event; None if it has no number."""
@@ -530,8 +526,7 @@ class Mirror(Notes):
 
     def _terminated(self, _: Body) -> None:
         """Apply a `terminated` event: the session has ended, and no thread is stopped any more."""
-        self._ended = True
-        self.pausing = False
+        self._move(Cause.TERMINATED)
         self._suspended.end_all_stops()
 
     # -- responses
@@ -544,9 +539,10 @@ class Mirror(Notes):
         """
         late = self._epochs_of_requests.pop(response.request_seq, self.epoch) != self.epoch
         known = self._on_response.get(response.command)
-        self.pausing &= response.success or response.command != "pause"
+        if response.command == "pause" and not response.success:
+            self._move(Cause.PAUSE_DROPPED)
         if response.command in RESUMES:
-            self._suspended.apply_resume_response(response, ended=self._ended)
+            self._suspended.apply_resume_response(response, ended=self.ended)
         elif not response.success:
             self.placed.record_refusal(response.command, response.arguments, response.failure())
         # A late answer about an earlier stop must not count for this one: its ids may have another meaning
@@ -555,7 +551,7 @@ class Mirror(Notes):
             known(response.arguments, response.body)
 
     def _launched(self, _arguments: Body, _body: Body) -> None:
-        self._started = True
+        self._move(Cause.BEGUN)
 
     def _initialize(self, _arguments: Body, body: Body) -> None:
         self.capabilities.take(body)

@@ -310,9 +310,7 @@ class Peer:
         if filters is None:
             return
         own = self.sessions.by_number.values()
-        others = [
-            s for s in self._debugger.sessions.values() if s not in own and not s.mirror.ended
-        ]
+        others = [s for s in self._debugger.sessions.live if s not in own]
 
         async def send(session: Session) -> None:
             await session.stops_at.set_exceptions(session.stops_at.filters_at_start(filters) or ())

@@ -113,6 +113,6 @@ async def _step_out(session: Session, thread: int) -> bool:
     mirror = session.mirror
     epoch = mirror.epoch
     await session.resume("stepOut", {"threadId": thread})
-    await session.wait_for(lambda: mirror.epoch > epoch or mirror.ended, None)
+    await session.wait_for(lambda: mirror.has_moved_on(epoch), None)
     stop = mirror.stop
     return stop is not None and stop.thread_id == thread and stop.reason == "step"

@@ -80,7 +80,7 @@ async def dap_continue(
 def _running(call: Call, session_id: int | None) -> Session | None:
     """Return the session that is meant if its program runs; None: it is stopped or has ended."""
     session = call.session(session_id)
-    return None if session.mirror.stop is not None or session.mirror.ended else session
+    return session if session.mirror.state.is_running else None
 
 
 @tool("Step over", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, is_lean=True)
@@ -201,7 +201,7 @@ def _unbegun(session: Session, calling: CallingFrame) -> list[str]:
 
     Empty if the program has stopped or ended.
     """
-    if session.mirror.stop is not None or session.mirror.ended:
+    if not session.mirror.state.is_running:
         return []
     name = calling.frame["name"]
     return [

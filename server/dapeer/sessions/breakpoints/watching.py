@@ -76,7 +76,7 @@ class Watching:
         watch, mirror = self.current, self._mirror
         if watch is None:
             return
-        await self._wait(lambda: mirror.epoch > watch.epoch or mirror.ended, None)
+        await self._wait(lambda: mirror.has_moved_on(watch.epoch), None)
         if not mirror.ended:
             with contextlib.suppress(DapeerError):
                 await self._lines.unwatch(watch.point.number)

@@ -151,7 +151,7 @@ class ForwardedSession(Session):
 
     async def follow(self) -> None:
         """Wait for the end of the debuggee, the last output, and nvim-dap's closing; then close dapeer's side."""
-        await self.wait_for(lambda: self.mirror.ended or self.over, None)
+        await self.wait_for(lambda: self.mirror.ended, None)
         await self.program.arriving.idle()
         await self.wait_for(lambda: self.over, SECONDS_TO_CLOSE)
         await self.hang_up()

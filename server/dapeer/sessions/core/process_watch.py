@@ -161,7 +161,7 @@ class ProcessWatch:
                 else SECONDS_WITHOUT_OUTPUT
             )
         # If the adapter has ended first, its end is the reason.
-        if not await session.wait_for(lambda: session.mirror.ended or session.over, patience):
+        if not await session.wait_for(lambda: session.mirror.ended, patience):
             self._lose()
         elif killer is not None:
             session.ending.explain(self._why())

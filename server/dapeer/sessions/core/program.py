@@ -52,8 +52,12 @@ class Process(Protocol):
 
     id: int
     mirror: Mirror
-    over: bool
     delegates: bool
+
+    @property
+    def over(self) -> bool:
+        """Whether its connection has ended: no more output, no more responses."""
+        ...
 
     @property
     def parent(self) -> Process | None:

@@ -55,8 +55,6 @@ class Session(SessionControl):
     """Tells the user's stack frames from those of runtimes and libraries."""
     feed: str | None = None
     """The feed of a session of nvim-dap: tap or listeners. None: a direct session."""
-    over: bool = False
-    """The connection has ended: no more output, no more responses."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
     detached: Detached | None = None
@@ -135,6 +133,11 @@ class Session(SessionControl):
         return True
 
     @property
+    def over(self) -> bool:
+        """Whether the connection has ended: no more output, no more responses."""
+        return self.mirror.closed
+
+    @property
     def cause(self) -> str | None:
         """Why the session ended, as a clause; None: the program has ended by itself, or the session has not."""
         return self.ending.cause
@@ -161,13 +164,14 @@ class Session(SessionControl):
         return None
 
     def finish(self) -> None:
-        """Set `over`, record the program's end if no message has, and wake those who wait.
+        """Close the session (`over`), record the program's end if no message has, and wake those who wait.
 
         A second call does nothing.
         """
         if not self.over:
-            self.over = True
-            if not self.mirror.ended:
+            unreported = not self.mirror.ended
+            self.mirror.mark_closed()
+            if unreported:
                 self.record_end(self.channel.breach or self.why_over())
             self.program.waiters.wake()
 

@@ -90,7 +90,7 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
     mirror, inspect = session.mirror, session.inspect
     with inspect.quiet():
         seconds = session.plan.definition.timeouts.control
-        await session.wait_for(lambda: mirror.stop is not None or mirror.ended, seconds)
+        await session.wait_for(lambda: not mirror.state.is_running, seconds)
         with contextlib.suppress(DapeerError):
             await session.lines.collect_at([*breakpoints.collecting.values()])
     stop = mirror.stop

@@ -592,7 +592,7 @@ class Debugger:
         """
         functions = [*self.breakpoints.collecting.values()]
         known = started.program.sessions if started else ()
-        others = [s for s in self.sessions.values() if s not in known and not s.mirror.ended]
+        others = [s for s in self.sessions.live if s not in known]
         what = "what is collected at functions"
         return self.broadcast(what, others, lambda each: each.lines.collect_at(functions))
 
@@ -619,7 +619,7 @@ class Debugger:
     async def _restore(self, session: Session, path: str, epoch: int) -> None:
         """Wait for a stop after `epoch`, then send a file's wanted breakpoints again; errors raise nothing."""
         mirror = session.mirror
-        await session.wait_for(lambda: mirror.epoch > epoch or mirror.ended, None)
+        await session.wait_for(lambda: mirror.has_moved_on(epoch), None)
         with contextlib.suppress(DapeerError):
             if not mirror.ended:
                 await session.set_breakpoints(path, self.breakpoints.of(path))

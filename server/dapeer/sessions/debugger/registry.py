@@ -206,6 +206,11 @@ class Sessions(Mapping[int, Session]):
         return self._held
 
     @property
+    def live(self) -> list[Session]:
+        """The sessions whose programs have not ended, the oldest first."""
+        return [each for each in self._known.values() if not each.mirror.ended]
+
+    @property
     def programs(self) -> list[Session]:
         """The first session of each program of which any process lives, the oldest first."""
         first = dict.fromkeys(each.program.first for each in self._held.values())

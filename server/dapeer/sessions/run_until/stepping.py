@@ -135,7 +135,7 @@ class Driving:
             epoch = mirror.epoch
             await self.go(stop)
             limit = None if not self.bounded else SECONDS_WITHOUT_STOP
-            await session.wait_for(lambda at=epoch: mirror.epoch > at or mirror.ended, limit)
+            await session.wait_for(lambda at=epoch: mirror.has_moved_on(at), limit)
             last, stop = stop, mirror.stop
             if stop is None or stop is last:
                 return

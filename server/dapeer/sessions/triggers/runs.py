@@ -431,8 +431,7 @@ class TriggerRun:
             if each.state != "done":
                 was_sent = each.state == "sent"
                 what = "was cut off" if was_sent else "was not sent"
-                lives = self.program.alive and self.program.runs
-                why = "the one before has failed" if lives else "the program has ended"
+                why = "the one before has failed" if self.program.runs else "the program has ended"
                 self._done(each, f"{each.trigger.title} {what}: {why}")
         self.ended_at = anyio.current_time()
         self.program.waiters.wake()
@@ -440,7 +439,7 @@ class TriggerRun:
     async def _ended(self) -> None:
         """Wait for the program's end, and a moment more if a trigger's answer is still expected."""
         program = self.program
-        await program.waiters.wait_for(lambda: not (program.alive and program.runs), None)
+        await program.waiters.wait_for(lambda: not program.runs, None)
         if any(each.state == "sent" for each in self.doings):
             await anyio.sleep(SECONDS_AT_END)
 

@@ -109,8 +109,7 @@ def check_and_claim_functions(
     Raises:
         ArgumentError: An expression or a condition does not parse; no breakpoint has been set.
     """
-    live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
-    traced = all(each.lines.tracers for each in live)
+    traced = all(each.lines.tracers for each in call.debugger.sessions.live)
     for each in requested:
         # Only Python's programs tell calls.
         named = is_python(call.debugger, program) if program else traced and ":" not in each["name"]

@@ -79,7 +79,7 @@ class GroupCall:
             case "stopped":
                 return mirror.stop is not None
             case "running":
-                return mirror.stop is None and not mirror.ended
+                return mirror.state.is_running
             case _:
                 return not mirror.ended
 
@@ -130,7 +130,7 @@ def _states(sessions: Mapping[str, Session], order: Sequence[str]) -> str:
     """
     by_state: dict[str, list[str]] = {}
     for label, session in sessions.items():
-        state = "ended" if session.mirror.ended else "stopped" if session.mirror.stop else "running"
+        state = "running" if session.mirror.state.is_running else session.mirror.phase.value
         by_state.setdefault(state, []).append(label)
     return "; ".join(f"{ranges(labels, order)} {state}" for state, labels in by_state.items())
 

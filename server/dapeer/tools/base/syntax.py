@@ -64,7 +64,7 @@ def check_breakpoint(
         for expression in _BRACES.findall(message):
             _check_finished(expression, "`log_message`: ")
     fit = {each.id: each for each in debugger.definitions.values() if each.accepts(path)}
-    live = {each.adapter for each in debugger.sessions.values() if not each.mirror.ended}
+    live = {each.adapter for each in debugger.sessions.live}
     chosen = [fit[name] for name in fit if name in ({adapter} if adapter else live)]
     check_hits(requested.get("hitCondition"), chosen or [*fit.values()])
 

@@ -147,7 +147,7 @@ def rows_of(
     limits the rows to breakpoints that are equal to one of these and still in the set; None: all.
     """
     debugger = call.debugger
-    living = [s for s in debugger.sessions.values() if not s.mirror.ended]
+    living = debugger.sessions.live
     # A session that leaves its program to a child never stops, and knows no line.
     stopping = [each for each in living if each in each.program.debugged]
     only = None if chosen is None else {each["line"]: each for each in chosen}
@@ -399,7 +399,7 @@ async def dap_set_exception_breakpoints(
 ) -> Reply:
     """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none."""
     debugger = call.debugger
-    live = [session for session in debugger.sessions.values() if not session.mirror.ended]
+    live = debugger.sessions.live
     chosen = [call.session(session_id)] if session_id is not None else live
     unable = _check_filters(chosen, filters)
 

@@ -141,16 +141,18 @@ def _conditions(
 
 def rows_of(debugger: Debugger) -> list[MemoryRow]:
     """Return the breakpoints of all living sessions on data and instructions."""
-    alive = [session for session in debugger.sessions.values() if not session.mirror.ended]
-    return [row for each in alive for row in (*data_rows(each), *instruction_rows(each))]
+    return [
+        row
+        for each in debugger.sessions.live
+        for row in (*data_rows(each), *instruction_rows(each))
+    ]
 
 
 def recording_lines(debugger: Debugger) -> list[str]:
     """Return a line for each watch by which `dap_run_until` has living programs record values each time."""
-    alive = [session for session in debugger.sessions.values() if not session.mirror.ended]
     return [
         f"every {watch.point.watch} recorded, in session {session.id}"
-        for session in alive
+        for session in debugger.sessions.live
         for watch in session.watching.recorded
     ]
 

@@ -54,7 +54,7 @@ async def _stop_at(call: Call, names: list[str]) -> Reply:
     for name in names:
         debugger.expect_now(name, 0)
     untaken = await debugger.push_functions().wait_for_failures()
-    live = [s for s in debugger.sessions.values() if not s.mirror.ended]
+    live = debugger.sessions.live
     made = {name: made for s in live for name, made in s.mirror.placed.functions}
     lines = [
         f"{name}: {_state(made.get(function_breakpoint(each)['name']))}"
@@ -154,7 +154,7 @@ def lines_of_points(call: Call) -> list[str]:
 
 def _states(call: Call, title: str, requested: RequestedFunction) -> list[str]:
     """Return the lines of one point that collects at functions: one for each different state."""
-    live = [each for each in call.debugger.sessions.values() if not each.mirror.ended]
+    live = call.debugger.sessions.live
     return list(dict.fromkeys(_state_lines(title, requested, live)))
 
 

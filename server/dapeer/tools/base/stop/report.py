@@ -19,8 +19,8 @@ from dapeer.base.text.fitting import fitted
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.collecting.text.summary import CollectedNews, news
 from dapeer.dap.requests import CONTROL
-from dapeer.mirror.mirror import Phase
 from dapeer.mirror.places import Seen, ThreadLocation
+from dapeer.mirror.states import Phase
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core import views
 from dapeer.sessions.core.process_watch import unreported_kills

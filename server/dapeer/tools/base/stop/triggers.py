@@ -141,7 +141,7 @@ async def stop_elsewhere(
         )
 
     await until(lambda: run.ended_at is not None or stops(), left.remaining_ms / 1000)
-    if not (program.alive and program.runs):
+    if not program.runs:
         # What was sent to it has failed, or fails at once.
         await program.waiters.wait_for(lambda: run.ended_at is not None, SECONDS_AT_END)
     rest = left.remaining_ms / 1000
