@@ -121,7 +121,10 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
-    """Return the options of a server, from the parsed arguments; `nvim` is the Neovim to attach to."""
+    """Return the options of a server, from the parsed arguments.
+
+    `nvim` is the Neovim to attach to: an address, `auto` for those of the project, or `none`.
+    """
     from dapeer.mcp.serving import ServerOptions
 
     return ServerOptions(

@@ -596,7 +596,8 @@ def neovim_finding(path: str | None) -> Finding:
 def ptrace_finding(scope: int) -> Finding:
     """Return the finding on what Linux lets a debugger attach to, by its `ptrace_scope`.
 
-    The meaning of the numbers: Documentation/admin-guide/LSM/Yama.rst of the kernel.
+    With 0 it is `ok`; with any other number a note on what attaching needs, or that it is off until the next boot (3). The meaning of the
+    numbers: Documentation/admin-guide/LSM/Yama.rst of the kernel.
     """
     what = f"ptrace scope {scope}"
     if scope == 0:

@@ -43,7 +43,10 @@ def report_patches() -> int:
 
 
 def _all() -> Iterator[tuple[str, list[Patch], str]]:
-    """Yield for each changed software its title, the rows of its changes, and why there are none."""
+    """Yield (title, rows of its changes, reason) for each software that dapeer changes.
+
+    The reason is why there are no rows, for the case that there are none. Programs are run to ask for them.
+    """
     for definition in load_all(shipped(), user_folder()).values():
         if definition.detect.patches:
             detection = detect(definition)

@@ -72,7 +72,11 @@ def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
 
 
 def _is_usual() -> bool:
-    """Return whether a server would start here with only its own tools and adapters, and without an error."""
+    """Return whether a server that starts here needs nothing but dapeer's own tools and adapters.
+
+    That is so if stdin and stdout can be waited for, the current folder exists, no variable of the environment names a Neovim or switches
+    an integration on, and the user has no folder of adapters.
+    """
     from dapeer.base.system.folder_names import configuration
     from dapeer.integrations.variables import OF_SERVERS
     from dapeer.mcp.front.streams import can_serve

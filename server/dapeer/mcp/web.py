@@ -139,8 +139,9 @@ def _url(host: str, port: int) -> str:
 def _token(address: ServerAddress, port: int, given: str | None) -> Generator[str | None]:
     """Yield the token that clients must send; None: they need none.
 
-    It is that of the token file, that of the environment, or a new one. A new one is in a file that is removed afterwards; stderr says
-    where. `given` is the environment's. `port` is where the server listens, and names the file of a new token.
+    It is that of `address.token_file`, in which a new one is put if the file does not exist; else `given`, that of the environment; else a
+    new one in a file that is removed afterwards. Where there is a new token, stderr says in which file. `port` is where the server
+    listens, and names the file of the last kind.
 
     Raises:
         ArgumentError: The file is not usable, or no token can be kept.

@@ -72,7 +72,10 @@ class Approvals:
 
     @property
     def handlers(self) -> Mapping[str, Callable[..., None]]:
-        """The handlers of Neovim's notifications about consent."""
+        """The handlers of Neovim's notifications about consent, by kind.
+
+        `consent` is the person's answer to a question; `approve` says which kinds of actions they want to be asked about.
+        """
         return {"consent": self.answered, "approve": self.wants_changed}
 
     def wants_changed(self, wants: object) -> None:
@@ -129,9 +132,9 @@ class Approvals:
         self._neovim.send(COMPANY, self._neovim.channel, list(assistants))
 
     def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
-        """Have Neovim log an action with its outcome, after the current answer is sent.
+        """Have Neovim log an action with its outcome, after the current answer is sent; return at once.
 
-        `ok` is False if it failed.
+        `outcome` is a sentence, which is shortened; `ok` is False if the action failed.
         """
         facts = {
             **action.facts(),

@@ -201,7 +201,11 @@ class LuaTools:
 
     @property
     def handlers(self) -> Mapping[str, Callable[..., None]]:
-        """The handlers of Neovim's notifications about calls."""
+        """The handlers of Neovim's notifications about calls of its tools, by kind.
+
+        The kinds are `tool_started`, `tool_progress`, `tool_if_lost` and `tool_result`; a handler is called with the notification's
+        arguments.
+        """
         return {
             "tool_started": self._started,
             "tool_progress": self._progressed,

@@ -131,9 +131,9 @@ class Peer:
         self._handlers = self._all_handlers()
 
     def _all_handlers(self) -> Mapping[str, Callable[..., None]]:
-        """Return the handlers of Neovim's notifications, by kind.
+        """Return the handlers of this Neovim's notifications, by kind, such as `breakpoints` or `tools`.
 
-        They are called with the notification's arguments.
+        They are those of this object, of its sessions, its tools and its consent; each is called with the notification's arguments.
         """
         handlers: dict[str, Callable[..., None]] = {
             "breakpoints": self._breakpoints,

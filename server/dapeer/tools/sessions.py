@@ -303,6 +303,8 @@ async def _and_detached(reply: Reply, session: Session, *, ending: bool) -> Repl
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
     """Send the adapter `terminateThreads`, and return a reply; the threads may take a while to end.
 
+    `thread_ids` are the adapter's, of threads to end.
+
     Raises:
         ArgumentError: The program has no such thread.
         Unsupported: The adapter cannot end single threads.

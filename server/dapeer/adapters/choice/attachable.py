@@ -182,8 +182,8 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
 def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
     """Return the `url` and the id, `page`, of the one page at a browser's port that fits a URL.
 
-    `*` in the URL is any text; an id of a page fits, too. An empty one fits all. `listed` is the path under which the
-    browser lists its pages by HTTP.
+    `*` in the URL is any text; an id of a page fits, too. An empty one fits all. `listed` is the path under which the browser lists its
+    pages by HTTP. The list is requested from the browser.
 
     Raises:
         ArgumentError: None fits, or several, or nothing lists pages there.

@@ -28,7 +28,9 @@ UnsetType: TypeAlias = Literal[Unset.UNSET]
 
 
 def placeholders(value: object, key: str) -> Iterator[tuple[str, str]]:
-    """Yield each placeholder in a value, with the dotted key at which it is.
+    """Yield (dotted key, name) for each placeholder in a value; the dotted key is where it is.
+
+    `key` is the key of the value itself. Items of a list have the key of the list.
 
     >>> list(placeholders({"connect": {"port": "${port}"}}, "attach"))
     [('attach.connect.port', 'port')]
@@ -102,7 +104,10 @@ def _items(item: object, values: Mapping[str, object]) -> Iterator[object]:
 
 
 def _filled_text(text: str, values: Mapping[str, object]) -> object:
-    """Return a text with its placeholders replaced, or the value of the only one; `UNSET` if one has none."""
+    """Return a text with its placeholders replaced; `UNSET` if one has no value.
+
+    A text that is exactly one placeholder becomes its value, of whatever type. `values` are by name.
+    """
     found = list(_PLACEHOLDER.finditer(text))
     if any(values.get(each[1]) is None for each in found):
         return UNSET

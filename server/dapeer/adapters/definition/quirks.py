@@ -303,7 +303,10 @@ class Quirks:
     """
 
     def refusal(self, request: Request) -> str:
-        """Return why a request must not be sent to this adapter, as a sentence; empty: it may be sent."""
+        """Return why a request must not be sent to this adapter, as a sentence; empty: it may be sent.
+
+        An `evaluate` of an expression that the adapter misreads must not, and no request that the definition calls harmful.
+        """
         expression = str(request.arguments.get("expression") or "")
         if request.command == "evaluate" and is_legible(expression):
             for pattern, why in self.misread.items():

@@ -76,9 +76,10 @@ class LastWords:
         )
 
     def note(self, message: Message) -> None:
-        """Keep what removes the breakpoints that a request sets, and send the process all of that.
+        """Keep what removes the breakpoints that a message sets, and send all of that to the small process.
 
-        A request without breakpoints needs no removal any more. Other messages change nothing.
+        That process sends it to the adapter if dapeer is killed. A request without breakpoints needs no removal any more. Other messages
+        than `setBreakpoints` and `setFunctionBreakpoints` change nothing.
         """
         match message:
             case Request(command="setBreakpoints" | "setFunctionBreakpoints" as command):
@@ -94,7 +95,10 @@ class LastWords:
                 pass
 
     async def aclose(self) -> None:
-        """Have the process end without sending anything, and wait for that, after the session's proper end."""
+        """Have the small process end without sending anything to the adapter, and wait for its end.
+
+        It is called after the session's proper end.
+        """
         self._removals.clear()
         self._write()
         if self._child.stdin is not None:

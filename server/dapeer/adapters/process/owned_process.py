@@ -121,7 +121,10 @@ class Reaper:
             _write(child, line)
 
     def _start(self, number: int) -> None:
-        """Start a child process with the whole list, and watch for its end."""
+        """Start one of the reaper's child processes, send it the whole list, and watch for its end.
+
+        `number` is the place of the process among the twins. It kills and removes what is on the list once dapeer has gone.
+        """
         # In a POSIX session of its own: no signal of a terminal, and no kill of dapeer's group, reaches it.
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_PROGRAM), str(number)],
@@ -393,7 +396,10 @@ class OwnedProcess:
         self._send(signal.SIGKILL)
 
     def _send(self, number: signal.Signals) -> None:
-        """Send a signal to the process group that it leads, or else to the process; an ended one gets none."""
+        """Send a signal to the process group that it leads, or else to the process; an ended one gets none.
+
+        `number` is the signal.
+        """
         with contextlib.suppress(OSError):
             if self._leads and not self.is_number_reused():
                 os.killpg(self.pid, number)

@@ -119,9 +119,9 @@ class ChildProcess:
         self._popen.terminate()
 
     def close_pipes(self) -> None:
-        """Close its input, and stop reading its output; whoever still reads gets `ClosedResourceError`.
+        """Close this process's input, and stop reading its output; who still reads gets `ClosedResourceError`.
 
-        Input that it has not read when this is called a second time is dropped.
+        Input that the process has not read when this is called a second time is dropped. The process is not ended.
         """
         if self.stdin is not None:
             pipe = self.stdin.transport

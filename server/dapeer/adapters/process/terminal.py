@@ -99,10 +99,11 @@ class Terminal:
         *,
         screen: bool = False,
     ) -> int:
-        """Start a program in it, and return its process id.
+        """Start a program in this terminal, and return its process id, which is kept in `pid`.
 
-        Then only the programs in it keep the terminal open. `env` is added to dapeer's environment; None removes a
-        variable. `screen`: the program may draw on it, so TERM names a terminal that can.
+        Then only the programs in it keep the terminal open. `cwd` None is the current folder. `env` is added to dapeer's environment; None
+        removes a variable. `screen`: the program may draw on the terminal, so TERM names one that can. A thread waits for the program, so
+        that it is no zombie.
 
         Raises:
             AdapterFailed: The folder is not there, or the program cannot be started; the terminal is closed then.
@@ -172,9 +173,9 @@ class Terminal:
             raise NotStopped("The program has closed its terminal.", "dap_status shows its state.")
 
     async def _write(self, data: bytes) -> int:
-        """Write what fits, and return how many bytes that was.
+        """Write to the program as much of `data` as fits, and return how many bytes that was.
 
-        A result of 0 means that there was no room; then this has waited until there is some.
+        0: there was no room; then this has waited until there is some.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -206,7 +207,10 @@ class Terminal:
             os.close(self._master)
 
     def _read(self) -> None:
-        """Read what was printed into `tail`; close the terminal if every process has left it."""
+        """Read what the program has written into `tail`; close the terminal if every process has left it.
+
+        It does not wait: nothing happens if there is nothing to read.
+        """
         try:
             data = os.read(self._master, 65536)
         except BlockingIOError:

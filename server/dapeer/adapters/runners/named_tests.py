@@ -179,7 +179,10 @@ class NamedTests:
         return self._left_out(printed) or "its output says so"
 
     def _left_out(self, printed: str) -> str:
-        """Return why the build leaves the file out, if the runner knows none of its tests; empty: it does not."""
+        """Return why the build leaves the file out, if the runner knows none of its tests; empty: it does not.
+
+        `printed` is the runner's output. The tests that count are those written in the file, or the one that is named.
+        """
         written = self.naming.written_in(self.file) if self.naming.left_out else []
         wanted = [each for each in self.parts[:1] if each in written] if self.parts else written
         if not wanted or not all(self.naming.is_unknown([each], printed) for each in wanted):

@@ -21,7 +21,7 @@ NOTHING_RUNS: Final = "Nothing that commands have started runs here.\n"
 def end_all() -> int:
     """End all that commands have started, and their server if nobody else uses it; return 0.
 
-    What has become of each session is printed to stdout.
+    Programs that they have attached to are detached from. What has become of each session is printed to stdout, or that no server runs.
     """
     try:
         server = core.joined(None)

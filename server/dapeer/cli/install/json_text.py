@@ -198,7 +198,7 @@ def _key(text: str, token: re.Match[str]) -> str:
 
 
 def _skipped(text: str, found: Iterator[re.Match[str]]) -> int:
-    """Read the rest of an array from the tokens `found`; return the index of the array's end.
+    """Read the rest of an array from the tokens `found`; return the index of the array's end in `text`.
 
     Raises:
         MalformedText: It is not valid.

@@ -314,7 +314,10 @@ class Service:
                 log.warning("Neovim's lock file still names another directory: %s", error)
 
     async def notify(self, method: str, params: Json) -> None:
-        """Send a notification to every CLI that is connected; a selection is kept for CLIs that connect later."""
+        """Send a notification of MCP, `method` with `params`, to every CLI that is connected.
+
+        A selection (`selection_changed`) is kept for CLIs that connect later.
+        """
         if method == "selection_changed":
             self._selection = params
         for connection, editor in list(self._connected.items()):

@@ -170,8 +170,8 @@ class Server:
 def carry_lines(reached: Reached, wish: ClientWish) -> int:
     """Carry lines between stdio and servers until the client leaves; return the process's exit code.
 
-    `reached` is the first server; when one ends, another is found or started, as `wish` says. The code is `SERVER_LEFT` if there is no
-    server any more.
+    `reached` is the first server; when one ends, another is found or started, as `wish` says. The code is 0 when the client has left, and
+    `SERVER_LEFT`, with a sentence on stderr, if there is no server any more. Signals end the process from then on.
     """
     # The server sees its client disconnect then, and cancels its calls.
     termination.end_at_signals()
@@ -284,9 +284,9 @@ def _unless_it_fails(read: Callable[[bytes], T], line: bytes) -> T | bytes:
 
 
 def _lines(read: Callable[[], bytes], *, partial: bool = False) -> Iterator[bytes]:
-    """Yield each line, with its end, of what `read` gives in pieces.
+    """Yield each line, with its line feed, of what `read` gives in pieces, until it gives no bytes.
 
-    With `partial` an incomplete last line is yielded, too. `read` returns no bytes at the end.
+    With `partial` an incomplete last line is yielded, too, with a line feed added; otherwise it is dropped.
     """
     pieces: list[bytes] = []
     while data := read():

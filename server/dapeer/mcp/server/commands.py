@@ -136,7 +136,10 @@ class Commands:
             BackgroundTask(self._end(session) if session.launched else self._resume(session))
 
     async def _resume(self, session: Session) -> None:
-        """Resume an attached program that is stopped, and keep a sentence on that for the next command."""
+        """Resume an attached program that is stopped, and keep a sentence on that for the next command.
+
+        All of its stopped processes are continued. An error is kept in a sentence, too, and not raised.
+        """
         minutes = SECONDS_AN_ATTACHED_PROGRAM_WAITS / 60
         try:
             for each in session.program.stopped:
@@ -151,7 +154,10 @@ class Commands:
         )
 
     async def _end(self, session: Session) -> None:
-        """End a launched program, and keep a sentence on that for the next command."""
+        """End a launched program, and keep a sentence on that for the next command.
+
+        An error is kept in a sentence, too, and not raised.
+        """
         hours = SECONDS_A_LAUNCHED_PROGRAM_LIVES / 3600
         try:
             await self._debugger.terminate(session)

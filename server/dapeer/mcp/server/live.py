@@ -74,7 +74,10 @@ class Live:
             unsubscribe()
 
     async def _picture(self) -> str:
-        """Read the newest rows of the latest programs, and return what a page shows of them as a line of JSON."""
+        """Read the newest rows of the latest programs, and return what a page shows of them as a line of JSON.
+
+        At most `SHOWN_PROGRAMS` programs are shown, the newest first. The line is made in a thread.
+        """
         sessions = self._debugger.sessions.values()
         programs = list(dict.fromkeys(each.program for each in sessions))
         for program in programs[-SHOWN_PROGRAMS:]:

@@ -218,7 +218,10 @@ class Arrival:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return a request's body, or the beginning of one that is too long; None: its client has left."""
+    """Return a request's body; None: its client has left.
+
+    Of a body that is longer than `LONGEST_BODY`, only the beginning is read, which is longer than that, too.
+    """
     body = bytearray()
     while len(body) <= LONGEST_BODY:
         message = await receive()

@@ -155,7 +155,10 @@ async def stop_elsewhere(
 
 
 def _beside(call: Call, session: Session) -> Sequence[Program[Session]]:
-    """Return the other programs that a program may call: those of the client, and of its groups."""
+    """Return the other programs that the program of `session` may call.
+
+    They are those of the client, and those in a group with the session.
+    """
     grouped = [
         each
         for group in call.debugger.groups.all
