@@ -367,9 +367,8 @@ def _chain(forest: Forest, index: int) -> list[int]:
 def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
     """Yield the row index of each call around odd ones deep within the call in row `index`, and how far.
 
-    How far is how many calls are between. A call within another one of these is left out.
-
-    Nothing is yielded if an odd call is near enough to be shown in its place.
+    How far is how many calls are between. A call within another one of these is left out. Nothing is yielded if an odd call is near
+    enough to be shown in its place.
     """
     found: dict[int, int] = {}
     for odd in forest.why:

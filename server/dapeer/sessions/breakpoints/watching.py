@@ -120,7 +120,11 @@ INSTEAD = {
 
 
 def _spec(watch: Watch, scope: ScopeSpec) -> dict[str, Any]:
-    """Return the dict by which the program is told to watch `watch` in `scope`."""
+    """Return the dict by which the program is told to watch `watch` in `scope`.
+
+    Its keys are `id` (the number of the watch's point), `writes` or `until` (the expression), `on`, `scope`, `stop` (whether to stop
+    there) and `looks` (the number of the point for rows on the looking).
+    """
     what = {"writes": watch.expression} if watch.on == "write" else {"until": watch.expression}
     return {
         "id": watch.point.number,

@@ -145,7 +145,8 @@ class ProcessWatch:
     async def _keep(self, pid: int, file: int) -> None:
         """Wait for the end of a process; record it, and its killer, if the adapter does not report it.
 
-        `file` is the pidfd of `pid`. The end of a process that is not surely the debuggee counts only if a signal killed it.
+        `file` is the pidfd of `pid`. The adapter gets some time to report the end: less where a signal killed the process. The end of a
+        process that is not surely the debuggee counts only if a signal killed it.
         """
         session = self._session
         killer = await process_table.wait_for_end(pid, file, lambda: self._stopped)

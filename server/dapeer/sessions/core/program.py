@@ -274,8 +274,8 @@ class Program(Generic[Of]):
         """Wait at most `seconds` for a stop or the end.
 
         Return the session to show, or None if nothing happened. `epoch` is the number of the last stop of `session` before it was
-        resumed. Stops in `old`, which were there before, are returned only if `session` itself does not stop soon. `report` is called now
-        and then with the newest line of output.
+        resumed. Stops in `old`, which were there before, are returned only if `session` itself does not stop within `SECONDS_TO_STEP`.
+        `report` is awaited with the newest line of output, at most once in `SECONDS_BETWEEN_LINES`.
         """
         clock = anyio.current_time
         end = clock() + seconds

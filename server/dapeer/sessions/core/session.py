@@ -383,7 +383,8 @@ class Session(SessionControl):
     async def ask_to_end(self, seconds: float) -> bool:
         """Send `terminate`, if the adapter supports it; return whether the program has ended within `seconds`.
 
-        The end is recorded as the doing of `dap_terminate` first. Errors of the channel raise nothing.
+        The end is recorded as the doing of `dap_terminate` first. The response may take `seconds`, and the end as many again. Errors of
+        the channel raise nothing. Without support, nothing is sent or awaited.
         """
         self.expect_end(ending=True, tool="dap_terminate")
         with contextlib.suppress(ChannelError):

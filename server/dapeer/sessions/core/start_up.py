@@ -105,7 +105,10 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
 
 
 def _watch_over(session: DirectSession) -> None:
-    """Have the session watch the program's process, if it can be found and its end was not reported yet."""
+    """Have the session watch the program's process, if it can be found and its end was not reported yet.
+
+    The process of a launch is searched for below its adapter; that of an attach is the plan's `pid`, and without a pid none is watched.
+    """
     pid = session.plan.inputs.get("pid")
     if session.mirror.ended:
         return

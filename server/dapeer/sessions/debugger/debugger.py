@@ -369,8 +369,8 @@ class Debugger:
     def holding(self, session: Session, restart: Restart, *, focus: bool) -> Generator[None]:
         """Register the session of another client (a Neovim) while the body runs; finish it afterwards.
 
-        `restart` starts the same program again. With `focus`, or if the focused session has ended, the session becomes the default of
-        clients that have used none.
+        After the body, also if it raises, the session is over, and one of the ended sessions of the registry. `restart` starts the same
+        program again. With `focus`, or if the focused session has ended, the session becomes the default of clients that have used none.
         """
         held = self.sessions.focused
         free = held is None or held.mirror.ended

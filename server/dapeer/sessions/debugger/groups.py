@@ -46,7 +46,7 @@ class Groups:
         self._started: dict[str, Group] = {}
 
     def add(self, name: str, members: Mapping[str, Session], *, stop_all: bool = False) -> Group:
-        """Make and keep a group of the sessions in `members`, which have labels; return it.
+        """Make and keep a group of the sessions in `members`, which has them by their labels; return it.
 
         If a group has its name already, a number is appended. `stop_all`: the end of one member is to end all.
         """

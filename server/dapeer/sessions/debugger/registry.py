@@ -313,7 +313,11 @@ class Sessions(Mapping[int, Session]):
             listener(SessionChange(kind, session.id))
 
     def _on_message(self, session: Session, message: Message) -> None:
-        """Notify the listeners of what a message changes; record in `doings` who resumes or ends a program."""
+        """Notify the listeners of what a message changes; record in `doings` who resumes or ends a program.
+
+        Output notifies for each session of the program, the others for `session` alone: `capabilities` at an `initialize` response or
+        `capabilities` event, `state` at an event in `STATE_EVENTS` or a request that resumes or ends. Other messages do nothing.
+        """
         match message:
             case Event(event="output"):
                 for each in session.program.sessions:

@@ -324,6 +324,10 @@ class Fetching:
         """Return the frames of a stopped thread, innermost first, to the outermost one, `MAX_FRAMES` at most.
 
         What the mirror lacks is requested, several times if the adapter gives a part of a deep stack.
+
+        Raises:
+            NotStopped: The thread runs.
+            DapeerError: A request failed.
         """
         known = -1
         # Some adapters say of a deep stack only that there is more.

@@ -82,8 +82,9 @@ async def evaluate_members(
 ) -> None:
     """Evaluate once what `variables` hold that the adapter does not expand.
 
-    The mirror keeps it as their members. Nothing is evaluated if the definition has no expression for it, the stop has no frame, or
-    `variables` is empty.
+    One expression, with the names of all, is evaluated in the frame that is shown; `evaluate` takes an expression, a frame id and a DAP
+    context. The mirror keeps the texts as the variables' members. Nothing is evaluated if the definition has no expression for it, the
+    stop has no frame, or `variables` is empty.
 
     Raises:
         DapeerError: The evaluation failed.

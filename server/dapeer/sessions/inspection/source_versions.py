@@ -67,6 +67,8 @@ class SourceChange:
     def line_now(self, line: int) -> int | None:
         """Return where a 1-based line of the loaded version is now; None if nowhere, or unknown.
 
+        It is unknown if the loaded text is, or if more than `MAX_COMPARED_LINES` lines would have to be compared.
+
         >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_now(3)
         3
         >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_now(2)

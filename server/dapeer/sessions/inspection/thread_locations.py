@@ -62,8 +62,9 @@ class Whereabouts:
     ) -> None:
         """Find out nothing yet.
 
-        `first` returns the mirror of the program's first process, and `watched` the process itself, where that is
-        known to be on this machine.
+        `request` sends requests of this session. `sight` is what the definition says of looking into a running program. `first` returns
+        the mirror of the program's first process, and `watched` the pid of this session's, where that is known to be on this machine,
+        else 0.
         """
         self._mirror = mirror
         self._inspect = inspect

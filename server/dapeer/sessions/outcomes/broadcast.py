@@ -76,7 +76,8 @@ class Broadcast:
     ) -> None:
         """Start a task for each session that calls `send`; `what` names the change in texts.
 
-        `taken`: a session that is not among these has the change already, so the others are not waited for long.
+        `taken`: a session that is not among these has the change already, so `wait_for_failures` gives the others `SECONDS_FOR_OTHERS`
+        only.
         """
         self._what = what
         self._clock = anyio.current_time
@@ -90,7 +91,10 @@ class Broadcast:
             tasks.start_soon(self._send, send, session)
 
     async def _send(self, send: SendChange, session: Session) -> None:
-        """Call `send` for one session, and keep why the session has not applied the change (empty: it has)."""
+        """Call `send` for one session, and keep why the session has not applied the change (empty: it has).
+
+        Errors are kept as that reason, and raise nothing; unexpected ones are logged.
+        """
         why = "dapeer did not wait for it"
         try:
             await send(session)

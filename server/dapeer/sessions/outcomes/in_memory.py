@@ -53,7 +53,11 @@ class MemoryRow:
         return continued(f"{self.kind} {self.place}{extra} {state}{note}")
 
     def data(self) -> dict[str, Any]:
-        """Return the breakpoint as the dict of a tool's structured result, without empty values."""
+        """Return the breakpoint as the dict of a tool's structured result, without empty values.
+
+        The keys are `data` or `instruction` (the place), `access`, `condition`, `hit_condition`, `state`, `message`, `not_supported` (the
+        options that the adapter lacks) and `session_id`.
+        """
         facts = {
             "access": self.requested.get("accessType"),
             "condition": self.requested.get("condition"),

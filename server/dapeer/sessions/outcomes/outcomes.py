@@ -272,7 +272,11 @@ class _Situation:
 
 
 def _at_functions(situation: _Situation) -> Iterator[BreakpointOutcome]:
-    """Yield the outcome of each function breakpoint, and each function to collect at, that did not work."""
+    """Yield the outcome of each function breakpoint, and each function to collect at, that did not work.
+
+    The `path` of an outcome is the function's name, its `line` 0. If the adapter ended before the program, states that it cannot know
+    become "not known".
+    """
     first = situation.first
     found = at_functions(first, situation.sessions, situation.breakpoints, final=situation.is_final)
     for state, name, why in found:
@@ -410,7 +414,10 @@ def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) 
 def _answers(
     mirrors: Iterable[Mirror], path: str, requested: RequestedBreakpoint
 ) -> Iterator[BreakpointAnswer]:
-    """Yield the answer of each adapter that has this breakpoint."""
+    """Yield the answer of each adapter that has this breakpoint, one for each of `mirrors` at most.
+
+    The line of an answer is the requested one if the adapter names none.
+    """
     for mirror in mirrors:
         made = answered(mirror, path, requested)
         if made is not None:
@@ -428,7 +435,8 @@ def _why_not_collected(
 ) -> str:
     """Return why nothing is collected at a breakpoint of the file `path` that should collect.
 
-    Empty: values are collected there, or the breakpoint is none that collects.
+    Empty: values are collected there, or the breakpoint is none that collects. A tracer collects anywhere; log points do not where a
+    breakpoint stops on the same line; without either nothing is collected.
     """
     roads = {session.lines.road for session in sessions} - {""}
     if "collect" not in requested or TRACER in roads:

@@ -39,7 +39,8 @@ class Repetition:
 
         A run passes if it ends without a failure (with `until="stop"`, also without any stop). Return the last session and the tally. A
         run that passes is terminated with all that it has started, and all but the last of them are forgotten. What the last run has come
-        to stays: stopped at its failure, say, or running. A cancelled call terminates its run.
+        to stays: stopped at its failure, say, or running. A cancelled call terminates its run. Progress is reported after each run that
+        passes.
 
         Raises:
             DapeerError: A run does not start.
@@ -60,7 +61,7 @@ class Repetition:
             await self.report_progress(f"{count} of {times} runs passed", count, times)
 
     async def _started(self, tally: Tally) -> Session:
-        """Start a run and return its session.
+        """Start a run and return its session; `tally` tells which run it is.
 
         Raises:
             AdapterFailed: A later run than the first did not start; the text says which.

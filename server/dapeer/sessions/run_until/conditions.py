@@ -208,7 +208,11 @@ class ByConditions(Driving):
         known: Until,
         debugger: Debugger,
     ) -> None:
-        """Set no breakpoints yet; `known` is how the definition runs until something by conditions."""
+        """Set no breakpoints yet; `known` is how the definition runs until something by conditions.
+
+        `scope` (keys `files` and `functions`) says on which lines breakpoints are set. The run ends at a stop, whatever `seconds` are:
+        these do not limit it.
+        """
         super().__init__(session, watch, scope, seconds)
         self.bounded = False
         self._end = float("inf")
@@ -366,7 +370,10 @@ class ByConditions(Driving):
             self._set = ""
 
     def _condition(self, number: int) -> str:
-        """Return the condition for the place with this number, as the value is now."""
+        """Return the condition, in the program's language, for a place by its number, as the value is now.
+
+        It is of the definition's templates `changes`, `holds` or `fails`; the last stops where the expression is false, while it is true.
+        """
         known = self._known
         if self.watch.on == "change":
             text = known.changes
@@ -416,7 +423,7 @@ class ByConditions(Driving):
         }
 
     def _ours(self, path: str) -> Iterable[RequestedBreakpoint]:
-        """Yield a file's breakpoints with a condition.
+        """Yield the breakpoints to set in the file `path`, with the condition that counts now.
 
         Lines that have a breakpoint of somebody's, or where the expression cannot be evaluated, are left out.
         """

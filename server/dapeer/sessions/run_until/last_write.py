@@ -71,7 +71,8 @@ class UpToStop(AtWatchpoint):
     ) -> None:
         """Set nothing yet.
 
-        The run ends at the stop `wanted`, and `known` is how the definition sets watchpoints.
+        The run ends at the first stop like `wanted`, or that which `expect` says, or after `seconds`. Writes become rows of the watch
+        `watched`. `known` is how the definition sets watchpoints.
         """
         super().__init__(session, watched, {}, seconds, known)
         self._wanted = wanted
@@ -109,11 +110,12 @@ class UpToStop(AtWatchpoint):
 def require_rerunnable(session: Session, known: Watchpoints) -> DirectSession:
     """Return the first session of a program, once it is sure that it can be run again up to its stop.
 
-    `known` is how the adapter's definition sets watchpoints.
+    That is `session` itself. `known` is how the adapter's definition sets watchpoints: by a command (`set`), or by data breakpoints with
+    the command `writer`.
 
     Raises:
-        ArgumentError: It was attached to, has several processes, or has read what was typed.
-        Unsupported: Its adapter watches no memory.
+        ArgumentError: `session` is not the program's first one, is of a Neovim, or was attached; or the program runs in a terminal.
+        Unsupported: The definition has neither command, so the adapter watches no memory by its address.
     """
     first = session.program.first
     if not isinstance(first, DirectSession) or not first.plan.launched or first is not session:

@@ -49,7 +49,10 @@ class Driving:
     """It ends at the caller's time-out."""
 
     def __init__(self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float) -> None:
-        """Prepare a run until `watch`, which may take `seconds`; the program is not moved yet."""
+        """Prepare a run until `watch`, which may take `seconds` from now; the program is not moved yet.
+
+        `scope` is the code in which the expression is looked at (keys `files` and `functions`; neither: the user's code).
+        """
         self.session = session
         self.watch = watch
         self.scope = scope
@@ -71,7 +74,8 @@ class Driving:
         `frame_id` is the frame in which it is looked up; here the stop's innermost one is used.
 
         Raises:
-            ArgumentError: It cannot be watched; nothing has happened.
+                ArgumentError: It cannot be watched; nothing has happened.
+            NotStopped: The program runs.
         """
         del frame_id
         stop = self.session.mirror.require_stop()
@@ -175,7 +179,10 @@ class Driving:
             self._place = place_of(top)
 
     def _record(self, stop: Stop, line: tuple[str, str, str], before: str | None, now: str) -> None:
-        """Add a row to the collected ones: the place `line`, and the value before and now."""
+        """Add a row of the watch to the collected ones: the place `line`, and the value before and now.
+
+        The row's thread is empty if it is the program's only or first one; its seconds count from the beginning of the run.
+        """
         name = self.session.mirror.threads.get(stop.thread_id, "")
         first = next(iter(self.session.mirror.threads), stop.thread_id)
         only = len(self.session.mirror.threads) < 2
@@ -192,7 +199,10 @@ class Driving:
         return frames[0] if frames else None
 
     async def evaluated(self, frame: StackFrame) -> str | None:
-        """Evaluate the expression in a frame; return its text, None: it failed, which is recorded."""
+        """Evaluate the expression in a frame; return its text, None: it failed, which is recorded.
+
+        The failure is recorded as a row on the looking. An evaluation may take `SECONDS_TO_EVALUATE`.
+        """
         try:
             body = await evaluate(
                 self.session, self.watch.expression, frame["id"], "watch", SECONDS_TO_EVALUATE

@@ -28,7 +28,11 @@ class AtWatchpoint(Driving):
     def __init__(
         self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float, known: Watchpoints
     ) -> None:
-        """Set nothing yet; `known` is how the definition sets watchpoints."""
+        """Set nothing yet; `known` is how the definition sets watchpoints.
+
+        `scope` (keys `files` and `functions`; neither: the user's code) says of which frames lines are told. `seconds` limit the run only
+        if each write is recorded (`watch.every`).
+        """
         super().__init__(session, watch, scope, seconds)
         self.bounded = watch.every
         self._end = self._end if watch.every else float("inf")

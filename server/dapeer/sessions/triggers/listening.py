@@ -91,7 +91,7 @@ def processes_of(sessions: Iterable[Session]) -> Processes:
 
 
 def _processes(session: Session) -> set[int]:
-    """Return the pids of a session's program: that which its adapter names, or all that it has started.
+    """Return the pids of a session's program: the watched or reported one, or all that it has started.
 
     Empty: none is known, it is on another machine, or a child session has it.
     """
@@ -147,7 +147,8 @@ def _name(pid: int) -> str:
 def _addresses(host: str, port: int) -> list[str]:
     """Return the numeric addresses of a host, without repetitions.
 
-    `0.0.0.0` stands for the loopback address.
+    `host` is a name or an address, which is resolved; `0.0.0.0` and `::` stand for the loopback address, and so do names below
+    `localhost` that no resolver knows. It blocks.
 
     Raises:
         NotReached: It has none.

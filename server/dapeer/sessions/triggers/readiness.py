@@ -149,7 +149,8 @@ class Readiness:
     async def _prints(self) -> bool:
         """Search the new output for the pattern.
 
-        Return whether it was found, and set `port` to the one in a group. The last line may not be whole yet, and is searched again.
+        Return whether it was found; then set `port` to the port in the first group that names one, else to 0. The last line may not be
+        whole yet, and is searched again.
         """
         log = self.session.program.output
         text = "".join(piece.text for piece in log.pieces(self._printed))

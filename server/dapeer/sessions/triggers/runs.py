@@ -129,11 +129,12 @@ class Sender:
     async def send(self, request: HttpRequest) -> Response:
         """Send a request once and read its response.
 
-        Follow redirects to debugged programs, or to the same origin, at most `MAX_REDIRECTS`. There is no time limit: the caller sets
+        A request to this machine goes to the numeric address that `address` gives, one to another host as it is. Redirects to this
+        machine's debugged programs, or to the same origin, are followed, at most `MAX_REDIRECTS`. There is no time limit: the caller sets
         one.
 
         Raises:
-            NotReached: Nothing of the program's is at its address; nothing was sent.
+                NotReached: No debugged program is at its address on this machine; nothing was sent there.
             TriggerFailed: There is no response.
         """
         try:
@@ -142,9 +143,10 @@ class Sender:
             raise TriggerFailed(_reason(error)) from error
 
     async def _followed(self, request: HttpRequest) -> Response:
-        """Send a request, follow its redirects, and return the last response, with all statuses.
+        """Send a request, follow its redirects, and return the last response, with all statuses in its `head`.
 
-        A redirect that leads elsewhere is not followed, and a note says so.
+        A redirect to another host that is not the same origin is not followed, and a note says so. After `MAX_REDIRECTS` the response has
+        no body, and a note.
         """
         statuses: list[str] = []
         for _ in range(MAX_REDIRECTS + 1):
@@ -236,7 +238,7 @@ def _same_origin(one: str, other: str) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return a clause on why there is no response."""
+    """Return a clause on why there is no response, by the kind and the text of the HTTP client's `error`."""
     match error:
         case httpx2.ConnectError():
             return f"it did not connect: {error}"
@@ -287,7 +289,7 @@ class RunningTime:
         return any(each.stopped for each in self._programs())
 
     def note(self) -> None:
-        """Add the time since the last call to `ran`, or to `stood` if a program was stopped."""
+        """Add the time since the last call to `ran`, or to `stood` if a program was stopped at the last call."""
         now = self._clock()
         if self._stopped:
             self.stood += now - self._since
@@ -511,7 +513,14 @@ class TriggerRun:
         return Response("")
 
     async def _did(self, trigger: Trigger) -> Response:
-        """Do a trigger according to its kind, and return what it has brought."""
+        """Do a trigger according to its kind, and return what it has brought.
+
+        An HTTP request is sent, a command runs to its end, a text is typed, or an expression is evaluated in the program. There is no
+        time limit here: `_limited` has one.
+
+        Raises:
+            DapeerError: It could not be done.
+        """
         match trigger:
             case HttpRequest():
                 return await self._requested(trigger)
@@ -524,12 +533,14 @@ class TriggerRun:
                 return Response(quoted(value) or "(no value)")
 
     async def _requested(self, request: HttpRequest) -> Response:
-        """Send an HTTP request to a program that is debugged; return the response.
+        """Send an HTTP request, and return the response.
 
-        A URL that is only a path goes to the program's own port. A note says so if it is not known whose a port is.
+        A request to this machine is sent only if a program that is debugged listens there; one to another host is sent as it is. A URL
+        that is only a path goes to the program's own port, at the URL that the caller's `ready` gives, or at 127.0.0.1. A note says so if
+        it is not known whose a port is.
 
         Raises:
-            NotReached: No debugged program is at the address; nothing was sent.
+                NotReached: No debugged program is at the address on this machine; nothing was sent.
             TriggerFailed: There is no response.
         """
         unknown: list[int] = []
@@ -634,7 +645,7 @@ class Triggers:
     def take_lines(self, client: str) -> list[str]:
         """Return the lines that a client was not told yet, and record that it was told.
 
-        Finished triggers are dropped.
+        Triggers that are done, and of which the client was told, are dropped.
         """
         lines = self._said.pop(client, [])
         lines += [

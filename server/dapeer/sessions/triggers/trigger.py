@@ -282,6 +282,9 @@ def checked_pattern(pattern: str, where: str) -> str:
 def _trigger(given: Json) -> Trigger:
     """Return the trigger of one entry of `then`.
 
+    `given` has one of the keys `request`, `command`, `input` and `evaluate`; beside `request` may stand `headers` and `json`, `form` or
+    `body`, beside `command` `cwd` and `env`. Keys with None count as left out.
+
     Raises:
         ArgumentError: It has no kind, or several, or a key that does not go with its kind.
     """
