@@ -182,7 +182,7 @@ ASYNCIO = {
         "sessions/inspection/thread_locations.py",
     ),
     "descriptors": (
-        "adapters/process/owned_process.py", "adapters/process/tail.py", "adapters/process/terminal.py", "base/system/process_table.py",
+        "adapters/process/owned_process.py", "adapters/process/tail.py", "adapters/process/terminal.py", "base/system/process_end.py",
     ),
     "streams": (
         "mcp/rendezvous/neovims.py", "mcp/transports/http.py", "mcp/transports/jsonl.py", "mcp/transports/stdio.py",
@@ -277,7 +277,7 @@ def test_the_table_of_processes_has_one_reader() -> None:
         "base/connections/ownership.py",
         "adapters/process/streams.py",
         "base/secrets/files.py",
-        "base/system/process_table.py",
+        "base/system/process_end.py",
         "sessions/debugger/registry.py",
     }
 

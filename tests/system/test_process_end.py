@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import pytest
 
-from dapeer.base.system import process_table
+from dapeer.base.system import process_end
 from tests.processes import LIMIT
 
 Run: TypeAlias = Callable[[str], subprocess.Popen[bytes]]
@@ -43,15 +43,15 @@ async def test_the_signal_that_ends_a_process_is_known_before_and_after_its_buri
 ) -> None:
     code = f"import os, sys\nsys.stdin.read()\n{command}"
     process = python(code)
-    file = process_table.opened(process.pid)
+    file = process_end.opened(process.pid)
     assert file is not None
     assert process.stdin
     async with asyncio.timeout(LIMIT):
-        waiting = asyncio.create_task(process_table.wait_for_end(process.pid, file))
+        waiting = asyncio.create_task(process_end.wait_for_end(process.pid, file))
         process.stdin.close()
         assert await waiting == killer
     process.wait(LIMIT)
-    assert process_table.deadly_signal(process.pid, file) in (killer, None)
+    assert process_end.deadly_signal(process.pid, file) in (killer, None)
     os.close(file)
 
 
@@ -62,13 +62,13 @@ async def test_a_process_whose_first_thread_has_ended_lives_on(python: Run) -> N
         "threading.Thread(target=rest).start()\nprint(flush=True)\nctypes.CDLL(None).pthread_exit(0)"
     )
     process = python(code)
-    file = process_table.opened(process.pid)
+    file = process_end.opened(process.pid)
     assert file is not None
     assert process.stdin
     assert process.stdout
     async with asyncio.timeout(LIMIT):
         process.stdout.readline()
-        waiting = asyncio.create_task(process_table.wait_for_end(process.pid, file))
+        waiting = asyncio.create_task(process_end.wait_for_end(process.pid, file))
         os.kill(process.pid, 0)
         process.stdin.close()
         assert await waiting is None
@@ -80,21 +80,21 @@ async def test_the_signal_that_kills_a_process_is_known_from_the_moment_it_is_se
     python: Run,
 ) -> None:
     process = python("print(flush=True)\ninput()")
-    file = process_table.opened(process.pid)
+    file = process_end.opened(process.pid)
     assert file is not None
     assert process.stdout
     process.stdout.readline()
-    assert process_table.deadly_signal(process.pid, file) is None
+    assert process_end.deadly_signal(process.pid, file) is None
     os.kill(process.pid, signal.SIGKILL)
-    assert process_table.deadly_signal(process.pid, file) == "SIGKILL"
+    assert process_end.deadly_signal(process.pid, file) == "SIGKILL"
     os.close(file)
 
 
 async def test_who_has_gone_is_not_waited_for(python: Run) -> None:
     process = python("")
-    file = process_table.opened(process.pid)
+    file = process_end.opened(process.pid)
     assert file is not None
     process.wait(LIMIT)
     async with asyncio.timeout(LIMIT):
-        assert await process_table.wait_for_end(process.pid, file) is None
+        assert await process_end.wait_for_end(process.pid, file) is None
     os.close(file)

@@ -16,7 +16,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from dapeer.base.system import process_table
+from dapeer.base.system import process_end
 from dapeer.base.system.process_table import (
     ancestors,
     began,
@@ -379,7 +379,7 @@ class OwnedProcess:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self._file = process_table.opened(pid)
+        self._file = process_end.opened(pid)
         self._leads = _group(pid) == pid != os.getpgrp()
         self._leads_session = session_of(pid) == pid != os.getsid(0)
 
@@ -432,7 +432,7 @@ class OwnedProcess:
         """Wait until the process has ended; return at once where that cannot be waited for."""
         if self._file is None:
             return
-        await process_table.wait_for_end(self.pid, self._file)
+        await process_end.wait_for_end(self.pid, self._file)
 
     def close(self) -> None:
         """Close the descriptor of the process, which itself goes on; a second call does nothing."""

@@ -22,7 +22,7 @@ from dapeer.adapters.process.tail import SECONDS_OF_LAG, OutputFilter, Tail
 from dapeer.adapters.process.terminal import Terminal, command_in_terminal
 from dapeer.base.errors import AdapterFailed, system_error
 from dapeer.base.json_types import as_object
-from dapeer.base.system import process_table
+from dapeer.base.system import process_end
 from dapeer.base.system.environment import environment_for
 from dapeer.base.system.process_table import lack_of_tasks
 from dapeer.base.text.tracebacks import cause
@@ -59,7 +59,7 @@ class ChildProcess:
         self._popen = popen
         self._printed: asyncio.BaseTransport | None = None
         self._ended = anyio.Event()
-        self._file = process_table.opened(popen.pid)
+        self._file = process_end.opened(popen.pid)
         loop = asyncio.get_running_loop()
         if self._file is not None:
             loop.add_reader(self._file, self._bury)

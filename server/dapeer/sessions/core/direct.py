@@ -28,7 +28,7 @@ from dapeer.base.errors import (
     RequestTimeout,
     Unsupported,
 )
-from dapeer.base.system import foreign_files, process_table
+from dapeer.base.system import foreign_files, process_end
 from dapeer.base.system.exchange import Answer, Mailbox
 from dapeer.base.system.process_table import is_held, is_running, pending_signals, tracer
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, shortened
@@ -86,7 +86,7 @@ class AttachedProgram:
         """
         self.pid = pid
         # A descriptor tells the process from another one that gets its number.
-        self._file = process_table.opened(pid)
+        self._file = process_end.opened(pid)
 
     def close(self) -> None:
         """Close the pidfd; from then on the methods see only whether some process has this number."""
@@ -98,7 +98,7 @@ class AttachedProgram:
         """Wait at most `seconds` for the process to end; return whether it has ended by then."""
         if self._file is not None:
             with anyio.move_on_after(seconds):
-                await process_table.wait_for_end(self.pid, self._file)
+                await process_end.wait_for_end(self.pid, self._file)
         return self._has_ended()
 
     async def wait_for_stop_signal(self, seconds: float) -> None:
@@ -119,7 +119,7 @@ class AttachedProgram:
         It says whether the process has ended (and by which signal), is still traced by a debugger, is in state T, or runs (`RUNS_ON`).
         """
         if self._has_ended():
-            number = process_table.deadly_signal(self.pid, self._file) if self._file else None
+            number = process_end.deadly_signal(self.pid, self._file) if self._file else None
             return f"the program has ended{(number and f', killed by {number}') or ''}"
         if tracer(self.pid):
             return "the debugger has not let go of the program yet, and dapeer has it do so as soon as it can"

@@ -9,7 +9,7 @@ import anyio
 
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.base.errors import NotStopped
-from dapeer.base.system import process_table
+from dapeer.base.system import process_end
 from dapeer.base.system.process_table import descendants, tracer
 from dapeer.base.system.tasks import BackgroundTask
 from dapeer.dap.messages import Event, Message
@@ -60,7 +60,7 @@ class ProcessWatch:
         already, has ended, or the session has.
         """
         known = pid == self.pid or self._session.mirror.ended
-        file = None if known else process_table.opened(pid)
+        file = None if known else process_end.opened(pid)
         if file is not None:
             self.close()
             self.pid, self._file, self._sure = pid, file, sure
@@ -111,7 +111,7 @@ class ProcessWatch:
         A stop may arrive before that is noticed.
         """
         if not self._dead and self._file is not None:
-            self._killer = process_table.deadly_signal(self.pid, self._file)
+            self._killer = process_end.deadly_signal(self.pid, self._file)
             self._dead = self._killer is not None
         return self._dead
 
@@ -149,7 +149,7 @@ class ProcessWatch:
         process that is not surely the debuggee counts only if a signal killed it.
         """
         session = self._session
-        killer = await process_table.wait_for_end(pid, file, lambda: self._stopped)
+        killer = await process_end.wait_for_end(pid, file, lambda: self._stopped)
         if killer is None and not self._sure:
             return
         self._dead, self._killer = killer is not None, killer
