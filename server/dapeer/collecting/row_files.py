@@ -37,7 +37,10 @@ class RowFiles:
             await in_thread(self._take)
 
     def _take(self) -> None:
-        """Read what is new in all files of the folder, and add rows, losses and calls to `collected`."""
+        """Read what is new in all files of the folder, and add rows, losses and calls to `collected`.
+
+        Files `*.rows` have rows, each read on from where the last call ended; files `*.lost` only count lost ones. It blocks.
+        """
         # A process writes a file more for each program that takes the place of its first one.
         for path in sorted(
             self.folder.glob("*.rows"), key=lambda path: (len(path.stem), path.stem)

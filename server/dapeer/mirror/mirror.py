@@ -534,8 +534,9 @@ class Mirror(Notes):
     def _response(self, response: Response) -> None:
         """Apply a response by the handler of its command.
 
-        A failed one ends a pending pause, brings back stops of a rejected resume, or marks the breakpoints of the request as
-        refused. A response to an inspection that was sent before the latest stop is ignored: its ids may mean something else now.
+        A failed `pause` ends the pending pause, a rejected resume brings back the stops that it has ended, and a failed `setBreakpoints`
+        marks the file's breakpoints as refused; other failures change nothing. A response to an inspection that was sent before the
+        latest stop is ignored: its ids may mean something else now.
         """
         late = self._epochs_of_requests.pop(response.request_seq, self.epoch) != self.epoch
         known = self._on_response.get(response.command)

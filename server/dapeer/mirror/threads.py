@@ -18,6 +18,7 @@ class Threads:
     """The names of the threads, and whether they are complete."""
 
     def __init__(self) -> None:
+        """Know no thread yet."""
         self.names: Bounded[int, str] = Bounded("threads")
         """By thread id; empty for a thread that is known by an event only."""
         self._listed_in = -1

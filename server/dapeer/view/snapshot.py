@@ -390,7 +390,10 @@ def _fitted_line(line: str, column: int) -> str:
 
 
 def exception_text(stop: Stop) -> str:
-    """Return the type and message of the exception that a stop is at; empty if it is at none."""
+    """Return the type and message of the exception that a stop is at; empty if it is at none.
+
+    They are those of the `exceptionInfo` response, if that was fetched, else the `text` of the `stopped` event.
+    """
     if stop.exception is None:
         return str(stop.body.get("text") or "") if stop.reason == "exception" else ""
     details: ExceptionDetails = stop.exception.get("details") or {}

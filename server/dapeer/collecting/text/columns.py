@@ -323,6 +323,8 @@ def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -
 def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[Odd]]:
     """Return how numbers go on ("rising", "each +1", "mostly falling"; empty: no trend), and odd rows.
 
+    There must be two numbers at least.
+
     The odd rows break the trend, at most `MAX_ODD_ROWS`. `indices` are the rows of the numbers in the column.
     """
     steps = list(map(sub, numbers[1:], numbers))
@@ -423,7 +425,11 @@ def _direction(
 
 
 def _far(numbers: Sequence[float]) -> Iterator[Odd]:
-    """Yield the rows whose number is far from the middle half of all."""
+    """Yield the first row of each number that is far from the middle half of all.
+
+    Far is more than `MIN_FAR_WIDTHS` times that half's width away. At most `MAX_ODD_ROWS` of the least and of the greatest are looked at,
+    and nothing is yielded for few numbers.
+    """
     finite = sorted(filter(math.isfinite, numbers))
     if len(finite) < MIN_ROWS_FOR_RARE:
         return

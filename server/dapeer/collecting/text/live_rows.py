@@ -67,8 +67,8 @@ def _why(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
 def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
     """Return a plot of a column's numbers, with the keys `low`, `high`, `band` and `hits`.
 
-    Each place of `band` has the least and greatest number there, or None. `hits` has the hit at which each place begins, and the last
-    one. `cells` are the column's texts, `hits` the number of each row. None: the column has fewer than two numbers.
+    Each place of `band` has the least and greatest number there, or None. The key `hits` has the hit at which each place begins, and the
+    last one. `cells` are the column's texts, `hits` the number of each row. None: the column has fewer than two numbers.
     """
     numbers = [_number(each) for each in cells]
     known = [each for each in numbers if each is not None]

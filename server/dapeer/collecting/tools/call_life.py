@@ -93,7 +93,8 @@ async def record_life(
 ) -> RecordedLife:
     """Run a program again for at most `seconds`, end it, and return what one of its calls has done.
 
-    The focus stays on the session that has it.
+    The program really runs again, with all its effects; its sessions are forgotten afterwards. The focus stays on the session that has
+    it. A cancelled call ends the program, too.
 
     Args:
         debugger: Starts it, beside what it debugs.
@@ -118,7 +119,7 @@ async def record_life(
 async def _over(session: Session, recorded: CollectedRow, seconds: float) -> bool:
     """Resume the second run at each stop until the recorded call has come up again; return whether it has.
 
-    A call that is equal in all counts. True also if the program has ended; False: `seconds` are over.
+    A call that is equal in function, arguments and result counts. True also if the program has ended; False: `seconds` are over.
     """
     clock = anyio.current_time
     end = clock() + seconds

@@ -125,6 +125,8 @@ def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) ->
 def matches(pattern: str, texts: Sequence[str]) -> Sequence[str]:
     """Return those of some texts in which a pattern is found; it blocks, so call it in a thread.
 
+    The search runs in a process of its own, since a pattern may take for ever.
+
     Raises:
         ArgumentError: It is no pattern, or takes too long.
     """

@@ -75,7 +75,7 @@ class Unfolding:
     def brief(self, variable: Variable, limit: int) -> str:
         """Return the text of `shown` in at most `limit` characters.
 
-        It is computed once for each container and value.
+        It is computed once for each container and value, so all calls between two changes must have the same `limit`.
         """
         if not variable["variablesReference"]:
             return adapters_value(variable, limit)
