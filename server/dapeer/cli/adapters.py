@@ -120,7 +120,7 @@ def install(names: Sequence[str], *, every: bool) -> int:
 def uninstall(names: Sequence[str], *, every: bool) -> int:
     """Remove the folders of adapters that `install` has got, or with `every` all of them, and return 0.
 
-    It prints what was removed, or why nothing was; links and folders that dapeer has not made stay.
+    It prints what was removed, or why nothing was; links and folders that dapeer has not made stay. `names` are ids of adapters.
 
     Raises:
         AdapterUnknown: There is no adapter of a name.

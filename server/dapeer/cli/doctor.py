@@ -361,9 +361,10 @@ def report() -> int:
 
 
 def report_as_data() -> int:
-    """Print what `report` does as JSON; return the exit code, which is the same.
+    """Print the state of this installation, its adapters and assistants as JSON; return the exit code.
 
-    Its keys are `version`, `installation`, `adapters` and `assistants`, the last three lists of findings.
+    Each ready adapter debugs a small program, and each assistant's command is started. The keys are `version`, `installation`, `adapters`
+    and `assistants`, the last three lists of findings. The code is `NOTHING_READY` if no adapter debugs, else 0.
     """
     found = _examined()
     _print_data(

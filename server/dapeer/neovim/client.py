@@ -202,7 +202,8 @@ class Neovim:
     ) -> Self:
         """Connect to a Neovim at a socket's path or `host:port`, and return it.
 
-        `notified` gets the name and arguments of each notification, in the caller's event loop; None: they are dropped.
+        `notified` gets the name and arguments of each notification, in the caller's event loop; None: they are dropped. After a timeout
+        the connection is closed once it is made.
 
         Raises:
             NoNeovim: Nothing listens there, or another user of this machine does, to whom nothing is sent.
@@ -411,7 +412,10 @@ def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
 
 
 def _settle(future: asyncio.Future[Any], answer: object, error: Exception | None) -> None:
-    """Set the result of a future, or its error unless that is None; one that is done stays as it is."""
+    """Set the result of a future, or its error unless that is None; one that is done stays as it is.
+
+    `answer` counts only if `error` is None.
+    """
     if future.done():
         return
     if error is None:

@@ -115,7 +115,8 @@ def kinds_of(declared: CallKinds | None, arguments: Mapping[str, Any], *, read_o
 def _at(arguments: Any, path: str) -> Iterator[Any]:
     """Yield the values at a path in the arguments, such as `breakpoints[].condition`.
 
-    Of a list (`[]`), the values of each element are yielded; of an argument that is absent or null, nothing.
+    Of a list (`[]`), the values of each element are yielded; of an argument that is absent or null, nothing. `path` has names with dots
+    between them; a name with `[]` is that of a list.
     """
     name, _, rest = path.partition(".")
     of_list = name.endswith("[]")

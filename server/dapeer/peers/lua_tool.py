@@ -51,7 +51,7 @@ def read_tools(text: str) -> list[LuaTool]:
 def _tool(spec: Mapping[str, Any]) -> LuaTool:
     """Return a tool from its description in Lua, with defaults for what is absent.
 
-    `timeout` is in milliseconds.
+    `timeout` is in milliseconds. `spec` is the description; `name`, `description` and `input_schema` must be there.
     """
     milliseconds = spec.get("timeout") or 0
     name = str(spec["name"])
@@ -74,7 +74,7 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
 def _kinds(action: object) -> Kinds:
     """Return the kinds that a tool's author has declared: one, several, or none (false or empty).
 
-    An unknown kind may be any: then all that change something are returned.
+    An unknown kind may be any: then all that change something are returned. `action` is what the description has under this key.
     """
     if not action:
         return ()

@@ -118,8 +118,9 @@ class LuaTools:
     ) -> Any:
         """Run a tool in Neovim and return its result, decoded from JSON; a cancelled call cancels the tool.
 
-        `client` is the name of the assistant for the tool, maybe empty. After the result, a list of tools that is being read
-        is awaited for a moment, so that tools that the call has defined are known.
+        `client` is the name of the assistant for the tool, maybe empty. After the result, a list of tools that is being read is awaited
+        for a moment, so that tools that the call has defined are known. `arguments` are the call's, by name; `progress` is called with
+        each report of the tool.
 
         Raises:
             NeovimBusy: Neovim has not begun within `SECONDS_TO_ANSWER`; it will not do so later.
@@ -174,6 +175,8 @@ class LuaTools:
     ) -> Any:
         """Pass a running tool's progress on until its result arrives, and return that.
 
+        `answers` gets what Neovim sends on this call.
+
         Raises:
             NeovimFailed: The tool failed, or did not answer within its own timeout.
             NeovimGone: Neovim has ended.
@@ -222,7 +225,8 @@ class LuaTools:
     def _answered(self, number: int, ok: object, text: object) -> None:
         """Hand a call's result, JSON in `text`, to its waiter.
 
-        A failed call (not `ok`) has its error's message there. A result with strings that are not UTF-8 fails the call.
+        A failed call (not `ok`) has its error's message there. A result with strings that are not UTF-8 fails the call. `number` is the
+        call's.
         """
         content = _text(text)
         if not ok:

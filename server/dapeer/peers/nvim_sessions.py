@@ -291,7 +291,8 @@ class NvimSessions:
     async def _hold(self, session: ForwardedSession) -> None:
         """Include a session in the debugger's until it ends, with its breakpoints and filters.
 
-        If dapeer has requested its start, it becomes the focused session, and the waiter of the start gets it.
+        If dapeer has requested its start, it becomes the focused session, and the waiter of the start gets it. It returns when the session
+        has ended.
         """
         launch = session.hello.launch
         restart = functools.partial(self.restart, session)

@@ -57,7 +57,7 @@ class Inbox:
     def notified(self, name: str, arguments: Sequence[Any]) -> None:
         """Pass a notification named `dapeer` to the handler, or keep it until there is one; ignore others.
 
-        Its first argument is the kind, the others are the kind's own.
+        Its first argument is the kind, the others are the kind's own. `name` is the notification's method.
         """
         if name != "dapeer" or not arguments:
             return
@@ -280,7 +280,8 @@ class Peers:
     async def _arrive(self, target: str, seconds: float) -> Peer:
         """Attach a Neovim, keep it in `attached`, and begin to watch for its end; return it.
 
-        The tools' listeners are called, the person sees the connected assistants, and the target counts no longer as detached.
+        The tools' listeners are called, the person sees the connected assistants, and the target counts no longer as detached. `target` is
+        the Neovim's address; `seconds` limits the connection and the first answer.
         """
         try:
             peer = await attach(next(self._ids), self._around, target, seconds)

@@ -115,7 +115,7 @@ async def dap_step_into(
 async def _target(session: Session, thread: int, name: str) -> int:
     """Request the calls of the line where a thread is stopped; return the adapter's id of one of them.
 
-    `name` is a part of the call's text; a call that begins with it is preferred.
+    `name` is a part of the call's text; a call that begins with it is preferred. `thread` is the adapter's id of the thread.
 
     Raises:
         ArgumentError: There is no such call; the error lists the calls.
@@ -184,7 +184,7 @@ async def _step_where_shown(
 
     `command` is the step's request. It is not sent if a call does not end within the timeout, which a note says, if something else stops
     the program, or if the end of the calls has made the step already. `options` say what to evaluate and show at the stop, and how long to
-    wait.
+    wait. `thread` is the adapter's id of the thread.
     """
     left = RemainingTime(options.timeout_ms)
     epoch, old = session.mirror.epoch, session.program.unseen_stops(session)

@@ -183,7 +183,7 @@ async def _inside(
     """Return the variables in a container that a caller names by its handle, as a reply.
 
     `kind` is `indexed`, `named` or None for both; `count` of them from index `start`. The getter that the handle may stand for is run if
-    there is consent.
+    there is consent. `handle` is the `variables_reference` of an answer; `start` and `count` say which of the variables.
 
     Raises:
         StaleReference: The handle belongs to an earlier stop.

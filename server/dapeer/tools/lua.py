@@ -285,6 +285,8 @@ async def nvim_lua_call(call: Call, name: str, arguments: Mapping[str, Any] | No
 def _named(tools: Mapping[str, AnyTool], name: str) -> AnyTool:
     """Return the tool of Neovim with this name, which may lack the prefix `nvim_`.
 
+    `tools` are those of the attached Neovims, by name.
+
     Raises:
         NoNeovim: There are no tools at all.
         ArgumentError: There is no such tool.

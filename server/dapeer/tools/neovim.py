@@ -94,6 +94,8 @@ async def _attach(found: FoundNeovim, peers: Peers) -> Peer:
 def _attached(peers: Peers, target: str | None) -> Peer:
     """Return the attached Neovim with this id, process id or address; for None the only one.
 
+    `target` is the id, the process id as text, or the address.
+
     Raises:
         NoNeovim: There is no such Neovim, or none is named and not exactly one is attached.
     """
@@ -175,7 +177,10 @@ def _home(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    """Return a row of `nvim_targets` as one line."""
+    """Return a row of `nvim_targets` as one line.
+
+    `row` is what `_row` makes.
+    """
     state = f"attached as {row['neovim_id']}" if "neovim_id" in row else row["state"]
     facts = [
         f"pid {row['pid']}" if "pid" in row else "",

@@ -160,7 +160,10 @@ def _end(data: dict[str, Any]) -> str:
 
 
 def _enough(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the first pieces, as many as one result can hold, and one more."""
+    """Return the first pieces, as many as one result can hold, and one more.
+
+    One result can hold `MAX_OUTPUT_CHARS` characters.
+    """
     before = itertools.accumulate((len(piece.text) for piece in pieces), initial=0)
     return [
         piece

@@ -124,6 +124,8 @@ def _first(able: list[Definition], ready: Ready, way: str) -> Definition:
 def check_process(definition: Definition, pid: int) -> None:
     """Raise if an adapter cannot attach to a process by its id; some would never answer then.
 
+    A program that attaching needs, and the system's permission to trace the process, are checked, too; nothing is attached to.
+
     Raises:
         ArgumentError: It is not there, or cannot be attached to.
     """
@@ -206,6 +208,8 @@ def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
 
 def _listed(host: str, port: int, path: str) -> list[dict[str, str]]:
     """Return `id`, `type` and `url` of what a browser lists at a path by HTTP.
+
+    `path` is the one at which the browser lists its pages.
 
     Raises:
         ArgumentError: What listens there lists no pages.

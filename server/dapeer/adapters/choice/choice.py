@@ -153,7 +153,8 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
 def _fitting(known: list[Definition], program: str) -> list[Definition]:
     """Return the definitions that fit a program: a folder, a binary, or by name, extension or first line.
 
-    The first of these properties that any definition has decides. `known` are in the order of preference.
+    The first of these properties that any definition has decides. `known` are in the order of preference. `program` is its path; files may
+    be read.
     """
     path = Path(program)
     if foreign_files.is_folder(path):

@@ -40,6 +40,8 @@ class CoreDump:
 def read_core(path: str) -> CoreDump:
     """Return what a core dump says: of 64-bit Linux its program and signal, of others only that it is one.
 
+    `path` is the file's, which is read.
+
     Raises:
         ArgumentError: It is no core dump.
     """

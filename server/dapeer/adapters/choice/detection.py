@@ -190,7 +190,8 @@ def _files(pattern: str) -> list[str]:
 def _version(version: Version | None, values: Mapping[str, object]) -> str | None:
     """Return the version that a program prints; empty: it prints none, None: it did not answer in time.
 
-    The program is run once for each time of its file. Without a `version` to ask for, the result is empty.
+    The program is run once for each time of its file. Without a `version` to ask for, the result is empty. `values` are those of the
+    placeholders in the command, by name.
     """
     if version is None:
         return ""
@@ -274,7 +275,10 @@ def way_to_get(definition: Definition, missing: Collection[str] = ()) -> Install
 
 
 def _install(definition: Definition, way: Install | None) -> str:
-    """Return the one command that gets an adapter, or what is missing for it, here; empty without a way."""
+    """Return the one command that gets an adapter, or what is missing for it, here; empty without a way.
+
+    `way` is how it is installed: dapeer's own command for packages, else the way's, with `sudo` where that is needed.
+    """
     if way is None:
         return ""
     if way.packages:

@@ -39,10 +39,10 @@ def find_python(
 ) -> str:
     """Return the path of the Python interpreter for a program; `env` are its variables.
 
-    In this order: the argument (a path, seen from `cwd` or the project, a virtual environment's
-    folder, or a name on PATH), the environment whose console script the program is, `$VIRTUAL_ENV`,
-    the nearest `.venv` above the program, that above `cwd`, PATH. dapeer's own environment is only
-    taken where it is the one of the project.
+    In this order: the argument (a path, seen from `cwd` or the project, a virtual environment's folder, or a name on PATH), the
+    environment whose console script the program is, `$VIRTUAL_ENV`, the nearest `.venv` above the program, that above `cwd`, PATH.
+    dapeer's own environment is only taken where it is the one of the project. `argument` is what the caller gave, or None; `program` is
+    the path of the program, None if there is none; `project` is the folder of the project.
 
     Raises:
         ArgumentError: The argument is no interpreter, or none is found.
@@ -62,7 +62,8 @@ def find_python(
 def unused_environment(cwd: Path, env: Mapping[str, str], program: str | None, taken: str) -> str:
     """Return why a likelier virtual environment than that of the interpreter `taken` was passed over.
 
-    The sentence names the first one that is broken; it is empty if none was passed over.
+    The sentence names the first one that is broken; it is empty if none was passed over. `cwd`, `env` and `program` are those of the
+    search for the interpreter.
     """
     for folder in _environments(cwd, env, program):
         if taken in _pythons(folder):
@@ -77,7 +78,8 @@ def unused_environment(cwd: Path, env: Mapping[str, str], program: str | None, t
 def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
     """Raise if the adapter cannot debug an interpreter; without the check, it would not answer.
 
-    The interpreter is run in `cwd` if its version is not known from files: that blocks.
+    The interpreter is run in `cwd` if its version is not known from files: that blocks. `python` is the interpreter's path, `interpreter`
+    the definition's table.
 
     Raises:
         ArgumentError: It is too old, or does not run.
@@ -109,8 +111,9 @@ def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
 def why_slow(python: str, interpreter: Interpreter, cwd: Path) -> str:
     """Return why a debugger makes this interpreter slow, with a faster one here; empty if it does not.
 
-    It is empty too if the version is unknown. Where the version was not found out yet, the interpreter is run, in `cwd`:
-    that blocks. If no faster one is here, only the reason is returned.
+    It is empty too if the version is unknown. Where the version was not found out yet, the interpreter is run, in `cwd`: that blocks. If
+    no faster one is here, only the reason is returned. `python` is the interpreter's path; `interpreter` has the version from which it is
+    fast, and the reason.
     """
     version = version_of(python, cwd)
     if version is None or version >= interpreter.fast:
@@ -127,7 +130,10 @@ def why_slow(python: str, interpreter: Interpreter, cwd: Path) -> str:
 
 
 def _newer(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """Yield minor version and path of the Python 3s of PATH, pyenv and uv from `least` on, newest first."""
+    """Yield minor version and path of the Python 3s of PATH, pyenv and uv from `least` on, newest first.
+
+    `least` is a minor version, `env` has `PATH`.
+    """
     # A shim is there for each version that pyenv or asdf has anywhere, and refuses to run most of them.
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if Path(each).name != "shims"]
     for installed in _INSTALLED:
@@ -199,7 +205,8 @@ def find_program(
 
     It is a console script beside the given `python` or of the project's virtual environment, or a program on PATH.
 
-    A relative folder of PATH, or one within the project, is passed over: what lies there is not what the name means elsewhere.
+    A relative folder of PATH, or one within the project, is passed over: what lies there is not what the name means elsewhere. `env` has
+    `PATH` and the active environment.
 
     Raises:
         ArgumentError: `python` is no interpreter.
@@ -216,7 +223,10 @@ def find_program(
 
 
 def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Iterator[Path]:
-    """Yield the folders of virtual environments that may be meant, the likeliest first."""
+    """Yield the folders of virtual environments that may be meant, the likeliest first.
+
+    `env` are the program's variables, `program` is its path or None. The folders need not exist.
+    """
     file = None if program is None else Path(program)
     if file is not None and foreign_files.is_file(file.parent.parent / "pyvenv.cfg"):
         yield file.parent.parent
@@ -232,6 +242,8 @@ def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Ite
 
 def _given(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
     """Return the interpreter of an argument: a path seen from `bases`, an environment, a name on PATH.
+
+    `env` has `PATH`.
 
     Raises:
         ArgumentError: It is none; the error says where it was looked for.

@@ -355,7 +355,10 @@ class Definition:
     def _template(
         self, request: RequestName, inputs: Inputs, variants: Sequence[Variant]
     ) -> Mapping[str, Any]:
-        """Return the arguments of a request, its own and the variants', before placeholders are filled in."""
+        """Return the arguments of a request, its own and the variants', before placeholders are filled in.
+
+        For an attach that no input names, it is empty.
+        """
         if request == "launch":
             template = dict(self.launch)
             for each in variants:

@@ -112,7 +112,8 @@ class Misfires:
     def read(self, category: str, text: str) -> tuple[str, list[Event]]:
         """Return output without reports of failed expressions, and an event for each of them.
 
-        The possible beginning of a report is kept until the next output of the category.
+        The possible beginning of a report is kept until the next output of the category. `category` is that of the `output` event, `text`
+        its output. Illegible text is returned as it is.
         """
         events: list[Event] = []
         text = self._held.pop(category, "") + text
@@ -164,7 +165,8 @@ class Misfires:
     def _meant(self, kind: str, groups: Mapping[str, str | None], error: str) -> list[SentOption]:
         """Return the breakpoints that a failure may be of: by expression, then line, then words in it.
 
-        A line or words that no breakpoint fits are ignored. The result is empty if none has the expression.
+        A line or words that no breakpoint fits are ignored. The result is empty if none has the expression. `kind` is a key of the
+        definition, `groups` are those of its pattern, `error` is the text of the error.
         """
         expression, line = groups.get("expression") or None, groups.get("line")
         meant = [each for each in self._options_sent(kind) if expression in {None, each.expression}]

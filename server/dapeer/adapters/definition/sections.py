@@ -402,8 +402,8 @@ class Hint:
 def advise(hints: Sequence[Hint], values: Mapping[str, object], at: str, text: str) -> str | None:
     """Return the first hint on a text, its placeholders filled in; None: there is none.
 
-    `at` is one of `PLACES`, `values` are those of placeholders and inputs. A hint is passed over if a placeholder in it has
-    no value, or an input in its `unless` has one.
+    `at` is one of `PLACES`, `values` are those of placeholders and inputs. A hint is passed over if a placeholder in it has no value, or
+    an input in its `unless` has one. `text` is, for example, an exception's or the output.
 
     >>> hints = [Hint("exception", "^ImportError", "It ran in ${python}.", ())]
     >>> advise(hints, {"python": "/usr/bin/python3"}, "exception", "ImportError: no x")

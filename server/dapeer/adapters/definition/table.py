@@ -125,6 +125,8 @@ class DefinitionTable:
     def _read(self, key: str, kind: Any, default: Any) -> Any:
         """Return the value of a key as the type of a field; `default` is MISSING where the key must be there.
 
+        `kind` is the type, as annotated.
+
         Raises:
             DefinitionError: It is missing, or of another type.
         """

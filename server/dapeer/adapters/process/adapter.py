@@ -331,6 +331,8 @@ def _log_points(definition: Definition) -> LogPoints:
 def _check_system(definition: Definition, table: TransportTable, *, wants_terminal: bool) -> None:
     """Raise if the system lacks what the adapter needs: the loopback, or a terminal.
 
+    `table` is the transport that will be used; `wants_terminal`: the program is to run in a terminal.
+
     Raises:
         SystemRefuses: It does.
     """

@@ -29,9 +29,11 @@ LAST_PORT = 65535
 async def open_child(
     definition: Definition, configuration: Mapping[str, object], parent: Adapter, reaper: Reaper
 ) -> AsyncGenerator[Adapter]:
-    """Connect to where a debuggee's child process is debugged, and yield its adapter; at exit, it ends.
+    """Connect to where a debuggee's child process is debugged, and yield the adapter of the child.
 
-    `configuration` is what the parent's adapter gives for the child. A process of it that was released lives on.
+    That is the parent's server once more, where the definition's children use it; else the address that `configuration` names, which is
+    what the parent's adapter gives for the child. At the exit the connection is closed, and processes of the child that its adapter has
+    named are killed; one that was released lives on.
 
     Raises:
         AdapterFailed: Nothing accepts connections there.

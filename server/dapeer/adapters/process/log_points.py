@@ -57,9 +57,9 @@ def as_log_point(
 ) -> dict[str, Any]:
     """Return a breakpoint that collects as one that logs: its expressions become a `logMessage`.
 
-    `mark` separates their values, and `value` is the form of an expression in a log message. Unless the adapter heeds
-    `conditions` there, or where it collects for several clients (`others`), a condition's value comes first in the message
-    instead.
+    `mark` separates their values, and `value` is the form of an expression in a log message. Unless the adapter heeds `conditions` there,
+    or where it collects for several clients (`others`), a condition's value comes first in the message instead. `requested` is the
+    breakpoint in DAP's terms, which stays unchanged.
     """
     whole = conditions and not requested.get("others")
     message = row_separator(mark).join(
@@ -223,7 +223,8 @@ class LogPoints:
     def _kept_back(self, place: tuple[str, int], point: dict[str, Any]) -> dict[str, Any]:
         """Return a log point without the conditions that the adapter would not heed there, and keep these.
 
-        Its message begins with the condition's value, by which dapeer decides; hits are counted here. `place` is path and line.
+        Its message begins with the condition's value, by which dapeer decides; hits are counted here. `place` is path and line. `point` is
+        the log point in DAP's terms, which stays unchanged.
         """
         own = {"condition"}
         hits = str(point.get("hitCondition") or "").strip()
@@ -251,8 +252,8 @@ class LogPoints:
     def events_of(self, body: Body) -> Iterator[Event]:
         """Yield the events for an output event's body: the output itself, collected rows, and failures.
 
-        A log point whose condition does not hold, or that has hits to pass, yields nothing. Each expression that failed in it
-        yields an event of `failures.EVENT`.
+        A log point whose condition does not hold, or that has hits to pass, yields nothing. Each expression that failed in it yields an
+        event of `failures.EVENT`. `body` is that of an `output` event, as `LogPointReader` yields it.
         """
         text = str(body.get("output") or "")
         if points := body.get(POINT):
@@ -267,7 +268,7 @@ class LogPoints:
     def _message(self, body: Body, text: str) -> Iterator[Event]:
         """Yield the event of a log point's message, if its condition and hits let it print, and its failures.
 
-        In the text, an expression that failed is replaced by its error in braces.
+        In the text, an expression that failed is replaced by its error in braces. `text` is the output in `body`.
         """
         heeded = self._heeded.get((body["source"]["path"], body["line"]))
         condition, decided, rest = text.partition(condition_separator(self.mark))
@@ -354,7 +355,7 @@ class LogPointReader:
     def _parts(self, category: str, text: str) -> Iterator[tuple[str, Body]]:
         """Yield the output of a category in parts: the text, and its log point's location, maybe empty.
 
-        What may be the beginning of a message stays in `_held`.
+        What may be the beginning of a message stays in `_held`. `category` is that of `output` events, `text` the newest output of it.
         """
         text, at = self._held.pop(category, "") + self._past_line_end(category, text), 0
         while (start := self._begin.search(text, at)) is not None:

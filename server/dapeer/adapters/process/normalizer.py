@@ -184,7 +184,8 @@ class Normalizer:
     def _is_no_news(self, name: str, body: Mapping[str, Any]) -> bool:
         """Return whether an event is to be dropped, as it only reports what the adapter does to respond.
 
-        After output that matches the quirk `runs_meanwhile`, the next `continued` and `stopped` are such events.
+        After output that matches the quirk `runs_meanwhile`, the next `continued` and `stopped` are such events. `name` is the event's;
+        `body` is its body.
         """
         if name in self._no_news:
             self._no_news.discard(name)
@@ -329,7 +330,10 @@ def _passing(requested: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
-    """Return a breakpoint with the expressions of its condition and message as this adapter compiles them."""
+    """Return a breakpoint with the expressions of its condition and message as this adapter compiles them.
+
+    `point` is the breakpoint in DAP's terms, which stays unchanged.
+    """
     sent = dict(point)
     if "condition" in point:
         sent["condition"] = quirks.compiled_inside(str(point["condition"]))

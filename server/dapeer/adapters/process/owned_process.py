@@ -219,7 +219,8 @@ class Processes:
     def claim(self, pid: int) -> bool:
         """Have a process that an adapter names end with the session, if the session has started it.
 
-        Return whether that is so. The number alone says nothing: it may be one of a container, or of another machine.
+        Return whether that is so. The number alone says nothing: it may be one of a container, or of another machine. `pid` is the process
+        that the adapter names.
         """
         if pid in self._owned or pid <= 1 or pid == os.getpid():
             return pid in self._owned

@@ -166,7 +166,11 @@ def _started(
     *,
     outlives: bool,
 ) -> subprocess.Popen[bytes]:
-    """Start a process in a POSIX session of its own; `outlives`: it ignores SIGPIPE, as dapeer does."""
+    """Start a process in a POSIX session of its own; `outlives`: it ignores SIGPIPE, as dapeer does.
+
+    `stdin`, `stdout` and `stderr` are descriptors or constants of `subprocess`; `env` are all of its variables; `cwd` None is the current
+    folder.
+    """
     return _Outliving(
         arguments,
         bufsize=0,

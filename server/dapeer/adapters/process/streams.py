@@ -323,7 +323,10 @@ def no_adapter(port: object) -> AdapterFailed:
 
 
 def connector(table: TransportTable, values: Inputs) -> Connector | None:
-    """Return a function that connects to a server that dapeer started; None: the adapter is no server."""
+    """Return a function that connects to a server that dapeer started; None: the adapter is no server.
+
+    `values` has the server's `port`, or the path of its `socket`, as the kind of `table` needs. Nothing is connected to yet.
+    """
     match table.kind:
         case "tcp":
             return functools.partial(connect, LOOPBACK, int(str(values["port"])), here=True)

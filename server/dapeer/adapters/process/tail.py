@@ -81,7 +81,7 @@ class Tail(asyncio.Protocol):
     def _look_for_patches(self, data: bytes) -> None:
         """Report, or keep until there is a listener, what whole lines say of patches that are off.
 
-        The beginning of a line is kept until its end comes.
+        The beginning of a line is kept until its end comes. `data` is the newest piece of the process's stderr.
         """
         *lines, rest = (self._line + data).split(b"\n")
         for line in lines:
@@ -173,6 +173,7 @@ class OutputFilter:
         """Pass a piece of output on to the listener, without hidden lines; keep it while there is no listener.
 
         The beginning of a line is kept back as long as the line may have to be hidden. `final`: nothing more comes, so all is passed on.
+        `data` is UTF-8, and may end within a character.
         """
         self._held += self._decoder.decode(data, final)
         if self.listener is None:

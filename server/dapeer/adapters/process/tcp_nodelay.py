@@ -143,10 +143,10 @@ async def send_without_delay(
 
 
 def _hasten(pid: int, relay: str, adapter: int | None) -> None:
-    """Set TCP_NODELAY on connections between the process `pid` and those of its descendants that are relays.
+    """Set TCP_NODELAY on connections between the process `pid` and those of its descendants that relay.
 
-    A relay's command line matches the pattern `relay`. A `pid` of 0 means the connections between the `adapter` and every process that is
-    connected to it; nothing is done if that is None, too.
+    The command line of a relay matches the pattern `relay`. A `pid` of 0 means the connections between the `adapter` and every process
+    that is connected to it; nothing is done if that is None, too.
     """
     if pid:
         relays = [each for each in descendants(pid) if re.search(relay, command_line(each))]

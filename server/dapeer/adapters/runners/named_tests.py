@@ -41,7 +41,8 @@ MOST_PARTS: Final = 12
 def node_id(program: str, *bases: Path) -> tuple[str, str]:
     """Return the file of a test, and its name in the file, which is empty if it is no test.
 
-    A file, or a folder above it, may have `::` in its name: the longest path that is a file is taken, seen from one of `bases`.
+    A file, or a folder above it, may have `::` in its name: the longest path that is a file is taken, seen from one of `bases`. `program`
+    is as the caller gave it, such as `FILE::CLASS::TEST`.
 
     >>> node_id("tests/test_cart.py::CartTest::test_total[1-2]")
     ('tests/test_cart.py', '::CartTest::test_total[1-2]')
@@ -64,7 +65,8 @@ def node_id(program: str, *bases: Path) -> tuple[str, str]:
 def with_class(file: str, name: str) -> str:
     """Return a test's name in its file with the class that has it, where only the method was named.
 
-    `name` begins with `::`, and comes back as it is if it is of a function, or the file cannot be read.
+    `name` begins with `::`, and comes back as it is if it is of a function, or the file cannot be read. `file` is the path of a Python
+    file, which is read.
 
     Raises:
         ArgumentError: Several classes have such a method.
@@ -217,8 +219,9 @@ def runner_called(name: object) -> Runner | None:
 async def launch_of(inputs: Json) -> Launch | None:
     """Return how to launch a request for tests of a known runner; None: the request is not for such tests.
 
-    They are named by `program`, a file or a folder and a name in it; or `module` is a runner, whose
-    arguments say which tests. Builds them first, where they are compiled. Tests in Python are not among them.
+    They are named by `program`, a file or a folder and a name in it; or `module` is a runner, whose arguments say which tests. Builds them
+    first, where they are compiled. Tests in Python are not among them. `inputs` are the caller's, by name: `program` or `module`, `args`,
+    `cwd`, `env` and others.
 
     Raises:
         AdapterUnknown: No runner is known for the file.
@@ -295,6 +298,8 @@ async def _launch(
 def _values(known: Recognised, file: Path | None, inputs: Json) -> dict[str, object]:
     """Return the values of the placeholders in a runner's commands, without those that have none.
 
+    `file` is the file of the tests, or None; `inputs` are the caller's. The runner's own program is looked for.
+
     Raises:
         ArgumentError: The runner is not installed.
     """
@@ -329,8 +334,8 @@ async def _built(
 ) -> Mapping[str, object]:
     """Build the tests if necessary.
 
-    Return the values of placeholders about their program, with its `tests`. The result is empty for a runner that looks
-    up no program.
+    Return the values of placeholders about their program, with its `tests`. The result is empty for a runner that looks up no program.
+    `file` is the file or folder of the tests, `parts` are those of the test's name, `values` those of placeholders, `inputs` the caller's.
 
     Raises:
         ArgumentError: The test is in no program, or in several.
@@ -354,7 +359,7 @@ def _not_one(
 ) -> ArgumentError:
     """Return the error that a test is in no program, or with `some` in several.
 
-    `found` are the candidates.
+    `found` are the candidates. `parts` are those of the test's name; empty: all tests of the file.
     """
     names = list(dict.fromkeys(test for each in found for test in each.tests))
     name = "::".join(parts)
@@ -381,7 +386,10 @@ def _not_one(
 
 
 def _expected(awaited: Sequence[str], *, stops: bool) -> str:
-    """Return a sentence on which tests pass if they panic, and whether the program `stops` there."""
+    """Return a sentence on which tests pass if they panic, and whether the program `stops` there.
+
+    `awaited` are the names of these tests.
+    """
     names = [f"`{each.rpartition('::')[2]}`" for each in awaited]
     listed = ", ".join(names[:MAX_SUGGESTED_TESTS]) + (
         f" and {len(names) - MAX_SUGGESTED_TESTS} more" * (len(names) > MAX_SUGGESTED_TESTS)
@@ -395,7 +403,7 @@ def _expected(awaited: Sequence[str], *, stops: bool) -> str:
 def _near(names: Sequence[str], name: str) -> str:
     """Return a clause with names of tests that are like `name`, or the first ones.
 
-    The result is empty if there are none.
+    The result is empty if there are none. There are at most `MAX_SUGGESTED_TESTS`. The clause begins with a semicolon.
     """
     by_last = {each.rpartition("::")[2]: each for each in names}
     near = difflib.get_close_matches(name.rpartition("::")[2], by_last, MAX_SUGGESTED_TESTS, 0.4)

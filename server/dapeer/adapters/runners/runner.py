@@ -68,7 +68,7 @@ class LeftOut:
         """Return the reason why a build leaves out a file with this text; empty: it does not, by this rule.
 
         The rule has a pattern of the file's name, one of its text, or both, which must all be found. What the last one's group matches is
-        put into the sentence.
+        put into the sentence. `file` is the file's path, `text` is its content.
         """
         tried = [(self.file, file.name), (self.holds, text)]
         found = [pattern.search(where) for pattern, where in tried if pattern is not None]
@@ -323,8 +323,8 @@ async def look_up(
 ) -> list[BuiltTests]:
     """Return the programs with tests that there are, each with the names of its tests.
 
-    `built` is the output of the build, which is read where the lookup has no command; commands are run in `cwd`, with
-    `values` for placeholders.
+    `built` is the output of the build, which is read where the lookup has no command; commands are run in `cwd`, with `values` for
+    placeholders. `env` is added to the commands' environment.
 
     Raises:
         AdapterFailed: A command failed, or took too long.
@@ -453,6 +453,8 @@ def _filled(command: Sequence[str], values: Values) -> list[str]:
 async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float) -> str:
     """Run a command to its end, and return its stdout; what it has started is killed then.
 
+    `env` is added to the environment of dapeer's starter.
+
     Raises:
         AdapterFailed: It cannot be run, does not end within `seconds`, or fails.
     """
@@ -578,7 +580,10 @@ def folder_of(file: Path) -> Path:
 
 
 def holds(file: Path, pattern: Pattern) -> bool:
-    """Return whether a file can be read and has a pattern in it; without a pattern, True."""
+    """Return whether a file can be read and has a pattern in it; without a pattern, True.
+
+    `pattern` is a regular expression, or None.
+    """
     if pattern is None:
         return True
     try:

@@ -22,8 +22,8 @@ MOST_FILES = 2_000
 def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
     """Return the inputs of a launch, changed if their program is a file or folder of tests.
 
-    Then `program` gets `::` at its end, or becomes pytest's argument, and `remark` says so. Anything else comes back as
-    it is. It reads files: call it in a thread.
+    Then `program` gets `::` at its end, or becomes pytest's argument, and `remark` says so. Anything else comes back as it is. It reads
+    files: call it in a thread. `inputs` are the caller's, by name.
 
     Raises:
         ArgumentError: The folder has tests whose runner takes files only, or nothing to run.
@@ -45,7 +45,7 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
 def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Json) -> Json:
     """Return the inputs of a launch of a folder: all of its tests, if a runner takes a file for some.
 
-    A folder that is a program, or has no tests, comes back as it is.
+    A folder that is a program, or has no tests, comes back as it is. `inputs` are the caller's, by name.
 
     Raises:
         ArgumentError: The runner takes files only, or the folder is a library without tests.
@@ -82,7 +82,10 @@ def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Js
 
 
 def _is_program(definition: Definition, files: Iterable[Path]) -> bool:
-    """Return whether files make their folder a program of an adapter; tests and a library do not."""
+    """Return whether files make their folder a program of an adapter; tests and a library do not.
+
+    `files` are those in the folder.
+    """
     kinds = {definition.id, *definition.languages}
     own = [each for each in runners() if each.type in kinds and FOLDER in each.files]
     for file in files:

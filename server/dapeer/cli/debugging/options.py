@@ -110,7 +110,7 @@ def add_to(parser: argparse.ArgumentParser, tool: str, known: KnownTool) -> None
 def _add_place(parser: argparse.ArgumentParser, tool: str, name: str, known: KnownTool) -> None:
     """Add to a parser an argument of the tool that is a word by place, not an option.
 
-    `name` is the tool's argument, or `PLACE` for `FILE:LINE`.
+    `name` is the tool's argument, or `PLACE` for `FILE:LINE`. `known` is what is known of the tool `tool`: its schema and traits.
     """
     if name == PLACE:
         metavar = PLACES.get(tool, FILE_OR_FUNCTION)
@@ -246,7 +246,8 @@ def _place(text: str) -> dict[str, Any]:
 def arguments_of(typed: Mapping[str, Any], tool: str, known: KnownTool) -> dict[str, Any]:
     """Return the arguments of a tool that were typed; what was left out is not in them.
 
-    `typed` are argparse's results by name. Pairs become an object, and a single empty text an empty list.
+    `typed` are argparse's results by name. Pairs become an object, and a single empty text an empty list. `known` is what is known of the
+    tool: its schema and traits.
     """
     schemas = known["arguments"].get("properties", {})
     arguments = {

@@ -18,7 +18,8 @@ def add_parser(
 ) -> argparse.ArgumentParser:
     """Add the parser of a tool's command by `add`, and return it with all its options.
 
-    `add` makes a parser of a name, `help` and `description`, as argparse's sub-parsers or `options.alone` do.
+    `add` makes a parser of a name, `help` and `description`, as argparse's sub-parsers or `options.alone` do. `name` is the command's
+    name, `tool` the tool that it calls.
     """
     known = known_tools()[tool]
     summary = known["description"].replace("%", "%%")
@@ -81,8 +82,8 @@ def read_command(
 ) -> tuple[dict[str, Any], answers.Form, bool]:
     """Return a tool's arguments, how the answer is written, and whether `--all` was given.
 
-    `words` are those behind the command `name`; of `dap_run` those behind `--` are the program, if none is named, and its
-    arguments. Wrong words end the process with an error.
+    `words` are those behind the command `name`; of `dap_run` those behind `--` are the program, if none is named, and its arguments. Wrong
+    words end the process with an error. `tool` is the tool that the command calls.
     """
     words, rest = [*words], list[str]()
     if tool == "dap_run" and "--" in words:

@@ -88,7 +88,7 @@ class Person:
     async def run(self, program: object, **more: object) -> int:
         """Start a Python program in nvim-dap; return nvim-dap's id of the session once it is initialized.
 
-        `more` are keys of the configuration.
+        `more` are keys of the configuration. `program` is its path.
         """
         config: Mapping[str, object] = {
             "type": "python",

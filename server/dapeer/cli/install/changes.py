@@ -357,7 +357,7 @@ def _remove_empty(folder: Path, root: Path) -> None:
 def _replace(path: Path, text: str) -> None:
     """Write the text of a file by way of a new file beside it, so that nobody reads half of it.
 
-    Its mode stays. A file that is not there yet is written at once.
+    Its mode stays. A file that is not there yet is written at once. `path` is the file's.
 
     Raises:
         OSError: The file is read-only, or cannot be written.

@@ -111,7 +111,10 @@ class Client:
         return path if path.exists() else next((each for each in others if each.exists()), path)
 
     def entry_for(self, command: Sequence[str]) -> dict[str, object]:
-        """Return the entry for a server that is started by this command, in the client's form."""
+        """Return the entry for a server that is started by this command, in the client's form.
+
+        The form is that of `entry`: with `type` or not, with the command as a text and its arguments, or as one list.
+        """
         program, *arguments = command
         match self.entry:
             case "plain":

@@ -76,7 +76,7 @@ def with_entry(
 ) -> str:
     """Return the text with an entry at the path, whose other members stay.
 
-    None as `text`: there is no file. `editor` is that of the text's format.
+    None as `text`: there is no file. `editor` is that of the text's format. A member of `entry` replaces one of the same key.
 
     Raises:
         MalformedText: The text cannot be read, or something on the path holds no members.
@@ -116,7 +116,7 @@ def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
 def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str:
     """Return the text with a value at the path, and nothing else changed.
 
-    It is the first text of the editor that has this value there.
+    It is the first text of the editor that has this value there. None as `text`: there is no file.
 
     Raises:
         Unsafe: There is no such way.

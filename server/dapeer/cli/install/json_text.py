@@ -56,7 +56,7 @@ class JsonMember:
 def parse_document(text: str) -> Node:
     """Return where the object that a text holds, and all members in it, are; cached for the latest texts.
 
-    A file of Claude's may have megabytes, and is read often.
+    A file of Claude's may have megabytes, and is read often. Indexes are those of characters in `text`.
 
     Raises:
         MalformedText: It is no JSON object, or nested too deeply.
@@ -404,7 +404,7 @@ def _ranges(
 ) -> Iterator[tuple[int, int]]:
     """Yield the ranges to cut out so that a member is gone: it, the space before it, and one comma.
 
-    The space stays with `keeps_space`. `node` is the object that has the member.
+    The space stays with `keeps_space`. `node` is the object that has the member. `member` is one of those of `node`.
     """
     start, end = _span(member)
     yield (start if keeps_space else len(text[:start].rstrip())), end

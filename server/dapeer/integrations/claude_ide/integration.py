@@ -154,7 +154,10 @@ class Services:
                 peer.neovim.send(FAILED, str(error))
 
     def _editor(self, peer: Peer, ide: Ide, client: str) -> Editor:
-        """Return the view that one client, by its name, has of a Neovim: it runs Neovim's tools on its behalf."""
+        """Return the view that one client, by its name, has of a Neovim: it runs Neovim's tools on its behalf.
+
+        `client` is the name under which the calls are made; `ide` has the working directory.
+        """
         call = self._context.call(client)
 
         async def run(name: str, arguments: Json) -> Reply:

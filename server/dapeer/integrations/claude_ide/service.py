@@ -203,7 +203,7 @@ def listed() -> t.ListToolsResult:
 async def call_editor_tool(editor: Editor, name: str, arguments: Json) -> t.CallToolResult:
     """Run a tool of `TOOLS` on an editor, and return its texts as a result.
 
-    An error of Neovim's is a failed result.
+    An error of Neovim's is a failed result. `arguments` are the call's, by name.
 
     Raises:
         MCPError: There is no such tool, or an argument is missing or wrong.

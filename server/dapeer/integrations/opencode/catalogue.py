@@ -255,7 +255,8 @@ class Catalogue:
     async def _on_event(self, event: Json) -> None:
         """At an event that changes lists, drop the cache, and request the project's skills anew.
 
-        The listener gets the event. Other events are ignored. If the skills are others than before, `changed` is called.
+        The listener gets the event. Other events are ignored. If the skills are others than before, `changed` is called. `event` is
+        OpenCode's, with its `type`; those of `CHANGES` count.
         """
         if event.get("type") in CHANGES:
             self._hears = True

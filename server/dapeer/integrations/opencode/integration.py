@@ -223,7 +223,7 @@ def filled_prompt(
 ) -> t.GetPromptResult | None:
     """Return the text of the skill that is the prompt of this name, as MCP's prompt; None: there is none.
 
-    `values` may have `arguments`, which say what to do with the skill.
+    `values` may have `arguments`, which say what to do with the skill. `name` is the prompt's, which begins with `PREFIX`.
     """
     for skill in skills:
         if name == PREFIX + skill["name"]:

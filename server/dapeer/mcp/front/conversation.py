@@ -172,6 +172,7 @@ def _read(line: bytes) -> dict[str, Any] | None:
     """Return the request or notification in a line; None for anything else.
 
     None is returned, too, where JSON parsers disagree. Long lines, deep ones, and those with half a surrogate pair are not read either.
+    `line` is what the client has sent, as bytes.
     """
     if len(line) > MAX_LINE_BYTES or line.count(b"{") + line.count(b"[") > MOST_NESTED:
         return None

@@ -78,7 +78,8 @@ def _open(listener: socket.socket, unnamed: Path, path: Path) -> None:
 def knock(kind: str) -> None:
     """Connect once to every socket of this kind in the runtime folder, so that its process wakes up.
 
-    A socket at which none listens is removed.
+    A socket at which none listens is removed. `kind` is `FOR_CORES` or `FOR_NEOVIMS`. Sockets that cannot be connected to for another
+    reason are passed over.
     """
     for path in runtime_folder().glob(f"{kind}.*.sock"):
         with socket.socket(socket.AF_UNIX) as connection:

@@ -26,7 +26,8 @@ except ImportError:  # Windows has no detached servers
 def hold_sign_of_life(project: str) -> Generator[None]:
     """Lock the file that shows the life of a project's detached server, while the body runs.
 
-    Afterwards the file is removed, and the server's log, if that is empty; after an exception both stay.
+    Afterwards the file is removed, and the server's log, if that is empty; after an exception both stay. `project` is the folder that the
+    server works on.
     """
     sign = sign_of_life_of(project)
     # It gets its name when it is locked: one without a lock is of a server that was killed.
@@ -49,7 +50,8 @@ def hold_sign_of_life(project: str) -> Generator[None]:
 def remove_sign_if_killed(project: str) -> bool:
     """Whether a project's detached server was killed.
 
-    If so, its sign of life is removed, so that this is true only once.
+    If so, its sign of life is removed, so that this is true only once. `project` is the folder that the server works on. False, too, where
+    files cannot be locked, or the file is another user's.
     """
     sign = sign_of_life_of(project)
     try:

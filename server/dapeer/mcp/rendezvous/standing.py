@@ -139,7 +139,7 @@ class Standing:
     def _is_repeated(self, message: Json) -> bool:
         """Whether a message acknowledges a stream that a former server has acknowledged already.
 
-        If so, the stream counts as acknowledged by the new one from then on.
+        If so, the stream counts as acknowledged by the new one from then on. `message` is a notification of the server.
         """
         if message["method"] != "notifications/subscriptions/acknowledged":
             return False
@@ -279,7 +279,7 @@ def _read(line: bytes) -> Json:
 def _response(line: bytes) -> Json | None:
     """Return an object with the `id` of a response, without parsing the whole line.
 
-    None: the line does not begin as dapeer's responses do.
+    None: the line does not begin as dapeer's responses do. `line` is a message of the server.
     """
     if line.startswith(_RESPONSE):
         begin = len(_RESPONSE)

@@ -127,6 +127,8 @@ def hold_start_lock(project: str) -> Generator[None]:
 def _locked(path: str) -> int:
     """Open a file and lock it, waiting for whoever has locked it; return its file descriptor.
 
+    `path` is the file's, which is created if it is not there. The caller closes the descriptor, which releases the lock.
+
     Raises:
         OSError: There is no folder for it.
     """
@@ -144,7 +146,8 @@ def start_own_server(
     """Start a project's server, wait until it can be found, and return a connection and its process.
 
     The connection is the server's stdio. It serves others that look for a server, too, and ends when all have left. Both are the caller's
-    to close, and to wait for. After `SECONDS_TO_BE_FOUND` it returns all the same.
+    to close, and to wait for. After `SECONDS_TO_BE_FOUND` it returns all the same. `wish` has the command line and credentials of the
+    client; `project` is the folder in which the server starts.
     """
     ours, its = socket.socketpair()
     with try_open_door(FOR_CORES) as listener:

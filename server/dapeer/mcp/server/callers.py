@@ -30,7 +30,8 @@ def count_client(context: ServerRequestContext[Any, Any], company: ConnectedClie
     """Count the client of a request among those that people see, until its connection ends.
 
     Up to MCP 2025-11-25 that is its connection; since 2026-07-28, which has no handshake, it stays from its first request until what it is
-    served on ends. All commands count as one client. A client that is known already is not counted again.
+    served on ends. All commands count as one client. A client that is known already is not counted again. `company` are the clients that
+    people see; `context` is that of the request.
     """
     if settings_of(context) is not None:
         commands_of(context).count_as_client(company)

@@ -86,7 +86,8 @@ def with_news(result: t.CallToolResult, news: Sequence[str]) -> t.CallToolResult
 def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.CallToolResult:
     """Return a copy of a result in which long texts that the caller has given as arguments are cut.
 
-    Each is cut to `MAX_QUOTED_CHARS` characters, in text and data: the caller knows the rest.
+    Each is cut to `MAX_QUOTED_CHARS` characters, in text and data: the caller knows the rest. `arguments` are the call's, by name. At most
+    `MAX_ECHOES` texts are cut, the longest.
     """
     long = sorted({each for each in _texts(arguments) if len(each) > MAX_QUOTED_CHARS}, key=len)[
         -MAX_ECHOES:
@@ -108,7 +109,10 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
 
 
 def _cut(text: str, long: Sequence[str]) -> str:
-    """Return a text in which each of some long texts is cut, also where only its beginning appears."""
+    """Return a text in which each of some long texts is cut, also where only its beginning appears.
+
+    `long` are the texts, the shortest first; each becomes its quoted beginning.
+    """
     for each in reversed(long):
         start = each[: MAX_QUOTED_CHARS + 1]
         place = text.find(start)

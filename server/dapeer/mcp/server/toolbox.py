@@ -444,7 +444,7 @@ class Toolbox:
         """Run a tool for a client, and return its answer in MCP's form.
 
         The client counts as present from then on. The call waits for the first search for Neovims, if that is under way. Secrets in the
-        answer are masked unless they are to be shown.
+        answer are masked unless they are to be shown. `arguments` are the call's, by name, not checked yet.
 
         Raises:
             DapeerError: Any error of the tool.

@@ -111,7 +111,10 @@ def _read(path: Path) -> str:
 
 
 def _unusable(path: Path, why: Exception | str) -> ArgumentError:
-    """Return the error for a token file, with the reason: a sentence's part, or the exception."""
+    """Return the error for a token file, with the reason: a sentence's part, or the exception.
+
+    `why` is one of the two.
+    """
     match why:
         case OSError():
             reason = why.strerror

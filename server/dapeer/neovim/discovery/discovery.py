@@ -146,7 +146,10 @@ def _steps(cwd: Path, project: Path) -> int | None:
 
 
 def _free(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
-    """Return a Neovim from the facts that it has answered."""
+    """Return a Neovim from the facts that it has answered.
+
+    `facts` are those of `ProbeAnswer`; `address` is the Neovim's. Its state is `free`.
+    """
     return FoundNeovim(
         address,
         "free",

@@ -93,6 +93,8 @@ class Tap:
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request to its adapter; `number` comes back with its frame.
 
+        `command` and `arguments` are the request's.
+
         Raises:
             anyio.BrokenResourceError: The session has ended.
         """
@@ -177,6 +179,8 @@ class Listeners:
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request, if Neovim's main thread gets to it within `SECONDS_TO_ANSWER`.
 
+        `number` comes back with the frame of the request; `command` and `arguments` are the request's.
+
         Raises:
             anyio.BrokenResourceError: The session or its Neovim has ended.
             NeovimBusy: Neovim waits for a key or was busy too long; the request will not be sent.
@@ -237,6 +241,8 @@ class Hello(NamedTuple):
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> Hello:
         """Return what Lua has sent about a session, from its decoded JSON; only `session` must be there.
+
+        `facts` may have `name`, `type`, `request`, `parent`, `launch`, `waited` and `exception_filters`.
 
         Raises:
             KeyError: It has no number of a session.

@@ -145,7 +145,8 @@ async def _completions(session: Session, frame: int, container: str, name: str) 
 def _in_returned(session: Session, name: str) -> list[str]:
     """Return the value that a variable had in the function that has just returned to this frame.
 
-    It is a list of one text. Empty: no function has just returned, or it had no variable of that name.
+    It is a list of one text. Empty: no function has just returned, or it had no variable of that name. The text is `NAME = VALUE in
+    FUNCTION, which has returned`.
     """
     stop = session.mirror.stop
     last = stop_in_returned_function(session.mirror.history, stop) if stop else None
@@ -254,9 +255,9 @@ async def evaluate_expression(
 ) -> Evaluated:
     """Send the adapter an `evaluate` request, and return the expression's result.
 
-    `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`. If
-    the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `left`. If the
-    program has left the stop by then, the value is returned without a reference.
+    `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`.
+    If the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `left`. If the
+    program has left the stop by then, the value is returned without a reference. `left` is the remaining time of the call.
 
     Raises:
         DapeerError: The expression cannot be evaluated, or the adapter does not answer in time.

@@ -121,7 +121,8 @@ def check_expressions(expressions: Iterable[str], *, python: bool) -> None:
 def is_python(debugger: Debugger, path: str) -> bool:
     """Whether expressions at a file are Python's, by the adapters that accept the file.
 
-    For a path with a suffix one such adapter is enough; without a suffix, which may be a compiled program, all must be Python's.
+    For a path with a suffix one such adapter is enough; without a suffix, which may be a compiled program, all must be Python's. `path` is
+    that of the file, or of a program.
     """
     python = [
         each.collect.syntax == "python"

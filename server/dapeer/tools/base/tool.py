@@ -61,7 +61,7 @@ async def check_file_systems(arguments: Mapping[str, Any], project: Path) -> Non
     """Ask the file system, in another thread, whether the files exist that a call's arguments name.
 
     The answers are not used: a call that names a file on a stalled mount shall fail here, and not block the event loop later. `project` is
-    the folder to which relative paths belong, as is the argument `cwd`.
+    the folder to which relative paths belong, as is the argument `cwd`. `arguments` are the call's, by name.
 
     Raises:
         ArgumentError: A file system does not answer within `SECONDS_TO_ANSWER`.
@@ -100,7 +100,7 @@ def _named(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str
     """Yield (argument, value) for each argument that is a name.
 
     Within a breakpoint that is (`breakpoints.filename`, `a.py`). A list yields each of its texts. `prefix` is put before the names of
-    arguments.
+    arguments. `arguments` are those of a call, by name; only those in `NAMES` are yielded.
     """
     for key, value in arguments.items():
         for one in value if is_array(value) else [value]:
@@ -118,7 +118,7 @@ def _check(argument: str, name: str, *, is_path: bool) -> None:
     """Raise `ArgumentError` if an argument cannot be the name of a file, program or function.
 
     It is empty, contains a NUL or half of a surrogate pair, or has too many bytes. `argument` is the argument that has it, for the error;
-    `is_path`: each part between slashes has a limit of its own.
+    `is_path`: each part between slashes has a limit of its own. `name` is the argument's value.
     """
     size = len(name.encode("utf-8", "surrogatepass"))
     parts = name.split("/") if is_path else ()
@@ -188,6 +188,7 @@ def split_page_arguments(arguments: Json, properties: Json) -> tuple[dict[str, A
 
     `properties` are the properties of the tool's input schema, by name: a `start` or `count` among them is an argument of the tool's own,
     and stays. Without them, or with a `count` of 0, the page is the default one: from line 0, as many lines as there is room for.
+    `arguments` are the call's, by name.
 
     Raises:
         ArgumentError: A `start` or `count` is not an integer of at least 0.

@@ -119,7 +119,8 @@ def reply_request(
 def _answer(question: Json, given: Sequence[str]) -> list[str]:
     """Return the answer to one question as a list of texts.
 
-    Raises `ArgumentError` if it has too many, or unknown, choices. `given` are the caller's choices for it.
+    Raises `ArgumentError` if it has too many, or unknown, choices. `given` are the caller's choices for it. `question` is as OpenCode
+    sends it.
     """
     several = list(given)
     if len(several) > 1 and not question.get("multiple"):
@@ -135,7 +136,10 @@ def _answer(question: Json, given: Sequence[str]) -> list[str]:
 
 
 def _choices(question: Json) -> str:
-    """Return the choices of a question as text in parentheses."""
+    """Return the choices of a question as text in parentheses.
+
+    `question` is as OpenCode sends it. Without options it is free text.
+    """
     labels = _labels(question)
     if not labels:
         return "(free text)"

@@ -87,7 +87,8 @@ def turn_of(messages: Sequence[Json], prompt: str) -> Turn:
 
     The turn is empty if the prompt is not among the messages. What is said to a session that is busy is queued: OpenCode names in each
     reply the newest prompt that it had known when it began. So replies that name ours are ours; without a last one, another prompt, or a
-    summary of all that was said, has come between, and what is answered there answers ours, too.
+    summary of all that was said, has come between, and what is answered there answers ours, too. `messages` are as OpenCode sends them,
+    oldest first.
     """
     ids = [one["info"]["id"] for one in messages]
     if prompt not in ids:

@@ -72,7 +72,10 @@ def outcome_text(facts: Json) -> str:
 
 
 def _beginning(facts: Json) -> Sequence[str]:
-    """Return the lines with which the text begins, by the outcome's state; empty: the answer says all."""
+    """Return the lines with which the text begins, by the outcome's state; empty: the answer says all.
+
+    `facts` is the outcome's data, as `outcome_data` returns it.
+    """
     match facts["state"]:
         case "failed":
             return (f"The prompt failed: {facts['error'].rstrip('.')}.",)
@@ -129,7 +132,10 @@ def conversation_text(messages: Sequence[Json]) -> tuple[str, int]:
 
 
 def _message_text(message: Json) -> str:
-    """Return the data of a message as text, with its calls of tools."""
+    """Return the data of a message as text, with its calls of tools.
+
+    `message` is what `message_data` returns.
+    """
     lines = [f"{message['role']}: {message['text']}"] if message["text"] else []
     if "error" in message:
         lines.append(f"{message['role']} failed: {message['error']}")

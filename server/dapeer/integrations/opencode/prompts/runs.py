@@ -56,7 +56,7 @@ class Narration:
     def _words(self, event: Json) -> str:
         """Return the text of an event, which may have been returned before; empty: it has none.
 
-        New sessions of subagents are noted.
+        New sessions of subagents are noted. `event` is OpenCode's, with `type` and `properties`.
         """
         match event:
             case {"type": "session.created", "properties": {"info": {"id": str(child), **info}}}:
@@ -259,7 +259,7 @@ class PromptRun:
     async def _after(self, beginning: BackgroundTask[None]) -> PromptOutcome | None:
         """Return the outcome once the request that starts the run was answered.
 
-        None: the run goes on, or nothing is known of it.
+        None: the run goes on, or nothing is known of it. `beginning` is the task that has sent the request, and has ended.
 
         Raises:
             OpenCodeError: OpenCode rejects the request, or is gone and the request was an answer.
@@ -353,7 +353,8 @@ class PromptRun:
     def _is_mine_among_others(self, info: Json) -> bool:
         """Note a message; return whether it may end this prompt while the session is busy.
 
-        `info` is the message's.
+        `info` is the message's. A message of the user may give the id of this prompt, or show that the session has others. The assistant's
+        answers to this prompt show that OpenCode works on it.
         """
         if info.get("role") == "user":
             self.prompt = self.prompt or info.get("id")

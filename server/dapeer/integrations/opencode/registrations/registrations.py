@@ -193,7 +193,7 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
 async def add(opencode: OpenCode, core: Core, directory: str, name: str) -> None:
     """Register a dapeer server at OpenCode under a name, in place of what has the name.
 
-    `directory` is as OpenCode calls it.
+    `directory` is as OpenCode calls it. `name` is the prefix of the tools there.
 
     Raises:
         OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
@@ -517,7 +517,10 @@ class Registrations:
             one.forget_report()
 
     def on_event(self, event: Json) -> None:
-        """Note an event of the server: have registrations made again that it has lost, or checked after a gap."""
+        """Note an event of the server: have registrations made again that it has lost, or checked after a gap.
+
+        `event` is OpenCode's, with `type` and `properties`.
+        """
         match event:
             case {"type": "server.instance.disposed", "properties": {"directory": str(directory)}}:
                 # OpenCode resolves links in the names of directories.
@@ -548,7 +551,10 @@ class Registrations:
         self._tasks.start_soon(self._live, key, one)
 
     async def _live(self, key: tuple[str, str], one: Registration) -> None:
-        """Look after a registration until it was removed; an error is logged, and ends only this."""
+        """Look after a registration until it was removed; an error is logged, and ends only this.
+
+        `key` is the registration's, under which it is forgotten then.
+        """
         try:
             await one.keep_up()
         except Exception:

@@ -116,6 +116,8 @@ class Relay:
     async def check_arguments(self, tool: str, arguments: Json) -> Json:
         """Return a tool's arguments, converted to its schema, after checking that they fit.
 
+        `arguments` are the call's, by name. The tools are requested from OpenCode unless they are cached.
+
         Raises:
             ArgumentError: There is no such tool, the rules deny it, or the arguments are wrong.
         """
@@ -133,7 +135,7 @@ class Relay:
         """Run a tool in a new session until it has ended or needs an answer; return both.
 
         The result is the session and the outcome, whose state is `running` after the timeout. The session is deleted unless an answer is
-        needed. `report` is called with new text, `seconds` is the timeout.
+        needed. `report` is called with new text, `seconds` is the timeout. `arguments` are checked already.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
@@ -196,7 +198,10 @@ class Relay:
             raise OpenCodeFailed(f"OpenCode did not list its tools: {why}.", INSTALL) from error
 
     async def _session(self, title: str) -> Json:
-        """Create a session of dapeer's own, marked as that of a call, and return it."""
+        """Create a session of dapeer's own, marked as that of a call, and return it.
+
+        The session is to be deleted by the caller.
+        """
         body = {"title": title, "metadata": dict((MARK,))}
         session: Json = {}
         # Without its id the session could not be deleted.
@@ -207,7 +212,8 @@ class Relay:
     async def _prompt(self, session: Json, order: Json, message: str | None) -> Json:
         """Send the plugin an order as a prompt, wait for its answer, and return that as a message.
 
-        `message` is the id of the prompt's message. There is no timeout.
+        `message` is the id of the prompt's message. There is no timeout. `order` is an object for the plugin, with `list`, or `tool` and
+        `arguments`; `session` is as OpenCode sends it.
         """
         body: Json = {
             "messageID": message,

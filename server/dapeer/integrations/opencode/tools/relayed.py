@@ -123,6 +123,8 @@ def reply_to_call(session: Json, outcome: PromptOutcome) -> Reply:
 def _skill(name: str, skills: Sequence[Json]) -> Reply:
     """Return the reply with the text of the skill of this name.
 
+    `skills` are as OpenCode sends them. The data has `name`, `description`, `location` and `content`.
+
     Raises:
         ArgumentError: There is no such skill.
     """
@@ -184,7 +186,7 @@ def _line(row: Json) -> str:
 def _block(file: Json) -> Json:
     """Return a file that a tool has returned as an MCP content block.
 
-    It is an image, a resource, or a text with the file's URL.
+    It is an image, a resource, or a text with the file's URL. `file` has `mime`, `url` and maybe `filename`.
     """
     mime, (head, _, data) = file["mime"], file["url"].partition(",")
     if not head.endswith(";base64"):

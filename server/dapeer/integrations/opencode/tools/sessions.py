@@ -275,7 +275,7 @@ async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
 async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json]:
     """Request the changes of files that a prompt has made, and return them with shortened patches.
 
-    Empty: there are none. `prompt` is the `info` of its message.
+    Empty: there are none. `prompt` is the `info` of its message. `session` is as OpenCode sends it.
     """
     summary: Json = prompt.get("summary") or {}
     if not summary.get("diffs"):
