@@ -87,7 +87,8 @@ def _stopped(view: Snapshot, project: Path, which: str) -> str:
 def _ended(view: Snapshot, project: Path, which: str) -> str:
     """Return the first lines of an ended program's text: exit code, cause, and the last error it printed.
 
-    `which` names session and thread; it is empty or begins with a space.
+    `which` names session and thread; it is empty or begins with a space. A program that a tool has ended, without an exit code, gets one
+    line that names the tool.
     """
     cause = view.get("cause", "")
     unknown = "" if cause.startswith(KILLED) else "exit code unknown"

@@ -64,8 +64,8 @@ def one_line(value: str) -> str:
 def stop_in_returned_function(stops: Iterable[Stop], now: Stop) -> Stop | None:
     """Return the last stop in a function that the current function called and that has returned since.
 
-    `stops` are those of the session, the oldest first; only those before `now`, of its thread, count. None if the last stop at another
-    depth of the stack was not deeper, or if its caller at that depth is not the function of `now`.
+    `stops` are those of the session, the oldest first; only those before `now`, of its thread, count. None if there is no earlier stop at
+    another depth of the stack, if the last of these was not deeper, or if its caller at that depth is not the function of `now`.
     """
     earlier = (s for s in reversed(list(stops)) if s.number < now.number and _comparable(s, now))
     last = next((s for s in earlier if _depth(s) != _depth(now)), None)

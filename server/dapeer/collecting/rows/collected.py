@@ -144,8 +144,9 @@ class Collected:
     def add_part(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
         """Add the rows that a process has written, sorted by point; rows of unknown points are dropped.
 
-        `part` has rows as lines of text and as tables. `road` is how they come (`TRACER` or `LOG`), `process` is a process id, `started`
-        the time (seconds since 1970) from which the rows count. Lines that are no rows are counted in their collection.
+        `part` has rows as lines of text and as tables; a table with another number of columns than its point is dropped, too. `road` is
+        how they come (`TRACER` or `LOG`), `process` is a process id, `started` the time (seconds since 1970) from which the rows count.
+        Lines that are no rows are counted in their collection.
         """
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + part.count

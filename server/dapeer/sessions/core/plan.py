@@ -146,7 +146,8 @@ class Plan:
     def child(self, offered: Body) -> Plan:
         """Return the plan for a child process that the adapter offers.
 
-        `offered` has the keys `request` and `configuration`. Of this plan's `inputs` only `follow_children` is kept.
+        `offered` has the keys `request` and `configuration`. The request is "attach" unless `offered` says "launch". Of this plan's
+        `inputs` only `follow_children` is kept, everything else but the name is as here; `offered` is set.
         """
         config: Mapping[str, object] = offered.get("configuration") or {}
         kept = {name: self.inputs[name] for name in ("follow_children",) if name in self.inputs}
