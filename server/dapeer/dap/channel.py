@@ -86,6 +86,7 @@ class Channel:
 
         Raises:
             RequestFailed: The adapter answered `success: false`.
+            DapeerError: The transport rejected the request; it was not sent.
             RequestTimeout: The adapter did not answer within `seconds`, or did not even read the request; a late answer is still
                 observed.
             ChannelClosed: The session ended first.

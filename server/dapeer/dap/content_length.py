@@ -55,9 +55,10 @@ class Framing:
             yield body
 
     def _header(self) -> bool:
-        """Remove the next header from the buffer, and set `_length` from its `Content-Length`, if valid.
+        """Remove the next header from the buffer, and set `_length` from its `Content-Length`.
 
-        Return False if the header is not complete yet; noise before it is discarded.
+        Return True if a header was removed, and False if none is complete yet; noise before it is discarded. A header whose
+        `Content-Length` is no number is removed, too, but leaves `_length` None.
 
         Raises:
             ProtocolError: The header has no end, or announces a body of more than `LONGEST_BODY` bytes.

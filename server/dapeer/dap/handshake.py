@@ -52,7 +52,7 @@ async def handshake(
     configure: Callable[[], Awaitable[None]],
     patience: float = 10,
 ) -> None:
-    """Start a DAP session: send `initialize`, then `launch` or `attach`, call `configure`, and wait.
+    """Start a DAP session: `initialize`, `launch` or `attach`, `configure`, and that request's response.
 
     `request` is `launch` or `attach`, and `arguments` are its arguments. `initialized` is set by the observer of the channel when
     the adapter's `initialized` event arrives; `configure` is awaited after it, and sends the breakpoints, and `configurationDone`
@@ -81,14 +81,16 @@ async def _wait_for_initialized(
     *,
     debug: bool,
 ) -> bool:
-    """Wait until the adapter accepts breakpoints, and return whether it does.
+    """Wait for the adapter's `initialized` event, and return whether it came, so breakpoints may be sent.
 
-    `started` is the `launch` or `attach` request that was sent, with its coming response; `debug` is False where the program
-    only runs (`noDebug`). False means that the adapter answered that request without an `initialized` event, and never sends one.
+    `started` is the `launch` or `attach` request that was sent, with its coming response. `initialized` is set by the observer of the
+    channel when the event arrives. `debug` is False where the program only runs (`noDebug`): then a response to that request without the
+    event is enough, and False is returned. With `debug` True the event is awaited even after the response; False then means that the
+    connection ended after a successful response. There is no time limit.
 
     Raises:
         RequestFailed: The adapter rejected the `launch` or `attach` request.
-        ChannelClosed: The connection to the adapter ended first.
+        ChannelClosed: The connection to the adapter ended before it answered that request.
     """
     _, answer = started
     await first_of(initialized.wait, answer.wait_until_given, channel.closed.wait)

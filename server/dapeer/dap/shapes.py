@@ -100,9 +100,9 @@ def shaped(message: M) -> M:
 
 
 def _fitting(kinds: Mapping[str, type], name: str, body: Body) -> Body:
-    """Return `body` in the shape of `kinds[name]`; unchanged if there is no such kind.
+    """Return `body` in the shape of the TypedDict `kinds[name]`; unchanged if `kinds` has no such name.
 
-    It is empty if it cannot be repaired.
+    `kinds` maps an event's name, or a request's command, to the type of its body. The result is empty if the body cannot be repaired.
     """
     kind = kinds.get(name)
     if kind is None:
@@ -119,9 +119,10 @@ def _body(kind: type) -> Check:
 
 @cache
 def _check(hint: Annotation) -> Check:
-    """Return the check for values of the type `hint`, an annotation of `bodies` or `types`.
+    """Return the function that checks and mends a value of type `hint`, an annotation of `dap/types.py`.
 
-    It may be a TypedDict, a list, a mapping (of which only the kind is checked), or str, int and bool. Checks are made once and kept.
+    That function returns the value itself if it fits, a mended one, or `ABSENT`. `hint` may be a TypedDict, a list, a mapping (of which
+    only the kind is checked), or str, int and bool. Each function is made once and kept.
     """
     if is_typeddict(hint):
         return _object(hint, complete=True)
@@ -135,9 +136,9 @@ def _check(hint: Annotation) -> Check:
 
 
 def _object(kind: type, *, complete: bool) -> Check:
-    """Return the check of an object of the TypedDict `kind`.
+    """Return the function that checks and mends an object of the TypedDict `kind`.
 
-    The check returns the object itself if it fits, a mended copy, or `ABSENT` if it lacks a required `id` or `threadId`. With
+    It returns the object itself if it fits, a mended copy, or `ABSENT` if it lacks a required `id` or `threadId`. With
     `complete` it also adds required fields that are missing: "", 0, or an empty list or object. Missing flags are never added.
     """
     hints = get_type_hints(kind, include_extras=True)
@@ -209,7 +210,11 @@ def _copy(default: object) -> object:
 
 
 def _list(check: Check) -> Check:
-    """Return the check of a list: it checks each item with `check`, and leaves out those that it rejects."""
+    """Return the function that checks a list by calling `check` with each of its items.
+
+    It returns the list itself if all items fit, or a new list of the mended items without those that were rejected, or `ABSENT` if the
+    value is no list.
+    """
 
     def checked(value: object) -> Value:
         """Return the list itself if all items fit, a new list of mended items, or `ABSENT` for no list."""

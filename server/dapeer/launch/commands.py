@@ -308,7 +308,8 @@ def _script(
 def _script_of_shim(given: _Typed) -> LaunchRequest:
     """Return the request to launch the script that a command of a version or package manager stands for.
 
-    It is the request as it is if the command is not found, or is a program as any other.
+    It is the request as it is if the command is not found, or is a program as any other. For a version manager's shim, it runs the shim
+    of the interpreter to ask for its path.
     """
     found = given.path()
     if found is None:
@@ -341,7 +342,8 @@ def _script_of_shim(given: _Typed) -> LaunchRequest:
 def script_interpreter(path: str) -> str:
     """Return the absolute path of the executable that a script's first line names; empty if it names none.
 
-    Where that path is long or has a blank, installers write a script of the shell that starts it; that one is understood, too.
+    For `#!/usr/bin/env python` that is `/usr/bin/env`. It is also empty if the file cannot be read, or the path is not absolute or not
+    executable. Where that path is long or has a blank, installers write a script of the shell that starts it; that one is understood, too.
     """
     try:
         first, _, rest = (
@@ -370,9 +372,11 @@ def _remark(given: _Typed, path: str) -> dict[str, str]:
 
 
 def _program_beside_interpreter(given: _Typed, command: Command, shim: Path) -> str | None:
-    """Return the program that a version manager's shim starts: its namesake beside the interpreter.
+    """Return the path of the script that a version manager's shim starts: the one beside its interpreter.
 
-    It runs the shim of the interpreter to ask for its path. None if that fails, or if there is no such script.
+    `command` describes the interpreter's command line, `shim` is the shim's path. It runs the shim of the interpreter beside `shim` in
+    `given.cwd` to ask for its path, and waits at most `SECONDS_TO_ANSWER`. None if `command` has no way to ask, if that fails, or if no
+    such file, or a binary one, is there.
     """
     if not command.own_path:
         return None

@@ -67,7 +67,8 @@ CORRECT = "Fix the configuration, or pass the argument to dap_run."
 def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[str, Any]]:
     """Return two dicts: the arguments of dap_run in a configuration's values, and its other keys.
 
-    `request` is `launch` or `attach`. Keys that choose a terminal are in neither.
+    Keys that choose a terminal are in neither. `request` is `launch` or `attach`: only for an attach the `host` and `port` of a `target`
+    (a gdbserver's) are among the arguments; for a launch that key is dropped.
 
     Raises:
         ArgumentError: A key has a value of the wrong type.
@@ -93,7 +94,10 @@ def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[s
 
 
 def _remote(target: Json) -> dict[str, Any]:
-    """Return `host` and `port` of the gdbserver in a `target` of `gdbtarget`; empty if no port is given."""
+    """Return `host` and `port` of the gdbserver in a `target` of `gdbtarget`; empty if no port is given.
+
+    `target` has `host` and `port`, or a text `HOST:PORT` as the first of its `parameters`. A host that is not given is left out.
+    """
     written = target.get("parameters")
     host, _, port = str(written[0] if is_array(written) and written else "").rpartition(":")
     named = {"host": target.get("host", host), "port": _number(target.get("port", port))}
@@ -270,9 +274,9 @@ class KnownConfigurations:
         return TaskPlan(self._stage(chosen.name, before), self._stage(chosen.name, after))
 
     def _stage(self, name: str, label: object) -> Stage | None:
-        """Return the task of a label with those that it depends on; None for an empty label.
+        """Return the task of a label with those that it depends on; nothing is run.
 
-        `name` is the configuration's, for errors.
+        `name` is the configuration's, for errors. None: the label is empty, or the project has no launch.json that could be read.
 
         Raises:
             ArgumentError: A task cannot be run, asks what only a person can answer, or has an invalid pattern.

@@ -158,8 +158,15 @@ async def end_earlier_programs(
 ) -> Inheritance:
     """End the programs that the client has started, and forget its breakpoints, before a fresh start.
 
-    Breakpoints stay that `requested` or `functions` name, and those of a person; other programs are sent the removals. The
-    arguments are those of `inherited`. Return what is left for the start.
+    The breakpoints that `requested` or `functions` name stay, and so do those of a person; other programs are sent the removals. Return
+    what the new program inherits, with the programs that were ended.
+
+    Args:
+        debugger: Has the breakpoints and programs from before.
+        focus: The focus of the client that starts the program; its `own` programs are ended.
+        requested: The breakpoints of the call, by path.
+        functions: The functions at which the call stops or collects.
+        filters: The exception filters of the call; None: it has none, so those from before count.
 
     Raises:
         RequestTimeout: A program neither ends nor can be killed.
@@ -190,7 +197,9 @@ def _requested_places(
 
 
 async def _end(debugger: Debugger, program: Session) -> None:
-    """Disconnect from an earlier program, which ends it; credit this tool with the end of its sessions.
+    """Disconnect from an earlier program, which ends it, and record `TOOL` as what ended its sessions.
+
+    A program that is over already is terminated in the debugger instead, so that its sessions are gone.
 
     Raises:
         RequestTimeout: The adapter does not answer, and the program could not be killed.

@@ -24,9 +24,11 @@ OF_JS_DEBUG = {
 
 
 def moved(program: str, project: Path) -> Mapping[str, str]:
-    """Return where the folders are, here, that a program's source maps name and that are not here.
+    """Return folders that a program's source maps name and this machine lacks, each with its folder here.
 
-    A folder is told where the files of one of its maps lie below one folder of the project only, by the longest ends of their paths.
+    `program` is the path of the JavaScript file; its own source map and those beside it are read. A folder's place here is looked for
+    from the program's folder up to `project`, by the longest common end of its files' paths. A folder of which several places fit, or
+    none, is left out.
     """
     found: dict[str, set[str]] = {}
     for source in itertools.chain.from_iterable(map(_sources, _maps(Path(program)))):
@@ -37,7 +39,10 @@ def moved(program: str, project: Path) -> Mapping[str, str]:
 
 
 def overrides(folders: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the patterns of a configuration that have these folders' files found; empty without any.
+    """Return js-debug's patterns for source maps (`sourceMapPathOverrides`); empty without folders.
+
+    `folders` maps a folder that source maps name to that folder here. js-debug's default patterns come first, since it has none of
+    them where the key is given.
 
     >>> overrides({"/build": "/me/shop"})["/build/*"]
     '/me/shop/*'
@@ -56,7 +61,10 @@ def _maps(program: Path) -> Iterator[Path]:
 
 
 def _sources(path: Path) -> Iterator[PurePosixPath]:
-    """Yield the absolute paths that a source map names."""
+    """Yield the absolute paths of sources that a source map names; none if the file cannot be read.
+
+    None are yielded either if it is larger than `MAX_BYTES`. Relative paths, and those with `..`, are left out.
+    """
     try:
         text = path.read_text() if path.stat().st_size <= MAX_BYTES else "{}"
         held = as_object(json.loads(text))
@@ -70,9 +78,10 @@ def _sources(path: Path) -> Iterator[PurePosixPath]:
 
 
 def _pairs(source: PurePosixPath, folder: Path, project: Path) -> Iterator[tuple[str, str]]:
-    """Yield the folder of a file that is not here, and each that has a file of the same longest end.
+    """Yield pairs of folders: one of `source` that is not here, and one here with a file of the same end.
 
-    Looked at are the folders from the program's up to the project's.
+    Folders here are looked at from `folder`, the program's, up to `project`. Only the longest common end of the paths counts, with
+    `MIN_COMMON_NAMES` names at least; several folders may have it. Nothing is yielded if none has.
     """
     above = [each for each in (folder, *folder.parents) if each.is_relative_to(project)]
     for count in range(len(source.parts) - 1, MIN_COMMON_NAMES - 1, -1):

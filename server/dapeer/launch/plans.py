@@ -311,7 +311,12 @@ def plan_of(
 def _with_moved_maps(
     definition: Definition, inputs: dict[str, Any], config: Json, project: Path
 ) -> tuple[dict[str, Any], Json]:
-    """Return both with the folders of sources where a program's source maps name ones that are not here."""
+    """Return inputs and configuration, with folders here for those that source maps name elsewhere.
+
+    The configuration gets the key that the adapter's definition names (`map_overrides`), and the input `remark` says what was found. Both
+    are returned unchanged if the definition names no such key, the configuration has it already, or no folder was moved. It reads the
+    source maps beside the program.
+    """
     key = definition.quirks.map_overrides
     if not key or key in config or not inputs.get("program"):
         return inputs, config
@@ -324,7 +329,10 @@ def _with_moved_maps(
 
 
 def _stops(launch: Launch) -> dict[str, Any]:
-    """Return the fields of a request that say where failing tests stop."""
+    """Return the fields `filters`, `functions` and `conditions` of a request, by which failing tests stop.
+
+    `launch` is the test runner's; `filters` is None where it names no exceptions.
+    """
     conditions = {name: text for name, text in (launch.exceptions or {}).items() if text}
     filters = None if launch.exceptions is None else tuple(launch.exceptions)
     return {"filters": filters, "functions": launch.functions, "conditions": conditions}

@@ -96,9 +96,11 @@ class ProcessTree:
                     self.left.append(f"{pid} ({command}): {error.what}")
 
     def _other(self, pid: int) -> Definition | None:
-        """Return the definition that debugs a process of another language than the root's; None: of the same.
+        """Return the definition for a process of another language than the root's; None: of the same language.
 
-        Where no adapter fits the process, it is the root's definition.
+        Where no adapter fits the process, the root's own definition is returned: the process counts as one of another language. It reads
+        the
+        process's files: call it in a thread.
         """
         ours = self.root.plan.definition
         try:

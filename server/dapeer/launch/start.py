@@ -385,7 +385,10 @@ _OURS = ("terminal", "follow_children", "just_my_code")
 
 
 def _in_its_words(definition: Definition, launch: LaunchRequest) -> dict[str, Any]:
-    """Return those of the caller's arguments that no adapter knows by their name as keys of this adapter."""
+    """Return the caller's arguments that no adapter knows by name (`_OURS`), as keys of this adapter.
+
+    The definition's launch variants and its template of launch arguments say which keys these are; others are left out.
+    """
     given = [name for name in _OURS if name in launch.inputs]
     variants = [each.arguments for each in definition.launch_variants if set(each.given) & {*given}]
     template = definition.launch.items()

@@ -120,10 +120,15 @@ class TaskRun:
         done.set()
 
     async def _run_task(self, task: Task) -> None:
-        """Start one task, wait until it has ended (or, in the background, is ready), and note its outcome.
+        """Start one task, wait until it has ended (or, in the background, is ready), and append to `outcomes`.
+
+        It runs a command of the project's tasks.json, to which the caller must have the person's consent. A task has `SECONDS_OF_TASK` to
+        end, a background task `SECONDS_TO_BE_READY` to be ready.
 
         Raises:
             TaskFailed: It cannot be run, has failed, or takes too long.
+            ArgumentError: A pattern of a background task is invalid.
+            PatternOverdue: Such a pattern takes too long for a line.
         """
         running = await self._start_task(task)
         if task.is_background:
@@ -200,10 +205,10 @@ class TaskRun:
             await awaited.aclose()
 
     async def _news_of(self, running: _Running) -> None:
-        """Wait until a task prints more.
+        """Wait until a background task prints a line, which sets its event `news`.
 
         Raises:
-            TaskFailed: It has ended, and printed nothing more.
+            TaskFailed: It has ended, and printed nothing more within `SECONDS_AFTER_EXIT`.
         """
         ended: list[int] = []
         async with anyio.create_task_group() as tasks:

@@ -179,8 +179,8 @@ def listeners(host: str, port: int) -> frozenset[int]:
 def listening_processes(host: str, port: int) -> list[int] | None:
     """Return the ids of the processes that listen at a port of this machine; None if nobody listens there.
 
-    Processes that the system does not let dapeer see are missing; the list is also empty for an address of another machine.
-    Resolving a name may block.
+    Processes that the system does not let dapeer see are missing. The list is also empty for an address of another machine, a name that
+    cannot be resolved, and where the system does not tell. Resolving a name may block.
     """
     found = _listeners(host, port)
     if found is None:

@@ -572,7 +572,10 @@ class Redaction:
                 return value
 
     def _named(self, value: str, name: str) -> str:
-        """Return a value as `redacted` masks it behind `NAME = `."""
+        """Return a value with its secrets masked as if `NAME = ` stood before it; they are added to `found`.
+
+        `name` is the variable's; of a long one only the last 80 characters count.
+        """
         head = f"{name[-80:]} = "
         masked = redacted(f"{head}{value}", self.found)
         return masked.removeprefix(head) if masked.startswith(head) else value

@@ -41,6 +41,7 @@ def sweep(parent: str | None = None) -> None:
     """Remove the folders of `temporary_folder` that killed processes of this user left behind.
 
     They are looked for in `parent`, or else in the temporary directory. A folder that cannot be removed stays; nothing is raised.
+    Nothing happens where the system has no such locks (Windows).
     """
     if fcntl is None:
         return

@@ -52,7 +52,11 @@ class Matcher:
         return [texts[index] for index in having]
 
     async def _asked(self, pattern: str, text: object, what: str) -> Any:  # noqa: ANN401 - as JSON has it
-        """Return the answer of the process, or raise `PatternOverdue`."""
+        """Return the answer of the process to a pattern and a text or texts; `what` names these in the error.
+
+        Raises:
+            PatternOverdue: The process has ended or not answered in time, or `aclose` was called.
+        """
         try:
             return await self._process.ask(pattern, text)
         except (NoAnswer, Closed) as error:
@@ -76,7 +80,10 @@ class AwaitedLines:
         self._matcher = Matcher()
 
     async def see(self, lines: Iterable[str]) -> Sequence[str] | None:
-        """Search the lines that follow; return what the last pattern has found, or None.
+        """Search the lines that follow those of the last call; return what the last pattern finds, or None.
+
+        What is found is the match and its groups. None: the last pattern has not been found yet. Which pattern comes next is kept for the
+        next call.
 
         Raises:
             PatternOverdue: A pattern needs too much time or memory for a line.

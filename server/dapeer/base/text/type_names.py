@@ -47,8 +47,10 @@ def type_if_not_obvious(name: str, value: str) -> str:
 
     >>> type_if_not_obvious("int", "5"), type_if_not_obvious("Item", "Item(name='cup')"), type_if_not_obvious("PosixPath", "Path('a')")
     ('', '', '')
-    >>> type_if_not_obvious("int8", "5"), type_if_not_obvious("SafeString", "'<b>'"), type_if_not_obvious("struct track *", "0x55d0"), type_if_not_obvious("char *", '0x55d0 "a"')
-    ('int8', 'SafeString', 'struct track *', '')
+    >>> type_if_not_obvious("int8", "5"), type_if_not_obvious("SafeString", "'<b>'")
+    ('int8', 'SafeString')
+    >>> type_if_not_obvious("struct track *", "0x55d0"), type_if_not_obvious("char *", '0x55d0 "a"')
+    ('struct track *', '')
     """
     words = _WORD.findall(name.partition("<")[0].partition("[")[0])
     head = _WORD.match(value)

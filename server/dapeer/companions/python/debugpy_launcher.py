@@ -210,7 +210,11 @@ def executing(runpy_of_debugpy: Any) -> Callable[[Any, dict[str, Any]], None]:
 
 
 def run_module(name: str, runpy_of_debugpy: Any) -> None:
-    """Run a module in a new `__main__`, as `python -m NAME` does; see `run_file` for `runpy_of_debugpy`."""
+    """Run a module in a new `__main__`, as `python -m NAME` does.
+
+    `runpy_of_debugpy` is the module `runpy` that debugpy uses, by which the module is run: pydevd knows frames of its file. The working
+    directory is put on `sys.path`, unless Python's options forbid that. What the program raises is raised.
+    """
     fresh_main("-m", name)
     if not no_folders():
         sys.path.insert(0, os.getcwd())
@@ -219,7 +223,11 @@ def run_module(name: str, runpy_of_debugpy: Any) -> None:
 
 
 def run_code(text: str, runpy_of_debugpy: Any) -> None:
-    """Run code in a new `__main__`, as `python -c TEXT` does; see `run_file` for `runpy_of_debugpy`."""
+    """Run code in a new `__main__`, as `python -c TEXT` does.
+
+    `runpy_of_debugpy` is the module `runpy` that debugpy uses: the code runs below a frame of its file, which pydevd knows. `""` is put on
+    `sys.path`, unless Python's options forbid that. What the program raises is raised.
+    """
     namespace = fresh_main("-c", text)
     if not no_folders():
         sys.path.insert(0, "")

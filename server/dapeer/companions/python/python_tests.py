@@ -37,7 +37,8 @@ NAMES = {"numprocesses": "-n", "usepdb": "--pdb"}
 def show(error: Sequence[Any]) -> None:
     """Stop where an exception was raised, if the debugger stops at uncaught exceptions.
 
-    `error` is its type, itself and its traceback. Of the traceback, first entries of a test runner's frames are left out: see `without_runner_frames`.
+    `error` is its type, itself and its traceback. Of the traceback, first entries are left out whose frames were called by frames of later
+    entries: a test runner's.
     """
     kind, value, trace = error
     showing.show((kind, value, without_runner_frames(trace)))
@@ -171,7 +172,7 @@ def run_by_program(how: str, name: str, arguments: list[str]) -> object:
     """Run `python NAME` or `python -m NAME` in this process, with these arguments; return the exit code.
 
     `how` is `program` for a path, else `module`. Failures of unittest are shown to the debugger. The code is what `SystemExit` carries,
-    perhaps a text; 0 if the program just ends. Other exceptions are raised.
+    perhaps None or a text; 0 if the program just ends. Other exceptions are raised.
     """
     show_unittests()
     launcher = sibling("debugpy_launcher")
@@ -234,6 +235,7 @@ def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
 
     `node` is the test's id as of pytest, `FILE::NAME…`; `arguments` are further ones. Django's `manage.py` runs it in a Django project
     without pytest-django, else pytest if it is installed, else unittest; the last is said on stderr.
+    For Django and unittest, the test file's folder may be appended to `sys.path`.
     """
     manage = next(
         (folder / "manage.py" for folder in Path(node.partition("::")[0]).absolute().parents

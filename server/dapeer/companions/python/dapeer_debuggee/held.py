@@ -88,7 +88,8 @@ def container(
 ) -> str:
     """Return the text of a container with its first elements, which the methods of the class `known` read.
 
-    `brackets` are what is before and behind its elements; see `text` for the others.
+    `brackets` are what is before and behind its elements, `room` is about how many characters there are, `around` are the ids of the
+    objects that the container is in, the outermost first. One inside of itself is `[...]`.
     """
     (opening, closing), size = brackets, known.__len__(value)
     if not size and type(value) is known:
@@ -115,7 +116,7 @@ def container(
 def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
     """Return the text of an object of the class `kind` with its attributes, in about `room` characters.
 
-    A class, function or module is shown by its name. See `text` for `around`.
+    A class, function or module is shown by its name. `around` are the ids of the objects that it is in, the outermost first.
     """
     name = str(NAME.__get__(kind))
     if issubclass(kind, type):

@@ -194,7 +194,8 @@ def guarded(row: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
 
     `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is what `Meant` carries, and
     what a signal handler of the program raises. Any other exception makes the `row` fail: then the result of `stock` is used, which is
-    called if `ours` has not. Once the row is off, only `stock` is called. For `again` see `Row.replace`.
+    called if `ours` has not. Once the row is off, only `stock` is called. With `again`, `stock` changes nothing, so it is called once more
+    where `ours` has had it raise.
     """
 
     @functools.wraps(stock)

@@ -103,7 +103,7 @@ class Collector:
         """Replace the points by those of `spec` that can be bound, and return what the answer says of each.
 
         That is a dict of `id`, `bound`, `line` and `message`. A watching point that stays the same goes on, and a point keeps its count of
-        hits. See `collect` for `names`.
+        hits. `names` is the frame in which watched expressions are looked up.
         """
         outcomes: list[dict[str, Any]] = []
         watches = [each for each in self._points if each.watch is not None]
@@ -181,9 +181,10 @@ class Collector:
 
 
 def report_condition(point: Any, error: str) -> None:
-    """Report an error of a point's condition as pydevd's breakpoints' is.
+    """Report an error of a point's condition by the event `breakpointFailed`, as for pydevd's breakpoints.
 
-    `error` is a cell with a mark before. `point` is a `points.SpecifiedPoint`.
+    `point` is a `points.SpecifiedPoint`, `error` the cell of the error, whose first character, `cells.FAILED`, is left out. Nothing happens
+    where pydevd is not patched.
     """
     breaking: Any = sys.modules.get("dapeer_debuggee.stops.breaking")
     if breaking is not None:
@@ -198,10 +199,14 @@ collectors: list[Collector] = []
 def collect(spec: str, names: Any = None) -> str:
     """Collect at the points of a specification from now on, and nowhere else; return the answer, in JSON.
 
-    See `Collector.collect` for the keys of both, and this module's docstring for those of points.
+    The answer has `file` (the path of the rows, empty: none), `message` (what is not reached) and for each of the `points` its `id`,
+    `bound`,
+    `line` and `message`.
 
     Args:
-        spec: The specification, in JSON.
+        spec: A JSON object with `folder` and `points`, perhaps `chunks` and `seconds`; without points, collecting ends. The docstring of
+            this
+            module tells the keys of a point.
         names: The frame in which what is watched is looked up; None: the caller's.
     """
     here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]

@@ -77,7 +77,8 @@ class Expression:
     def reads(self, code: CodeType, *, one_namespace: bool) -> list[str]:
         """Return the statements that read the expression's local names from a frame into variables.
 
-        All its other names are global where the statements run. They use `$locals`, or `$find` in a class's body.
+        All its other names are global where the statements run. They use `$locals`, or `$find` in a class's body, where `$` stands for the
+        beginning of dapeer's own names.
 
         Args:
             code: The code of the frame.

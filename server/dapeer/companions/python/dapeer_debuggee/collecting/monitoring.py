@@ -178,7 +178,10 @@ class MonitoringHooks:
         turns = itertools.cycle(range(ROWS_BETWEEN_LOOKS))
 
         def called(code: Any, line: int, up: int = 1) -> Any:
-            """Record at a line; `up` is how many frames below is the program's."""
+            """Record at a line with its recorder; return `DISABLE` where the line has none, else None.
+
+            `up` is how many frames below this function's the program's frame is. A recorder that has enough is removed from the plan.
+            """
             nonlocal latest
             known, plan = latest
             if known is not code:
@@ -215,7 +218,7 @@ class MonitoringHooks:
         find, disable, look = self._codes.get, self._python.DISABLE, self._look
 
         def called(code: Any, line: int) -> Any:
-            """Record and look at a line; disable one without both."""
+            """Look for changes at a line, and record; return `DISABLE` where neither is wanted, else None."""
             _known, plan = find(id(code), UNKNOWN)
             record = plan.lines.get(line)
             if record is None and plan.watching is None:

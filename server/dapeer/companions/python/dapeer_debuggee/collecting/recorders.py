@@ -75,7 +75,10 @@ class Shapes:
             return self.text(hit, context, values)
 
     def text(self, hit: int, context: Any, values: tuple[Any, ...]) -> bytes:
-        """Return a row of these values as a line of text; see `line` for `context`."""
+        """Return a row of these values as a line of text.
+
+        `hit` numbers the row; `context` tells thread, task and caller: a number that the file knows, or a text.
+        """
         head = f"{self._id}\t{hit}\t{self._rows.now()}\t{self._rows.context_text(context)}"
         return f"{head}{self.columns(values)}\n".encode()
 

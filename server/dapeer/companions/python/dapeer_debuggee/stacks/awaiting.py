@@ -297,9 +297,11 @@ def current_task() -> Any:
 
 
 def place_of(task: Any, running: Any) -> "dict[str, Any]":
-    """Return name, id and frames of a task, as `places` has them, and `awaited_by` if a task awaits it.
+    """Return a dict with `name`, `id` and `frames` of a task, and `awaited_by` (words) if a task awaits it.
 
-    `running` are the innermost frames of all threads: a task that runs now is where its thread is.
+    `frames` are lists of function, file and line, the innermost first, `MAX_FRAMES` at most. `running` are the innermost frames of all
+    threads:
+    a task that runs now is where its thread is.
     """
     coroutine = coroutine_of(task)
     frames = frames_of(coroutine)

@@ -86,7 +86,8 @@ class NeedsCodeError(LookupError):
 def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
     """Return a value in a frame: of a path such as `self.orders[3].price`, or any expression if it `runs`.
 
-    Without `runs` no code of the program is run; with it, a thread of the debugger evaluates what needs code (see `evaluate_aside`).
+    Without `runs` no code of the program is run; with it, a thread of the debugger evaluates what needs code, which may run on there after
+    `SECONDS_TO_EVALUATE`.
 
     Raises:
         LookupError: There is no such value, it does not parse, it raises, or code of the program would have to run.

@@ -170,8 +170,11 @@ class Wait:
 def look(question: str) -> str:
     """Return the answer, in JSON, to a question in JSON: what waits for what, or the variables of a frame.
 
-    `{}` asks for the former (see `graph`). With `id` of a thread or task, `number` of a frame in it and its `place` it asks for the latter,
-    with a `path` as well for the value there; `runs` lets an expression run code.
+    `{}` asks what waits for what: the answer has `waits`, `circle` and `members`. With `id` of a thread or task, `number` of a frame in it
+    (0: the
+    innermost) and its `place` (function, file, line) it asks for variables: the answer has `variables` and `value`, or `error`. With a
+    `path` as
+    well it asks for the value of that expression there, and what that holds; `runs` lets the expression run code of the program.
     """
     asking = json.loads(question)
     members = [*threads(), *tasks()][:MAX_MEMBERS]
@@ -200,10 +203,15 @@ def tasks() -> Iterator[ThreadOrTask]:
 
 
 def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables of a frame, or a value in it, in a dict; with `error` if the frame has gone on.
+    """Return the variables of a frame, or a value in it and its members, as `value` and `variables`.
 
-    `question` has the keys that `look` names. `variables` are rows of name, value and type: of the frame, or of the members of the value;
-    `value` is such a row or None.
+    `question` has `id` of a thread or task, `number` of a frame in it (0: the innermost) and its `place` (function, file, line), perhaps
+    `path`,
+    an expression, and `runs`: whether that may run code of the program. `variables` are rows of name, value and type: of the frame, or with
+    a
+    `path` of the members of the value; `value` is such a row or None. Where the frame has gone on, or there is no such value, the dict has
+    only
+    `error`, a text.
     """
     frames = [each.frames for each in members if each.id == question["id"]]
     frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])
@@ -225,8 +233,9 @@ def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str,
 def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
     """Find what each member waits for, and return that as a JSON object; `wait` of each member is set.
 
-    Its keys are `waits` (a list, see `described`), `circle` (indices of members that wait for each other in a deadlock; empty: none) and
-    `members` (kind, name and id of each).
+    Its keys are `waits` (for each member that waits an object with `member`, `what`, `state`, `timed`, `on` and `by`), `circle` (indices of
+    members
+    that wait for each other in a deadlock; empty: none) and `members` (kind, name and id of each).
     """
     for each in members:
         each.wait = of_thread(each, members) if each.kind == "thread" else of_task(each, members)
@@ -239,9 +248,12 @@ def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
 
 
 def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, Any]:
-    """Return what a member waits for as a JSON object; members are their indices in `members`.
+    """Return what a member waits for as a JSON object, in which members are their indices in `members`.
 
-    `by` is a list of who has to go on first: index, how, and since where.
+    Its keys are `member`, `what` and `state` (texts for a person), `timed` (the wait has a limit), `on` (the id of what is waited for; 0:
+    it
+    shares that with nobody) and `by`, a list of who has to go on first: index, how in words, and the place since which it has what is
+    waited for.
     """
     wait = member.wait
     by = [[members.index(each), how, since] for each, how, since in wait.by]
@@ -258,7 +270,7 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
 def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     """Return the `Wait` of a thread; None if what it waits for is unknown, or the debugger has stopped it.
 
-    `members` are all threads and tasks, as elsewhere here.
+    `members` are all threads and tasks, among which those are looked for that could end the wait.
     """
     inner = user = None
     if member.stopped:
@@ -282,7 +294,8 @@ def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
 def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     """Return the `Wait` of a task; None if what it waits for is unknown.
 
-    A task that is ready waits for its turn in the thread that runs its event loop.
+    `members` are all threads and tasks, among which those are looked for that could end the wait. A task that is ready waits for its turn
+    in the thread that runs its event loop.
     """
     user = next((each for each in member.frames if not holding.is_library(each)), None)
     inner = [each for each in member.frames if holding.waits_in(each)]
@@ -303,7 +316,8 @@ def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
 def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     """Return the `Wait` of a frame of Python's library that waits.
 
-    `user` is the program's frame that has called it. What is waited for is named as `user` names it.
+    `user` is the program's frame that has called it. What is waited for is named as `user` names it. `members` are all threads and tasks,
+    among which those are looked for that could end the wait.
     """
     function, local = frame.f_code.co_name, frame.f_locals
     own = local.get("self")
@@ -373,6 +387,7 @@ def of_limiter(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: b
     """Return the `Wait` for a limiter of trio or anyio, which knows its borrowers.
 
     A function in a thread borrows for itself, so it is no member; it is counted.
+    `name` is the limiter's name in the program (empty: none), `timed` whether the wait has a limit, `members` are all threads and tasks.
     """
     state = holding.state_of("CapacityLimiter", "", {"_total_tokens": holding.total_of(limiter)})
     library = paths.kind_of(limiter)[0].partition(".")[0]

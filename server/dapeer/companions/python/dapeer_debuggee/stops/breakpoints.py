@@ -195,9 +195,10 @@ FUNCTIONS = patching.Row(
 
 @FUNCTIONS
 def know_functions_by_name(row: Any) -> None:
-    """Patch pydevd so that breakpoints at functions are those of `collecting`.
+    """Patch pydevd so that the collector of dapeer stops at breakpoints of functions.
 
-    pydevd itself compares the last part of a name, and passes by code without a file. `row` is this patch's `patching.Row`: it calls this
+    It gets them all (`Collector.stop_at`), and pydevd none. pydevd itself compares the last part of a name, and passes by code without a
+    file. `row` is this patch's `patching.Row`: it calls this
     function when it is applied, and its `undo` puts back what was replaced by it.
     """
 

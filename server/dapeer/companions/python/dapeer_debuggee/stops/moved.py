@@ -43,7 +43,12 @@ class Names:
         """The file of each name for which one was."""
 
     def file_of(self, path: str, files: list[str]) -> str:
-        """Return the file with breakpoints that code of a path is of; empty: none, or several."""
+        """Return the file with breakpoints that the code of a path belongs to; empty: none, or several.
+
+        `path` is what the program calls the file, `files` are those with breakpoints. It is the one with the most equal names at the end of
+        its path,
+        `MIN_COMMON_NAMES` at least. Where both files exist it is none, unless `path` is in an archive and the texts are the same.
+        """
         taken = self.found.values()
         lengths = {each: common(path, each) for each in files if each not in taken}
         most = max(lengths.values(), default=0)
@@ -69,7 +74,10 @@ def common(path: str, other: str) -> int:
 
 
 def same_text(member: str, file: str) -> bool:
-    """Whether a file of an archive has a file's text."""
+    """Return whether a file of an archive has the lines of a file; False also if one cannot be read.
+
+    `member` is the path of the archive followed by that in it, `file` the path of the other file.
+    """
     zipfile: Any = importlib.import_module("zipfile")
     archive = member
     while not os.path.isfile(archive):
@@ -90,7 +98,11 @@ def files_with_breakpoints() -> list[str]:
 
 
 def found(name: str, path: str) -> str:
-    """Return the file with breakpoints that a name of code is of, and tell it; empty: none."""
+    """Return the file with breakpoints that a name of code is of, and send `dapeerFileNamed`; empty: none.
+
+    `name` is the file's name in the code, `path` pydevd's absolute path for it. The answer is remembered in `names`, also that there is
+    none.
+    """
     with names.lock:
         file = names.file_of(path, files_with_breakpoints())
         if not file:
@@ -105,7 +117,12 @@ def found(name: str, path: str) -> str:
 
 @MOVED
 def know_by_ends(row: Any) -> None:
-    """Have pydevd take a file with breakpoints for the one that moved code is of."""
+    """Patch pydevd so that breakpoints bind in code that names its file in another folder or an archive.
+
+    pydevd gets the path of the file with breakpoints for such a name. `row` is this patch's `patching.Row`: it calls this function when it
+    is
+    applied, and its `undo` puts back what was replaced by it.
+    """
     files: Any = importlib.import_module("pydevd_file_utils")
 
     @row.replace(PATHS, again=True)

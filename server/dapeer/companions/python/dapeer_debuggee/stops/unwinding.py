@@ -431,7 +431,7 @@ def follow(step: Any) -> None:
 def trace_again(step: Any, of: int) -> None:
     """Set a new `Tracer` on the frame that a step follows, if something has replaced the last one.
 
-    `of` is the id of the frame of that one: nothing happens if the step follows another by now. `step` is a `steps.ThreadStep`.
+    `of` is the id of the frame of that one: nothing happens if the step follows another by now. `step` is a `ThreadStep`.
     """
     frame = step.frame
     if frame is None or id(frame) != of or isinstance(frame.f_trace, (Tracer, type(None))):
@@ -458,7 +458,7 @@ class Monitor:
         }
 
     def begin(self, step: Any) -> None:
-        """Follow a `steps.ThreadStep`; the first one takes a number of `sys.monitoring` for this tool."""
+        """Follow a `ThreadStep`; the first one takes a number of `sys.monitoring` for this tool."""
         with self._lock:
             self._steps.append(step)
             if self._tool is None:
@@ -477,7 +477,7 @@ class Monitor:
         self._python.set_events(self._tool, events.PY_UNWIND | events.EXCEPTION_HANDLED)
 
     def end(self, step: Any) -> None:
-        """Stop following a `steps.ThreadStep`.
+        """Stop following a `ThreadStep`.
 
         With the last one, the tool's number in `sys.monitoring` is free.
         """
@@ -501,7 +501,7 @@ class Monitor:
     def _look_at(self, step: Any, *, lines: bool, values: bool = True) -> None:
         """Switch the events of `sys.monitoring` for the code of a step's frame on or off.
 
-        `lines`: each line is reported; `values`: what it returns and yields, if another frame gets that. `step` is a `steps.ThreadStep`.
+        `lines`: each line is reported; `values`: what it returns and yields, if another frame gets that. `step` is a `ThreadStep`.
         """
         code = step.hidden[0] if step.hidden is not None else step.gives
         if self._tool is None or code is None:

@@ -356,7 +356,8 @@ class PointWatch:
     def _holds(self, value: Any, seen: dict[Any, Any]) -> str | None:
         """Return the text from before if the expression is true now and was not in this call; None: else.
 
-        Where the thread does not stop, a first value that is true does not count. `value` and `seen` are as for `changed`.
+        Where the thread does not stop, a first value that is true does not count. `value` is `NOTHING`, or a tuple: whether the expression
+        is true, and its value. `seen` is what is known in this call, by watch; it is changed.
         """
         known = seen.get(self)
         if value is NOTHING:

@@ -90,7 +90,7 @@ def known_class(path: str) -> Any:
 def mock(value: Any, of: Any, room: int, show: Show) -> str:
     """Return the text of a mock: its class, its name, the class that it stands for, and its last calls.
 
-    `of` is not used; `room` and `show` are as for `described`.
+    `of` is not used. `room` is about how many characters the text may have; `show(VALUE, ROOM)` makes the text of an argument of a call.
     """
     name = objects.name_of(type(value))
     held = objects.attributes_of(value)
@@ -110,7 +110,10 @@ def mock(value: Any, of: Any, room: int, show: Show) -> str:
 
 
 def call(one: Any, room: int, show: Show) -> str:
-    """Return the text of one call of a mock; `one` is its tuple of name, arguments and named arguments."""
+    """Return the text of one call of a mock; `one` is its tuple of name, arguments and named arguments.
+
+    `show(VALUE, ROOM)` makes the text of an argument, in an eighth of the `room` characters.
+    """
     name, given, named = TUPLE.__iter__(one)
     parts = [show(each, room // 8) for each in given]
     parts += [f"{each}={show(held, room // 8)}" for each, held in named.items()]
@@ -120,7 +123,8 @@ def call(one: Any, room: int, show: Show) -> str:
 def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return the text of a future or task of asyncio with its state; a task also has name and coroutine.
 
-    `kind` is `asyncio.Task` or `asyncio.Future`.
+    `kind` is the class `asyncio.Task` or `asyncio.Future`, from which the value's type derives. The state is `pending`, `cancelled`,
+    `result=…`, or the exception. `show(VALUE, ROOM)` makes the text of a value inside; `room` is about how many characters there are.
     """
     asyncio: Any = sys.modules["asyncio"]
     is_task = issubclass(kind, asyncio.Task)
@@ -149,7 +153,8 @@ def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
 def describe_element(value: Any, of: Any, room: int, show: Show) -> str:
     """Return the text of an XML element: its tag, attributes, text, and how many elements are in it.
 
-    `of` is the element class of lxml or of Python's library, whose own methods read it.
+    `of` is the element class of lxml or of Python's library, whose own methods read it. `show(VALUE, ROOM)` makes the text of a value
+    inside; `room` is about how many characters there are.
     """
     parts = [show(of.tag.__get__(value), room // 4)]
     parts += [f"{name}={show(each, room // 4)}" for name, each in of.items(value)]
@@ -183,10 +188,11 @@ PARAMETER = re.compile(r"\(__\[POSTCOMPILE_(\w+)\]\)|(?<!:):([A-Za-z_]\w*)")
 
 
 def describe_statement(value: Any, kind: Any, room: int, show: Show) -> str | None:
-    """Return an SQL expression of SQLAlchemy with its parameters filled in, in one line.
+    """Return an SQL expression of SQLAlchemy in one line, its parameters filled in; None for all else.
 
-    It is None for all else. A large one, or one with types of the program, is only named. `show` makes the text of a parameter in `room`
-    characters.
+    A mapped attribute, such as `Order.id`, is written as its own `str`. An expression of more than `MAX_PARTS` parts, or one with
+    constructs or types of the program, is not compiled: the text only names its class. `kind` is the type of `value`; `show` makes the
+    text of a parameter in `room` characters.
     """
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is not None and issubclass(kind, attributes.QueryableAttribute):
@@ -274,8 +280,9 @@ MAX_ELEMENTS = 1000
 def describe_array(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return the text of an array, tensor or NumPy number: shape, type, missing elements, elements.
 
-    Of many elements those at the ends are shown; those on another device are not fetched. None: it is no array. `show` makes the text of an
-    element that is an object.
+    Of many elements those at the ends are shown; those on another device are not fetched. None leaves the value to other functions: it is
+    no array, a NumPy number of a class outside of NumPy, or an array without dimensions that holds no object. `kind` is the type of
+    `value`, `room` about how many characters the text may have; `show` makes the text of an element that is an object.
     """
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(kind, numpy.generic):
@@ -478,7 +485,8 @@ def describe_table(value: Any, kind: Any, room: int, show: Show) -> str | None:
 def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars; else None.
 
-    Where `room` is less than `arrays.MIN_ALONE_CHARS`, or a column has objects, rows are left out.
+    Rows are left out where `room`, the characters of the text, is less than `MIN_ALONE_CHARS`, or where a column has objects. `kind` is the
+    type of `value`; `show` makes the text of a row, which is a tuple.
     """
     name = objects.name_of(kind)
     if name not in FRAMES:
@@ -497,7 +505,7 @@ def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
 def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
     """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
 
-    `room` is how many characters it may have: with less than `arrays.MIN_ALONE_CHARS` rows and missing cells are left out. `show` makes the
+    `room` is how many characters it may have: with less than `MIN_ALONE_CHARS` rows and missing cells are left out. `show` makes the
     text of an object, `pandas` is the module.
     """
     name = type(value).__name__
@@ -537,7 +545,8 @@ def missing_cells(table: Any) -> list[int]:
 def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
     """Yield the text of each column: name (if `named`), type and missing cells; `…` for some left out.
 
-    Of many columns these are those with missing cells, and those at both ends. `lost` is what `missing` returns.
+    `lost` has the number of missing cells of each column, or is empty if they were not counted. If `table`, a pandas DataFrame, has more
+    than `MAX_COLUMNS` columns, those with missing cells, the last one and then the first ones are shown. `show` makes the text of a name.
     """
     count = table.shape[1]
     chosen = list(range(count))
@@ -580,7 +589,10 @@ def known_labels(part: Any, show: Show, pandas: Any) -> Any:
 
 
 def labels(index: Any, show: Show, pandas: Any) -> Any:
-    """Return the labels of rows or columns as a pandas index, each object replaced by its text."""
+    """Return the labels of rows or columns as a pandas index, each object replaced by its text.
+
+    `index` is the table's own `Index`; it is returned itself if none of its labels can be an object. `show` makes the text of an object.
+    """
     if index.nlevels > 1:
         shown = [tuple(text(each, show) for each in label) for label in index]
         return pandas.MultiIndex.from_tuples(shown, names=index.names) if shown else index
@@ -592,7 +604,8 @@ def labels(index: Any, show: Show, pandas: Any) -> Any:
 def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
     """Return type, length, data type and elements of a pandas index or array; of many those at its ends.
 
-    `room` tells how many are shown. Elements of a type that is neither pandas' nor NumPy's are not shown.
+    `room` is how many characters there are, which decides how many elements are shown; `kind` is the type of `value`. Elements of a type
+    that is neither pandas' nor NumPy's are not shown.
     """
     threshold, edge = edges(room)
     cut = len(value) > min(threshold, 10 * edge)
@@ -609,7 +622,10 @@ def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
 
 
 def text(each: Any, show: Show) -> str:
-    """Return the text of a cell or label; a short string without quotes."""
+    """Return the text of a table's cell or label: strings without quotes, pandas' and NumPy's by `str`.
+
+    A string of more than `CELL_CHARS` characters is cut, with its length. `show` makes the text of every other value.
+    """
     kind: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
     own = objects.is_one_of(kind, PLAIN) or objects.module_of(kind).partition(".")[0] in (
         "pandas",
@@ -705,7 +721,7 @@ def moment(value: Any) -> str | None:
 def member(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return name and value of an enum member; of several flags together all their names.
 
-    None: it has no name, and its value is no integer.
+    None: it has no name, and its value is no integer. `kind` is the enum class; `show` makes the text of the value in `room` characters.
     """
     held = objects.attributes_of(value)
     whole, name = held["_value_"], held["_name_"]

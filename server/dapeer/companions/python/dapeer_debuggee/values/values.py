@@ -318,7 +318,8 @@ def shown(value: Any, room: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> 
 def recognized(value: Any, kind: Any, room: int, inside: Inside) -> str:
     """Return the text of a value that is no container: in its own form, with its members, or its `repr`.
 
-    `kind` is the type of the value, as everywhere here.
+    `kind` is the type of the value, `room` about how many characters the text may have, `inside` the containers and objects that the value
+    is in. Only an outermost object with the `repr` of `object` gets its address.
     """
     alone = room if not inside.ids else min(room, MAX_INNER_CHARS)
     within = functools.partial(shown, inside=inside.of(value, opened=True))
@@ -350,9 +351,10 @@ def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
 
 
 def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return the text of a container or a plain exception.
+    """Return the text of a container or a plain exception, by its built-in class's methods; else None.
 
-    None for all else, and for one with a `repr` of its own.
+    None is also the answer for a container, or an exception, whose class has a `repr` of its own. A container that is inside of itself is
+    written as `[...]`. `kind` is the type of the value, `room` about how many characters there are, `inside` what the value is in.
     """
     if kind is defaultdict:
         factory = shown(value.default_factory, room, inside)
@@ -448,9 +450,10 @@ def fitting(parts: Iterable[tuple[Any, ...]], size: int, room: int) -> list[str]
 
 
 def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
-    """Return an object with its members if its `repr` shows those or nothing; else None.
+    """Return an object as `TYPE(NAME=VALUE, …)` if its `repr` is generated or that of `object`; else None.
 
-    None also means that it has no members.
+    Generated means by dataclasses, named tuples, attrs or pydantic. None also means that the object has no members. `kind` is its type,
+    `room` about how many characters there are, `inside` what the object is in.
     """
     held = members(value, kind)
     if not held:

@@ -226,8 +226,8 @@ def list_plainly(stock: Any, variable: Any, *rest: Any, **named: Any) -> list[An
     Args:
         stock: Pydevd's function.
         variable: Pydevd's variable for the frame.
-        rest: The function's other arguments: a format, and the scope whose variables are wanted.
-        named: The same.
+        rest: The function's other positional arguments: DAP's `ValueFormat`, and the scope whose variables are wanted.
+        named: The same two as keyword arguments, `fmt` and `scope`.
     """
     items = list(namespace(variable.frame, *rest, **named).items())
     held: dict[str, Any] = {key: each for key, each in items if type(key) is str}
@@ -319,7 +319,10 @@ def render(row: Any) -> None:
 
     @row.replace(SHOWN)
     def call(stock: Any, self: Any, obj: Any, *rest: Any, **named: Any) -> str:
-        """Return the text of `obj`; `self` is pydevd's `SafeRepr`, whose settings tell what the client wants."""
+        """Return the text of `obj`; `self` is pydevd's `SafeRepr`, whose settings tell what the client wants.
+
+        pydevd's own function, `stock`, makes the text if these settings ask for a raw, hexadecimal or longer text, or if ours fails.
+        """
         if self.raw_value or self.convert_to_hex or whole != getattr(self, "maxother_outer", None):
             return stock(self, obj, *rest, **named)
         try:
@@ -346,7 +349,11 @@ def present(row: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
-        """Return None for a pandas table, so that no plug-in of pydevd's shows it; else what pydevd returns."""
+        """Return None for a pandas table, so that no plug-in of pydevd's shows it; else what pydevd returns.
+
+        `o` is the value, `type_object` its type and `type_name` that type's name. pydevd's own function, `stock`, also answers for the
+        clipboard (`context`).
+        """
         ours = (
             context != "clipboard"
             and type_name in forms.FRAMES
@@ -394,7 +401,11 @@ def list_contents(row: Any) -> None:
 
     @row.replace(MEMBERS)
     def children(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
-        """Return pydevd's variables for the contents of a value; `self` is pydevd's `_ObjectVariable`."""
+        """Return pydevd's variables for the contents of a value; `self` is pydevd's `_ObjectVariable`.
+
+        pydevd's own function, `stock`, lists values of NumPy, pandas and pydevd itself, and those that a client wants in hexadecimal or
+        raw.
+        """
         if is_theirs(self.value) or wants_hexadecimal(*rest, **named):
             return stock(self, *rest, **named)
         hidden = objects.inherited(self.value)
@@ -413,7 +424,12 @@ def list_contents(row: Any) -> None:
 
     @row.replace(DATA)
     def get_var_data(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
-        """Return the DAP `Variable` of a value; `self` is pydevd's `_ObjectVariable`."""
+        """Return the DAP `Variable` of a value; `self` is pydevd's `_ObjectVariable`.
+
+        pydevd's own function, `stock`, describes values of NumPy, pandas and pydevd itself, and those that a client wants in hexadecimal,
+        raw,
+        or uncut (for the clipboard).
+        """
         # An evaluation for the clipboard asks for whole texts.
         whole = any(each.startswith("max") for each in named)
         if is_theirs(self.value) or wants_hexadecimal(*rest, **named) or whole:
@@ -534,9 +550,11 @@ def list_frames(row: Any) -> None:
 
     @row.replace(DATA)
     def get_var_data(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
-        """Return the DAP `Variable` of a value with its kind.
+        """Return the DAP `Variable` of a value, with its kind in `presentationHint`.
 
-        A property's is `lazy`, and its value is not computed.
+        `self` is pydevd's `_ObjectVariable`, with the attribute `kind` that `mark_kinds` has set; `stock` is the function that is replaced:
+        if that raises, only name, text and type are returned.
+        A property has the hint `lazy` and no reference, and its value is not computed.
         """
         try:
             data = stock(self, *rest, **named)
