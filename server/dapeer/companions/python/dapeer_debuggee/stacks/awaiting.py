@@ -297,7 +297,7 @@ def current_task() -> Any:
 
 
 def place_of(task: Any, running: Any) -> "dict[str, Any]":
-    """Return a dict with `name`, `id` and `frames` of a task, and `awaited_by` (words) if a task awaits it.
+    """Return a dict with `name`, `id`, `frames` of a task, and `awaited_by` (words) if a task awaits it.
 
     `frames` are lists of function, file and line, the innermost first, `MAX_FRAMES` at most. `running` are the innermost frames of all
     threads:
