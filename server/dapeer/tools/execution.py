@@ -268,7 +268,7 @@ def stepping_arguments(
     """Return the session to resume, and the arguments that every resuming DAP request has.
 
     These are `threadId`, by default that of the current stop, and `granularity` if it is given. `session_id` and `thread_id` are the ones
-    that the caller has given, or None for the default. Nothing is sent.
+    that the caller has given, or None for the default. Nothing is sent. A session that is named becomes the client's default.
 
     Raises:
         NoSession: There is no such session.

@@ -97,7 +97,8 @@ async def _run(
     """Start a Python process for the script, serve its calls until it ends, return its exit code.
 
     It reads `code` at standard input; `serve` serves `script` at the other end of a socket. `processes` gets its id; `printed` gets what
-    it writes. The working directory is the project's folder; standard output and standard error are read together.
+    it writes. The working directory is the project's folder; standard output and standard error are read together. It is known at the end,
+    so it is never None.
 
     Raises:
         ArgumentError: The process could not be started.

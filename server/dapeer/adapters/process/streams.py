@@ -185,8 +185,10 @@ class PromptStream(ByteStream):
     def _in_use(self) -> Generator[None]:
         """Count a call that reads or writes, while the body runs.
 
-        Turn its errors into ClosedResourceError after `aclose`. `_unused` is set when the last such call has returned after
-        `aclose`.
+        `_unused` is set when the last such call has returned after `aclose`.
+
+        Raises:
+            anyio.ClosedResourceError: The stream was closed meanwhile by `aclose`; the error of the body is its cause.
         """
         self._pending += 1
         try:

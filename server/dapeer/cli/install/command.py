@@ -250,7 +250,7 @@ def _neovim_data(*, remove: bool) -> Path:
 def _agrees() -> bool:
     """Ask at the terminal whether to change this; return whether the person agrees.
 
-    False: there is no terminal.
+    `y`, `yes` and an empty line agree. False: any other answer, the end of input, or there is no terminal to ask at.
     """
     if not sys.stdin.isatty():
         return False

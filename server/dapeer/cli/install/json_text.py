@@ -98,7 +98,7 @@ def read_value(text: str, *, pairs: bool = False) -> object:
 
 
 def _strict(text: str, *, pairs: bool) -> object:
-    """Return the value of a text without comments and trailing commas.
+    """Return the value of a text of strict JSON, which has neither comments nor trailing commas.
 
     With `pairs` objects are tuples of (key, value), and numbers are texts as they are written.
 

@@ -304,7 +304,10 @@ def _key(key: str) -> str:
 
 
 def _ranges(text: str, path: Keys) -> Iterator[tuple[int, int]]:
-    """Yield the ranges to cut out: each run of statements at the path, with up to two line ends before it."""
+    """Yield the ranges to cut out: each run of statements at the path, with up to two line ends before it.
+
+    For a run at the beginning of the text, the line ends after it are cut out instead.
+    """
     for start, end in _runs(text, path):
         head = text[:start].rstrip(" \t")
         before = re.search(r"(?:\r?\n){0,2}\Z", head)

@@ -272,7 +272,8 @@ class Service:
     async def serving(self) -> AsyncGenerator[int]:
         """Listen on a free port, with a lock file, while the body runs; yield the port.
 
-        At the end, running calls are awaited before the connections are closed.
+        At the end, running calls are awaited before the connections are closed. Neovim is told the port, and the number of CLIs that are
+        connected.
 
         Raises:
             OSError: It cannot listen, or write the lock file.

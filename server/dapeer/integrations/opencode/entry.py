@@ -87,7 +87,11 @@ class OpenCodeEntry(IntegrationEntry):
 
 
 def _url(text: str) -> str:
-    """Return the value of the option, which must not be empty."""
+    """Return the value of the option `--opencode` as it is.
+
+    Raises:
+        ArgumentTypeError: It is empty.
+    """
     if not text:
         raise argparse.ArgumentTypeError(f"{text!r}: expected URL")
     return text

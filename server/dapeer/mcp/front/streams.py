@@ -45,7 +45,7 @@ def write(data: bytes) -> None:
 
 
 def _wait_for_room() -> None:
-    """Wait until stdout takes something.
+    """Wait until something can be written to stdout; there is no timeout while the client's input is open.
 
     Raises:
         TimeoutError: The client has closed its input, and reads nothing for `MILLISECONDS_TO_READ`.

@@ -315,8 +315,8 @@ class Taps:
     async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a new connection: read its first line, and pass the session to the function that expects it.
 
-        The line is JSON with `secret` and the facts of `Hello.read`; with `line` instead, the connection is kept open until the
-        other end closes it. Anything else, another user's connection, or silence for `SECONDS_FOR_HELLO` closes it.
+        The line is JSON with `secret`, and the facts of `Hello.read`. If it has `line`, too, nothing is passed on, and the connection is
+        kept open until the other end closes it. Anything else, another user's connection, or silence for `SECONDS_FOR_HELLO` closes it.
         """
         odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, Stranger)
         with contextlib.suppress(*odd):

@@ -68,7 +68,8 @@ class Call:
     def session(self, session_id: int | None) -> Session:
         """Return the session that a call acts on: the one with this id, or the client's default session.
 
-        If the default is another session than that of the client's last answer, a note on this is added to the call's answer.
+        One that is named by id becomes the client's default. If the default is another session than that of the client's last answer, a
+        note on this is added to the call's answer.
 
         Raises:
             NoSession: There is no such session, or without an id it is not clear which one is meant.

@@ -46,8 +46,8 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
 async def _stop_at(call: Call, names: list[str]) -> Reply:
     """Make these the only functions at which programs stop, and return their states as a reply.
 
-    They are sent to all sessions. Adapters that do not support function breakpoints, or conditions of them, are named in notes. `names` may
-    have conditions, as `f if n > 3`; empty: none stop any more.
+    They are sent to all sessions. Adapters that do not support function breakpoints, or conditions of them, are named in notes. `names`
+    may have conditions, as `f if n > 3`; empty: none stop any more. The data has `functions`, the names.
     """
     debugger = call.debugger
     debugger.breakpoints.stop_at(names)

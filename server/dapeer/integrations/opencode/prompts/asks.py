@@ -87,9 +87,11 @@ def reply_request(
 ) -> tuple[str, Json]:
     """Check an answer to a permission or question, and return path and body of the request that sends it.
 
+    Nothing is sent.
+
     Args:
         ask: The permission or question, as OpenCode sends it, with its `kind`.
-        decision: What is decided; of questions only `reject` is possible.
+        decision: Of a permission `once`, `always` or `reject`; a question can only be rejected, and None answers it by `answers`.
         answers: For each question the chosen labels, or free text; None: there are none.
         message: A reason to reject a permission; None: there is none.
 

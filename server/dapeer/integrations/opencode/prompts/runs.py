@@ -302,7 +302,11 @@ class PromptRun:
     async def _watch(self, report: ReportText, *, look_at_once: bool) -> PromptOutcome:
         """Follow events until the prompt has an outcome, and return that; report new text.
 
-        The state is requested at events that may end the prompt. `look_at_once`: also when the stream begins.
+        The state is requested at events that may end the prompt. `look_at_once`: also when the stream begins. `report` is called with each
+        new text.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or its events have ended.
         """
         narration = Narration(self.session.id)
         async with aclosing(follow(self._opencode)) as events:
