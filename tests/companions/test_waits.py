@@ -95,6 +95,59 @@ async def main():
 
 asyncio.run(main())
 """
+POOL = """
+import asyncio, json, multiprocessing, os, queue, sys, threading
+from concurrent.futures import ProcessPoolExecutor
+sys.path.insert(0, sys.argv[1])
+from dapeer_debuggee.stacks import waits
+
+context = multiprocessing.get_context("fork")
+begun, events, pool = context.Queue(), context.Queue(1), ProcessPoolExecutor(2, context)
+full = queue.Queue(2)
+
+def draw(number):
+    begun.put(number)
+    events.put(number)
+
+async def one(number):
+    await asyncio.get_running_loop().run_in_executor(pool, draw, number)
+
+async def ask(reply):
+    await reply
+
+def fill():
+    while True:
+        full.put(1)
+
+async def main():
+    loop = asyncio.get_running_loop()
+    works = {f"draw-{n}": one(n) for n in range(5)}
+    works.update({f"ask-{n}": ask(loop.create_future()) for n in range(3)})
+    tasks = [loop.create_task(work, name=name) for name, work in works.items()]
+    for _ in range(2):
+        await loop.run_in_executor(None, begun.get)
+    for name, work in {"filler": fill, "sender": lambda: events.put(0), "taker": queue.Queue().get}.items():
+        threading.Thread(target=work, name=name, daemon=True).start()
+    look = threading.Thread(target=told, args=(len(works) + 3,))
+    look.start()
+    look.join()
+    for each in pool._processes:
+        print(each)
+    sys.stdout.flush()
+    for each in [*pool._processes]:
+        os.kill(each, 9)
+    os._exit(0)
+
+def told(count):
+    answer = {"waits": []}
+    while sum("draw-" in name or "ask-" in name or name in ("filler", "sender", "taker")
+              for name in (answer["members"][each["member"]][1] for each in answer["waits"])) < count:
+        answer = json.loads(waits.look("{}"))
+    print(json.dumps(answer))
+
+events.put(0)
+asyncio.run(main())
+"""
 LIMITER = """
 import json, os, sys, threading
 import anyio
@@ -198,6 +251,36 @@ def test_a_queue_is_one_line_with_the_holders_that_frames_prove(
         "task late waits for asyncio Lock stripes[6], held by task writer",
         "task other waits for asyncio Lock farm.changed, held by task changer",
     ]
+
+
+@pytest.mark.parametrize("version", chosen())
+def test_a_pool_names_its_processes_and_what_waits_for_nobody_is_one_line(
+    version: str, tmp_path: Path
+) -> None:
+    (tmp_path / "pool.py").write_text(POOL)
+    command = [python_of(version), str(tmp_path / "pool.py"), str(COMPANIONS / "python")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+    text, *pids = done.stdout.splitlines()
+    answer = json.loads(text)
+    lines = waits.lines_of_other_waits(answer, {number for _, _, number in answer["members"]})
+    pool = next(each for each in lines if "pool" in each)
+    what, _, tasks = pool.rpartition(": ")
+    assert what == f"5 tasks wait for a process pool's work items, processes {', '.join(pids)}"
+    places = dict(each.rstrip(")").split(" (") for each in tasks.split(", "))
+    assert sorted(places.values()) == [*(f"queued behind {n}" for n in (2, 3, 4)), *["running"] * 2]
+    assert places["draw-4"] == "queued behind 4"
+    futures = next(each for each in lines if "nobody" in each)
+    assert futures.startswith("3 tasks wait for futures that nobody is known to end: ask-")
+    assert "ask-1 (reply)" in futures
+    expected = [
+        "thread filler waits for Queue full, for room; it is full, 2 of 2",
+        "thread sender waits for multiprocessing Queue events, for room; it is full, 1 of 1",
+        "thread taker waits for Queue, for an item; it is empty",
+    ]
+    assert {*expected} <= {*lines}
+    # What shows who has to go on comes first.
+    first = max(map(lines.index, (pool, *expected[:2])))
+    assert first < min(map(lines.index, (futures, expected[2])))
 
 
 def test_a_limiter_names_who_has_its_tokens(tmp_path: Path) -> None:

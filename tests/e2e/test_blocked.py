@@ -83,7 +83,7 @@ async def test_an_idle_event_loop_tells_what_its_tasks_wait_for() -> None:
             f"printer worker() at {at(P, 'worker', 'worker')}, inside get",
         ]
         assert paused["tasks"][1].endswith("; awaited by Task-1")
-        assert "printer waits for Queue jobs, for an item; it holds 0" in str(paused["waits"])
+        assert "printer waits for Queue jobs, for an item; it is empty" in str(paused["waits"])
         # What the event loop calls of itself is one line, as in a program that is stopped.
         _, _, innermost, loop, own, *_ = (await read(c, "dap_stacktrace")).splitlines()
         assert innermost.startswith("  #0 select ")
@@ -205,6 +205,50 @@ async def test_a_circle_over_tasks_threads_futures_and_locks_is_named_member_by_
             "thread upper waits for Future, ended by task Task",
         ]
         assert paused["waits"] == ["task Task-1 waits for task order"]
+
+
+BESIDE = """\
+import threading
+
+class Account:
+    def __init__(self):
+        self.lock = threading.Lock()
+
+def move(mine, other, both):
+    with mine.lock:
+        both.wait()
+        with other.lock:
+            pass
+
+def begin(one, two, both):
+    for name, pair in {"left": (one, two), "right": (two, one)}.items():
+        threading.Thread(target=move, args=(*pair, both), name=name, daemon=True).start()
+
+begin(Account(), Account(), threading.Barrier(2))
+while True:
+    threading.Event().wait(0.01)
+"""
+
+
+async def test_a_stop_of_one_thread_names_the_deadlock_of_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "beside.py"
+    path.write_text(BESIDE)
+    async with asyncio.timeout(LIMIT), client() as c:
+        await ask(
+            c, "dap_run", program=str(path), breakpoints=[{"filename": str(path), "line": 19}]
+        )
+        await ask(c, "dap_clear_breakpoints")
+        stop: dict[str, Any] = {}
+        # The two may still be on their way.
+        while not stop.get("deadlock"):
+            await ask(c, "dap_continue", wait_until_paused=False)
+            stop = await ask(c, "dap_pause")
+            assert (stop["state"], stop["reason"]) == ("stopped", "pause")
+        assert sorted(stop["deadlock"]) == [
+            "thread left waits for Lock other.lock, held by thread right since beside.py:8",
+            "thread right waits for Lock other.lock, held by thread left since beside.py:8",
+        ]
+        assert "Deadlock:\n" in await read(c, "dap_threads")
 
 
 async def test_a_frame_that_is_blocked_is_read_without_running_anything() -> None:

@@ -118,7 +118,7 @@ def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
     """List the scopes of a frame with the variables_reference of each."""
     session = call.session(session_id)
-    if await report.frame_to_read(session, frame_id):
+    if frame_id is not None and await report.frame_to_read(session, frame_id):
         # What is read where it waits has no references.
         data = [{"name": "Locals", "frame_id": frame_id}]
         return Reply(indented(f"Locals: dap_variables(frame_id={frame_id})"), {"scopes": data})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from dapeer.base.json_types import Value, as_array, as_object
 from dapeer.base.text.fitting import shortened
@@ -13,6 +13,8 @@ MAX_LISTED_WAITS = 20
 """Groups of waits that are listed, beside those of a deadlock."""
 MAX_HOLDERS = 4
 """Members that are named of one wait."""
+RUNNING = "running"
+"""The note of a wait for what runs already; those of its group are named first."""
 MAX_WAITING = 8
 """Members that are named of a group that waits for the same."""
 
@@ -20,8 +22,8 @@ MAX_WAITING = 8
 def deadlock(answer: Mapping[str, Value]) -> list[str]:
     """Return a line for each member of a deadlock, in the order of its circle; empty if there is none.
 
-    `answer` is the debuggee's: `members` (kind, name, own id), `waits` (member, on, what, state, timed, by) and `circle` (numbers
-    of members).
+    `answer` is the debuggee's: `members` (kind, name, own id), `waits` (member, on, what, state, timed, by, note, together, decides) and
+    `circle` (numbers of members).
     """
     waits = _by_member(answer)
     return [_line(answer, waits[each]) for each in _numbers(answer.get("circle")) if each in waits]
@@ -31,20 +33,40 @@ def lines_of_other_waits(answer: Mapping[str, Value], listed: Collection[int]) -
     """Return what members outside of a deadlock wait for, those that wait for the same in one line.
 
     `answer` is as for `deadlock`; only members whose own id is in `listed` count. Waits for what somebody holds come first, then
-    what most wait for. Beyond `MAX_LISTED_WAITS` lines the rest is counted.
+    those that others have to end, then what most wait for; those with a limit come last. Waits of one kind that have no holder are one
+    line. Beyond `MAX_LISTED_WAITS` lines the rest is counted.
     """
     circle = set(_numbers(answer.get("circle")))
     groups: dict[object, list[Mapping[str, Value]]] = {}
     for each, wait in _by_member(answer).items():
         if each not in circle and _own_id(answer, each) in listed:
             groups.setdefault(wait.get("on") or ("", each), []).append(wait)
-    ordered = sorted(groups.values(), key=lambda each: (not _is_held(each[0]), -len(each)))
+    ordered = sorted(_folded(groups.values()), key=_order)
     lines = [
         _line(answer, group[0]) if len(group) == 1 else _together(answer, group)
         for group in ordered
     ]
     more = sum(map(len, ordered[MAX_LISTED_WAITS:]))
     return lines[:MAX_LISTED_WAITS] + [f"({more} more wait)"] * bool(more)
+
+
+def _folded(
+    groups: Iterable[Sequence[Mapping[str, Value]]],
+) -> Sequence[Sequence[Mapping[str, Value]]]:
+    """Return groups of waits for the same, where those of one kind without a holder have become one group."""
+    folded: dict[object, list[Mapping[str, Value]]] = {}
+    for number, group in enumerate(groups):
+        kind = group[0].get("together")
+        key = (kind, bool(group[0].get("timed"))) if kind and not group[0].get("by") else number
+        folded.setdefault(key, []).extend(group)
+    return [*folded.values()]
+
+
+def _order(group: Sequence[Mapping[str, Value]]) -> tuple[bool, bool, bool, int]:
+    """Return by what groups of waits are sorted: the first of them says most."""
+    wait = group[0]
+    is_ended = bool(wait.get("by") or wait.get("decides"))
+    return not _is_held(wait), not is_ended, bool(wait.get("timed")), -len(group)
 
 
 def _is_held(wait: Mapping[str, Value]) -> bool:
@@ -65,22 +87,43 @@ def _numbers(listed: Value) -> Sequence[int]:
 
 def _line(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     """Return one wait as a line: who waits, for what, in which state that is, and who holds it."""
-    return f"{_waiting(answer, wait)} waits for {_awaited(answer, wait)}"
+    what = str(wait.get("what") or "")
+    note = str(wait.get("note") or "")
+    noted = {**wait, "what": f"{what} ({note})"} if note and not what.endswith(note) else wait
+    return f"{_waiting(answer, wait)} waits for {_awaited(answer, noted)}"
 
 
 def _together(answer: Mapping[str, Value], group: Sequence[Mapping[str, Value]]) -> str:
     """Return a line for members that wait for the same: how many, for what, held by whom, and their names.
 
-    At most `MAX_WAITING` of them are named. `group` are their waits, out of the debuggee's `answer` (keys `members` and `waits`).
+    At most `MAX_WAITING` of them are named, each with the note of its wait. `group` are their waits, out of the debuggee's `answer` (keys
+    `members` and `waits`).
     """
     names = [_waiting(answer, each) for each in group]
     kinds = {each.partition(" ")[0] for each in names}
     kind = f"{kinds.pop()}s" if len(kinds) == 1 else "threads and tasks"
     # The same object may have a name in one frame, and none in another.
     best = max(group, key=lambda each: len(str(each.get("what") or "")))
-    named = [each.partition(" ")[2] for each in names[:MAX_WAITING]]
+    if together := best.get("together"):
+        # Of the futures in a group each has its own state.
+        own = "" if len({each.get("on") for each in group}) > 1 else best.get("state")
+        best = {**best, "what": together, "state": own}
+    ordered = sorted(zip(names, group, strict=True), key=_first_running)
+    named = [_noted(name.partition(" ")[2], wait) for name, wait in ordered[:MAX_WAITING]]
     named += [f"… {len(names) - MAX_WAITING} more"] if len(names) > MAX_WAITING else []
     return f"{len(names)} {kind} wait for {_awaited(answer, best)}: {', '.join(named)}"
+
+
+def _first_running(each: tuple[str, Mapping[str, Value]]) -> tuple[bool, int, str]:
+    """Return by what members of a group are sorted: those that run first, then by their place in a queue."""
+    note = str(each[1].get("note") or "")
+    return note != RUNNING, len(note), note
+
+
+def _noted(name: str, wait: Mapping[str, Value]) -> str:
+    """Return the name of a member with the note of its wait in parentheses, if it has one."""
+    note = shortened(str(wait.get("note") or ""), MAX_NAME_CHARS)
+    return f"{name} ({note})" if note else name
 
 
 def _waiting(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:

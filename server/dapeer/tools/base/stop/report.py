@@ -321,6 +321,9 @@ async def gather(
     places: Part = {}
     if seen is not None and session.mirror.phase is Phase.RUNNING:
         places = {**_places(session, seen), **await lines_of_waits(session, seen)}
+    elif state["state"] == "stopped" and state.get("reason") == "pause":
+        # One thread was stopped; others may never go on.
+        places = {"deadlock": waits.deadlock(await session.where.waits())}
     await program.read_rows()
     slowness = await _slowness(session, left)
     notes = [

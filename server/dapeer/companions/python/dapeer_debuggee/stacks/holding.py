@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import held
-from . import awaiting, paths, symbols
+from . import awaiting, paths, pools, symbols
 
 # Finds by its instructions which lock a call takes now, and which it has surely taken.
 #
@@ -582,13 +582,7 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
     `kind` is the name of its class, `function` the method in which one waits, `mine` its attributes.
     """
     if "Queue" in kind or "Channel" in kind:
-        queue = raw_attributes(mine["_state"]) if "_state" in mine else mine
-        size, limits = size_of(queue), ("maxsize", "_maxsize", "max_buffer_size")
-        limit = next((queue[each] for each in limits if each in queue), 0)
-        what = AWAITED_BY_METHOD.get(function, "its items to be done")
-        return f"for {what}; it holds {size}" + (
-            f" of {limit}" if limit or "_state" in mine else ""
-        )
+        return state_of_queue(function, mine)
     if "Semaphore" in kind:
         return f"its value is {mine.get('_value')}"
     if kind == "CapacityLimiter":
@@ -598,6 +592,30 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
     if kind == "Popen":
         return f"for the end of process {mine.get('pid')}"
     return {"Event": "it is not set", "Condition": "to be notified"}.get(kind, "")
+
+
+def state_of_queue(function: str, mine: dict[str, Any]) -> str:
+    """Return what one waits for in a method of a queue, and how full it is; `mine` are its attributes."""
+    what = AWAITED_BY_METHOD.get(function, "its items to be done")
+    queue = raw_attributes(mine["_state"]) if "_state" in mine else mine
+    limits = ("maxsize", "_maxsize", "max_buffer_size")
+    limit = next((queue[each] for each in limits if each in queue), 0)
+    size: Any = size_of(queue)
+    if is_shared(mine):
+        size, limit = pools.size_of(mine), pools.bound_of(mine)
+    if size is None:
+        return f"for {what}" + (f"; its bound is {limit}" if limit else "")
+    of = f" of {limit}" if limit or "_state" in mine else ""
+    if what == "room" and limit and size >= limit:
+        return f"for room; it is full, {size}{of}"
+    if what == "an item" and not size:
+        return "for an item; it is empty" + (of and f", {size}{of}")
+    return f"for {what}; it holds {size}{of}"
+
+
+def is_shared(mine: dict[str, Any]) -> bool:
+    """Return whether these are the attributes of a queue between processes."""
+    return "_writer" in mine and "_reader" in mine
 
 
 def function_name(function: Any) -> str:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from . import awaiting, holding, paths
+from . import awaiting, holding, paths, pools
 
 # Finds who has to end a future: its task, an executor's worker, or a loop that has yet to begin it.
 
@@ -125,6 +125,10 @@ MAX_MEMBERS = 100
 """Threads and tasks."""
 SLEEPS = object()
 """What all who sleep wait on: they are one group."""
+UNKNOWN = "futures that nobody is known to end"
+"""What tasks and threads wait for whose futures no member ends."""
+GROUPED = {"Event": "events that are not set", "Condition": "conditions, to be notified"}
+"""Kinds of objects without a holder: how several of them are told in one line."""
 LOCKS = ("Lock", "StrictFIFOLock", "Condition", "_RLock", "Semaphore", "BoundedSemaphore")
 
 
@@ -165,6 +169,12 @@ class Wait:
         """Whether it is enough that one of them goes on."""
         self.known = bool(by)
         """Whether nobody else can end the wait."""
+        self.note = ""
+        """What distinguishes it from others that wait for the same."""
+        self.together = ""
+        """What several wait for that have no holder, in words: waits with the same text are one line."""
+        self.decides = False
+        """Whether it shows what has to go on first, though by none of the members."""
 
 
 def look(question: str) -> str:
@@ -253,7 +263,7 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
     Its keys are `member`, `what` and `state` (texts for a person), `timed` (the wait has a limit), `on` (the id of what is waited for; 0:
     it
     shares that with nobody) and `by`, a list of who has to go on first: index, how in words, and the place since which it has what is
-    waited for.
+    waited for. `note`, `together` and `decides` are as in `Wait`.
     """
     wait = member.wait
     by = [[members.index(each), how, since] for each, how, since in wait.by]
@@ -264,6 +274,9 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
         "timed": wait.timed,
         "on": wait.on,
         "by": by,
+        "note": wait.note,
+        "together": wait.together,
+        "decides": wait.decides,
     }
 
 
@@ -304,8 +317,15 @@ def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
         wait = in_library(inner[-1], user, members)
         wait.timed = wait.timed or (of_trio and is_limited(member.own))
         return wait
+    if ends is not None and of_trio:
+        return None
     if ends is not None:
-        return None if of_trio else of_future(ends, "", members)
+        wait = of_future(ends, "", members)
+        # A name costs a search, and helps where nothing else is known.
+        name = holding.name_of(ends, user) if user and wait.together == UNKNOWN else ""
+        if name:
+            wait.note, wait.what = name, f"{wait.what} {name}"
+        return wait
     own = awaiting.raw_attribute(member.own, "_runner" if of_trio else "_loop")
     thread = next((each for each in members if own and loop_of(each) is own), None)
     if thread is None:
@@ -348,8 +368,23 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
         return of_lock(lock, name, members, timed=timed, condition=condition)
     if function.startswith("acquire") and kind == "CapacityLimiter":
         return of_limiter(own, name, members, timed=timed)
+    return of_other(own, name, function, timed=timed)
+
+
+def of_other(own: Any, name: str, function: str, *, timed: bool) -> Wait:
+    """Return the `Wait` for an object of a library that has no holder, such as a queue or an event.
+
+    `name` is its name in the program, `function` the method in which one waits, `timed` whether the wait has a limit.
+    """
+    _module, kind = paths.kind_of(own)
+    mine = holding.raw_attributes(own)
     state = holding.state_of(kind, function, mine)
-    return Wait(f"{kind}{name and ' '}{name}", state, timed=timed, on=own)
+    shared = "multiprocessing " if holding.is_shared(mine) else ""
+    wait = Wait(f"{shared}{kind}{name and ' '}{name}", state, timed=timed, on=own)
+    wait.decides = "it is full" in state
+    if kind in GROUPED:
+        wait.note, wait.together = name, GROUPED[kind]
+    return wait
 
 
 def of_lock(
@@ -431,7 +466,28 @@ def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
             wait.by, wait.any = [(each, "queued behind", "") for each in workers], True
             wait.state = "not begun"
     wait.known = bool(wait.by)
+    if not wait.by:
+        in_pool(wait, future, members)
     return wait
+
+
+def in_pool(wait: Wait, future: Any, members: list[ThreadOrTask]) -> None:
+    """Complete the wait for a future that no member ends, by its work item in a process pool, if any."""
+    found = [pools.work_item(each, members) for each in dependencies(future)]
+    items = [each for each in found if each is not None]
+    if not items:
+        wait.together, wait.note = UNKNOWN, wait.what.partition(" ")[2]
+        wait.state = "nobody is known to end it"
+        return
+    pids = ", ".join(str(each) for each in items[0].pids)
+    places = [each.place for each in items]
+    wait.what, wait.together, wait.on = (
+        "a process pool's work item",
+        "a process pool's work items",
+        id(items[0].pool),
+    )
+    wait.state = pids and f"processes {pids}"
+    wait.note, wait.decides = ", ".join(filter(None, places)), True
 
 
 def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:

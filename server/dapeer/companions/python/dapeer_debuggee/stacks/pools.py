@@ -1,0 +1,91 @@
+"""Finds work items of process pools, and how full their queues are. Runs no code of the program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from .. import held
+from . import awaiting, paths
+
+UNBOUNDED = 2**15
+"""The bound of a queue between processes from which on it counts as none; theirs is the system's then."""
+
+
+class WorkItem:
+    """Where the work item of a future is in its process pool."""
+
+    def __init__(self, pool: Any, pids: list[int], place: str) -> None:
+        self.pool = pool
+        """The pool's table of items, by which two of them are one."""
+        self.pids = pids
+        self.place = place
+        """`running`, or `queued behind N` items of the pool that have not ended; empty: it does not show."""
+
+
+def work_item(future: Any, members: list[Any]) -> Any:
+    """Return the `WorkItem` of a future of concurrent.futures; None: it is in no process pool.
+
+    `members` are all `ThreadOrTask`s: the thread that manages a pool has its tables.
+    """
+    for mine in tables(members):
+        items: Any = mine["pending_work_items"]
+        futures = [awaiting.raw_attribute(each, "future") for each in [*items.values()]]
+        number = next((n for n, each in enumerate(futures) if each is future), None)
+        if number is not None:
+            processes: Any = mine["processes"]
+            kind: Any = type(processes)  # pyright: ignore[reportUnknownVariableType]
+            pids = [*processes] if kind is dict else []
+            return WorkItem(items, pids, place_of(number, futures, mine["call_queue"]))
+    return None
+
+
+def tables(members: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield the tables of each process pool by their names.
+
+    These are `pending_work_items`, `processes` and `call_queue`. They are attributes of the thread that manages the pool; up to Python 3.8, variables of its function.
+    """
+    for each in members if "concurrent.futures.process" in sys.modules else ():
+        if each.kind != "thread":
+            continue
+        local = next((f for f in each.frames if f.f_code.co_name.startswith("_queue_manag")), None)
+        mine = held.attributes(each.own, type(each.own)) if local is None else local.f_locals
+        if type(mine.get("pending_work_items")) is dict and {"processes", "call_queue"} <= {*mine}:
+            yield mine
+
+
+def place_of(number: int, futures: list[Any], queue: Any) -> str:
+    """Return where the item with an index among a pool's unfinished `futures` is; see `WorkItem.place`.
+
+    A future counts as running as soon as it is in the `queue` of the processes, which take the oldest first.
+    """
+    states = [awaiting.raw_attribute(each, "_state") for each in futures]
+    if states[number] == "PENDING":
+        return f"queued behind {number}"
+    size = size_of(held.attributes(queue, type(queue)))
+    given = [n for n, each in enumerate(states) if each == "RUNNING"]
+    if size is None or number not in given:
+        return ""
+    return f"queued behind {number}" if number in given[len(given) - size :] else "running"
+
+
+def size_of(queue: dict[str, Any]) -> Any:
+    """Return how many items a `multiprocessing.Queue` has; None: the system does not tell.
+
+    `queue` are its attributes.
+    """
+    lock = awaiting.raw_attribute(queue.get("_sem"), "_semlock")
+    if paths.kind_of(lock) != ("_multiprocessing", "SemLock"):
+        return None
+    try:
+        left = lock._get_value()  # written in C, and it only reads
+    except NotImplementedError:
+        return None
+    return queue["_maxsize"] - left
+
+
+def bound_of(queue: dict[str, Any]) -> int:
+    """Return the bound of a `multiprocessing.Queue` with these attributes; 0: it has none."""
+    bound = queue.get("_maxsize")
+    return bound if type(bound) is int and 0 < bound < UNBOUNDED else 0
