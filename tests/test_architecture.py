@@ -277,7 +277,7 @@ def test_the_table_of_processes_has_one_reader() -> None:
         "base/connections/ownership.py",
         "adapters/process/streams.py",
         "base/secrets/files.py",
-        "base/system/process_end.py",
+        "base/system/process_table.py",
         "sessions/debugger/registry.py",
     }
 
