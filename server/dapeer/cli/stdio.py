@@ -97,8 +97,9 @@ def _is_usual() -> bool:
 def _serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
     """Answer the client by a front until the whole server is needed, which takes over; return the code.
 
-    `given` is the command line. `for_neovims` says that a Neovim of this user needs the whole server, too; `data` that the client
-    gets results as data. The signals SIGTERM and SIGINT end the process from here on.
+    The code is 0 if the client leaves before, else that of the server. `given` is the command line. `for_neovims` says that a Neovim of
+    this user needs the whole server, too; `data` that the client gets results as data. The signals SIGTERM and SIGINT end the process from
+    here on.
     """
     from dapeer.base.system import termination
     from dapeer.mcp.front.front import Front

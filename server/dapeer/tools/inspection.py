@@ -104,7 +104,7 @@ def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
     """Return a thread as data: `thread_id`, `name`, `state`, and its place if it is known.
 
     The state is `stopped`, `running`, or `blocked` (a pause is requested, and it does not stop). The place is `function`, `file` and
-    `line`, of the innermost frame of the user's code.
+    `line`, of the innermost frame of the user's code, else of the innermost frame.
     """
     state = "stopped" if seen.stopped else "running"
     if not seen.stopped and session.mirror.pausing and seen.frames:

@@ -140,8 +140,9 @@ class Misfires:
     def _event(self, kind: str, groups: Mapping[str, str | None]) -> Event:
         """Return the event for a failure that a pattern of this kind has found; `groups` are the pattern's.
 
-        Its body has `kind`, `expression`, `path`, `line` and `error`. Expression and location are of the one breakpoint that it may be of;
-        if it may be of several, they are empty, and the error names the breakpoints.
+        Its body has `kind`, `expression`, `path`, `line` and `error`. They are those of the one breakpoint that the failure may be of. If
+        it may be of several or of none, the path is empty, the line 0, and the expression that of the pattern; the error names the
+        breakpoints if they are few.
         """
         error = error_of(groups)
         meant = self._meant(kind, groups, error)

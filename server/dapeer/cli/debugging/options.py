@@ -177,7 +177,10 @@ def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[s
 
 
 def _how(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `add_argument` that say how a value of this JSON Schema is read."""
+    """Return the keyword arguments of `add_argument` that say how a value of this JSON Schema is read.
+
+    They are `choices`, or `type` and `metavar`; empty for a text.
+    """
     if "enum" in schema:
         return {"choices": schema["enum"]}
     match schema.get("type"):

@@ -9,9 +9,9 @@ from dapeer.base.errors import ArgumentError
 
 
 def register(arguments: argparse.Namespace) -> int:
-    """Give this project's tools to a running OpenCode server, and print what was done.
+    """Give this project's tools to a running OpenCode server, print what was done, and return 0.
 
-    The exit code is returned. `arguments` are those of `dapeer opencode register`: `directory`, `url`, `name`, `credentials`.
+    `arguments` are those of `dapeer opencode register`: `directory`, `url`, `name`, `credentials`.
 
     Raises:
         ArgumentError: No dapeer server serves HTTP for the directory, or an argument is not usable.

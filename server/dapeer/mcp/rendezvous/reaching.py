@@ -165,7 +165,10 @@ def folders_upwards(folder: str) -> Iterator[str]:
 
 
 def _beside(folder: str) -> Iterable[str]:
-    """Return the paths of announcements of Neovims on the same project as `folder`, nearest first."""
+    """Return the paths of announcements of Neovims on the same project as `folder`, nearest first.
+
+    Near are those with few steps between their folder and this one. Empty: there are none, or the runtime folder cannot be read.
+    """
     base = folder_names.runtime()
     try:
         names = sorted(os.listdir(base))

@@ -117,7 +117,7 @@ async def remove_point(call: Call, name: str) -> Reply:
     """End collecting and stopping at functions in all programs; return whether there was any, as a reply.
 
     `name` is the function, or the title of the point that collects. Of points that collect only those of the calling client are removed;
-    stopping there ends for all clients. The data is `removed`: whether anything was. Notes name programs that could not be told.
+    stopping there ends for all clients. The data is `removed`: whether anything was. Notes say where that failed.
     """
     at_functions, stops = call.debugger.breakpoints.collecting, call.debugger.breakpoints.functions
     gone = [

@@ -131,8 +131,8 @@ async def variables_of_frame(
 ) -> Reply:
     """Return the variables of a running thread's frame, or the value at a path with its members.
 
-    They are read in the program itself, without the adapter. The reply's text says that the thread is not stopped; its data has
-    `variables`, a list of objects with `name`, `value` and `type`.
+    They are read by code of dapeer in the program, which the adapter evaluates. The reply's text says that the thread is not stopped; its
+    data has `variables`, a list of objects with `name`, `value` and `type`.
 
     Args:
         session: The session of the thread.
@@ -144,6 +144,7 @@ async def variables_of_frame(
 
     Raises:
         NotStopped: The frame or the path cannot be read.
+        ArgumentError: There is no such frame of a running thread.
     """
     answer = await session.where.read(frame, path or "")
     if error := answer.get("error"):
@@ -175,6 +176,7 @@ async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[
 
     Raises:
         RequestFailed: There is one expression only, and it fails; of several, each has its own error.
+        ArgumentError: There is no such frame of a running thread.
     """
     found = [await _evaluated(session, frame, each) for each in expressions]
     if len(found) == 1 and found[0].error:

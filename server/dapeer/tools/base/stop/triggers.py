@@ -70,8 +70,8 @@ class TriggerArguments:
     def begin(self, call: Call, session: Session, usual: Ready | None = None) -> None:
         """Begin to send the triggers to the program of a session once it is ready; return at once.
 
-        Triggers are HTTP requests, commands and typed lines of the argument `then`. The program is ready as the argument `ready` says,
-        else as `usual` says, which is the rule of its start. Without triggers nothing happens.
+        Triggers are HTTP requests, commands, typed input and expressions, from the argument `then`. The program is ready as the argument
+        `ready` says, else as `usual` says, which is the rule of its start. Without triggers nothing happens.
 
         Raises:
             ArgumentError: The arguments are not valid.
