@@ -6,7 +6,8 @@ import pytest
 
 from dapeer.base.errors import NotStopped
 from dapeer.dap.messages import Event, Response
-from dapeer.mirror.mirror import UNKNOWN, Mirror, Phase
+from dapeer.mirror.mirror import UNKNOWN, Mirror
+from dapeer.mirror.states import Phase
 from tests.told import Told, frame, variables
 
 

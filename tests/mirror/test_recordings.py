@@ -14,7 +14,8 @@ from dapeer.dap.channel import Channel
 from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.dap.transport import Transport
-from dapeer.mirror.mirror import Mirror, Phase
+from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.states import Phase
 from dapeer.mirror.stops.stops import Stop
 from dapeer.view.activations import compare_locals
 from tests.neovim.roads import road

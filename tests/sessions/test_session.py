@@ -18,7 +18,7 @@ from dapeer.base.errors import (
 )
 from dapeer.dap.messages import Body, Request
 from dapeer.dap.requests import NEEDS
-from dapeer.mirror.mirror import Phase
+from dapeer.mirror.states import Phase
 from dapeer.sessions.core.evaluating import evaluate, set_variable
 from dapeer.sessions.core.views import snapshot, summary, view_of
 from tests.peer import Refused, wired
