@@ -106,7 +106,7 @@ def describe(message: Message) -> str:
 def encode(message: Message) -> bytes:
     """Return the UTF-8 JSON of one DAP message, without a `Content-Length` header.
 
-    `message` is written for a response only if it is not None; a response's own `arguments` are never written.
+    The field `message` of a response is written only if it is not None; the request's `arguments`, which a `Response` carries, never are.
     """
     match message:
         case Request():

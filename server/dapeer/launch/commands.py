@@ -153,8 +153,8 @@ def resolve_command(
 def _split_line(given: _Typed) -> _Typed:
     """Return a command line that was given as `program` split into program and arguments, as a shell does.
 
-    The request then has a remark for the caller. It stays as it is if arguments were given, a file has that name, or its first word
-    is no known command.
+    The request then has a remark for the caller. `given` is the command as it was typed, with the request that it is of. It is returned as
+    it is if arguments were given, a file has that name, or its first word is no known command.
     """
     if (
         given.args
@@ -185,6 +185,8 @@ def _not_followed(definitions: Mapping[str, Definition]) -> Sequence[NotFollowed
 
 def _refuse(given: _Typed) -> None:
     """Check that the program is no command that builds or starts another one, where no debugger follows.
+
+    `given` is the command as it was typed. Such commands are those that the adapters' definitions list (`not_followed`).
 
     Raises:
         ArgumentError: It is; the text says what to give as `program` in its place.
@@ -226,8 +228,9 @@ def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
 def _interpreted(given: _Typed, definition: Definition, command: Command) -> LaunchRequest:
     """Return the request to launch what an interpreter with its arguments runs.
 
-    `definition` is the adapter for it, and `command` its description of the interpreter's command line. Where nothing is run that
-    can be debugged by itself, such as tests in the interpreter's own runner, the adapter starts the whole command.
+    `given` is the command as it was typed, `definition` is the adapter for it, and `command` its description of the interpreter's command
+    line. Where nothing is run that can be debugged by itself, such as tests in the interpreter's own runner, the adapter starts the whole
+    command.
 
     Raises:
         ArgumentError: The interpreter is not found, its arguments name nothing to run, or the adapter cannot pass on its options.
@@ -276,8 +279,9 @@ def _script(
 ) -> LaunchRequest:
     """Return the request to launch a script, a module or code, with the interpreter and its options.
 
-    `found` are the parts of the command line, `path` is the interpreter's file. `more` are further inputs; it gets the interpreter
-    where that is an input.
+    `given` is the command as it was typed, `definition` the adapter for it, and `command` its description of the interpreter. `found` are
+    the parts of the command line, `path` is the interpreter's file. `more` are further inputs; it gets the interpreter where that is an
+    input.
 
     Raises:
         ArgumentError: The adapter cannot pass on the interpreter's options.
@@ -308,8 +312,8 @@ def _script(
 def _script_of_shim(given: _Typed) -> LaunchRequest:
     """Return the request to launch the script that a command of a version or package manager stands for.
 
-    It is the request as it is if the command is not found, or is a program as any other. For a version manager's shim, it runs the shim
-    of the interpreter to ask for its path.
+    `given` is the command as it was typed. It is the request as it is if the command is not found, or is a program as any other. For a
+    version manager's shim, it runs the shim of the interpreter to ask for its path.
     """
     found = given.path()
     if found is None:

@@ -67,8 +67,8 @@ CORRECT = "Fix the configuration, or pass the argument to dap_run."
 def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[str, Any]]:
     """Return two dicts: the arguments of dap_run in a configuration's values, and its other keys.
 
-    Keys that choose a terminal are in neither. `request` is `launch` or `attach`: only for an attach the `host` and `port` of a `target`
-    (a gdbserver's) are among the arguments; for a launch that key is dropped.
+    Keys that choose a terminal are in neither. `request` is `launch` or `attach`: only for an attach the `host` and `port` of a `target` (a
+    gdbserver's) are among the arguments; for a launch that key is dropped.
 
     Raises:
         ArgumentError: A key has a value of the wrong type.
@@ -188,8 +188,9 @@ class Configuration:
     def left_to_ask(self, inputs: Json, config: Json, *, in_neovim: bool) -> tuple[Ask, ...]:
         """Return the variables that only a person can fill in, and that the caller's arguments do not answer.
 
-        `inputs` are arguments of dap_run, `config` keys of the configuration that the caller gives. In Neovim those for the current
-        file are known; elsewhere the interpreter is.
+        `inputs` are arguments of dap_run, `config` keys of the configuration that the caller gives. With `in_neovim`, variables for the
+        current
+        file are left out, since nvim-dap fills them in; without, those of the interpreter are, since dapeer finds it.
         """
         return tuple(
             ask
@@ -366,7 +367,9 @@ def _tasks(
 ) -> tuple[TasksFile, str]:
     """Return the project's tasks, with scripts of package.json that `found` or compounds name.
 
-    The second part says why tasks.json could not be read; empty if it was, or does not exist.
+    It reads tasks.json and package.json. `file` is the project's launch.json, whose inputs the tasks may use, `found` are its
+    configurations, and `around` names the platform. The second part says why tasks.json could not be read; empty if it was, or does not
+    exist.
     """
     path = project / TASKS_JSON
     problem, known = "", TasksFile({}, {})
@@ -454,7 +457,11 @@ def _label(value: object) -> str:
 
 
 def _ready(action: Json) -> Ready:
-    """Return when a server is ready by a `serverReadyAction`; unknown if the pattern is invalid."""
+    """Return how the output of a server shows that it is ready, by a configuration's `serverReadyAction`.
+
+    `action` has the keys `pattern`, by default a line such as `listening on port 8000`, and `uriFormat`. If it is empty, or the pattern is
+    invalid, the `Ready` waits for nothing.
+    """
     pattern, url = str(action.get("pattern") or ""), str(action.get("uriFormat") or "")
     usual = "" if not action else r"listening on.* (https?://\S+|[0-9]+)"
     try:
@@ -494,7 +501,10 @@ def _ask_from_neovim(text: str) -> Ask:
 
 
 def _answered(ask: Ask, inputs: Json, config: Json) -> bool:
-    """Return whether the caller's arguments (`inputs`) or keys (`config`) give the missing value."""
+    """Return whether the caller's arguments give a value that a configuration asks for.
+
+    `ask` says which, `inputs` are arguments of dap_run, `config` are keys of the configuration.
+    """
     if ask.key in config:
         return True
     if ask.key in {"env", "connect"}:

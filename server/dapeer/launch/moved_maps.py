@@ -26,9 +26,9 @@ OF_JS_DEBUG = {
 def moved(program: str, project: Path) -> Mapping[str, str]:
     """Return folders that a program's source maps name and this machine lacks, each with its folder here.
 
-    `program` is the path of the JavaScript file; its own source map and those beside it are read. A folder's place here is looked for
-    from the program's folder up to `project`, by the longest common end of its files' paths. A folder of which several places fit, or
-    none, is left out.
+    `program` is the path of the JavaScript file; its own source map and those beside it are read. A folder's place here is looked for from
+    the program's folder up to `project`, by the longest common end of its files' paths. A folder of which several places fit, or none, is
+    left out.
     """
     found: dict[str, set[str]] = {}
     for source in itertools.chain.from_iterable(map(_sources, _maps(Path(program)))):
@@ -41,8 +41,8 @@ def moved(program: str, project: Path) -> Mapping[str, str]:
 def overrides(folders: Mapping[str, str]) -> Mapping[str, str]:
     """Return js-debug's patterns for source maps (`sourceMapPathOverrides`); empty without folders.
 
-    `folders` maps a folder that source maps name to that folder here. js-debug's default patterns come first, since it has none of
-    them where the key is given.
+    `folders` maps a folder that source maps name to that folder here. js-debug's default patterns come first, since it has none of them
+    where the key is given.
 
     >>> overrides({"/build": "/me/shop"})["/build/*"]
     '/me/shop/*'

@@ -99,8 +99,7 @@ class ProcessTree:
         """Return the definition for a process of another language than the root's; None: of the same language.
 
         Where no adapter fits the process, the root's own definition is returned: the process counts as one of another language. It reads
-        the
-        process's files: call it in a thread.
+        the process's files: call it in a thread.
         """
         ours = self.root.plan.definition
         try:

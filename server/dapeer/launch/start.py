@@ -234,7 +234,9 @@ class Launcher:
     ) -> Start:
         """Return the start of a plan: in Neovim if `there` names one, else under an adapter of dapeer.
 
-        `there` is as `_neovim` returns it.
+        `there` is the Neovim and its nvim-dap's name for the adapter, or None. `launch` is the request of which `plan` is. If `where` is
+        `auto`, an attached Neovim whose nvim-dap lacks the adapter is told, and the caller gets a note. It may run the interpreter to ask
+        for its version.
 
         Raises:
             DapeerError: Neovim cannot do what the plan needs, or the interpreter is too old.
@@ -362,6 +364,8 @@ def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
 
 def _refuse_asking(chosen: Configuration, launch: LaunchRequest, *, in_neovim: bool) -> None:
     """Check that the caller's arguments answer all that a configuration asks a person.
+
+    `in_neovim` says that it is started in Neovim, where nvim-dap fills in variables for the current file.
 
     Raises:
         ArgumentError: They do not; the error lists what to give.

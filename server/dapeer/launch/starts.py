@@ -48,7 +48,8 @@ class Start:
 def start_here(plan: Plan, beside: Peer | None = None) -> Start:
     """Return a start under an adapter of dapeer, by a plan; nothing is started.
 
-    `beside` is the Neovim whose nvim-dap has no adapter for it, if there is one: it is told, and the caller gets a note.
+    `beside` is the Neovim whose nvim-dap has no adapter for it, if there is one: when the start begins, that Neovim is told that the
+    program is debugged elsewhere, and the caller gets a note.
     """
     adapter = plan.definition.id
 

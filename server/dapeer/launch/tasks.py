@@ -99,7 +99,8 @@ class TaskRun:
     async def run(self, stage: Stage) -> None:
         """Run the tasks that a task depends on, then the task itself; each label at most once.
 
-        It returns when the task has ended, or, in the background, is ready. A line on each is appended to `outcomes`.
+        Those tasks run one after the other if `stage.in_turn`, else side by side. It returns when the task has ended, or, in the
+        background, is ready; a task without a command has nothing to run. A line on each is appended to `outcomes`.
 
         Raises:
             TaskFailed: One has failed, or is not ready in time.

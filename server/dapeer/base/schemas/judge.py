@@ -28,8 +28,8 @@ class Judge:
     async def flaw_of(self, schema: object) -> str | None:
         """Return what is wrong with a tool's JSON Schema of arguments, as a clause; None if it is valid.
 
-        The check runs in the process; a schema that takes it more than its limit of time, or too much memory, counts as wrong.
-        After `aclose` it is None as well.
+        The check runs in a process with limits, which is started if need be; a schema that takes it more than its limit of time, or too
+        much memory, counts as wrong. After `aclose` it is None as well.
         """
         try:
             return await self._process.ask(schema)
@@ -43,8 +43,8 @@ class Judge:
     async def problem_of(self, arguments: Json, schema: Json) -> str | None:
         """Return in one sentence what is wrong with the first invalid argument; None if all are valid.
 
-        The check runs in the process. If it takes too much time or memory, or after `aclose`, the sentence says that the arguments
-        cannot be checked.
+        The check runs in a process with limits, which is started if need be. If it takes too much time or memory, or after `aclose`, the
+        sentence says that the arguments cannot be checked.
         """
         try:
             return await self._process.ask(schema, arguments)

@@ -40,8 +40,8 @@ def temporary_folder(parent: str | None = None) -> Generator[Path]:
 def sweep(parent: str | None = None) -> None:
     """Remove the folders of `temporary_folder` that killed processes of this user left behind.
 
-    They are looked for in `parent`, or else in the temporary directory. A folder that cannot be removed stays; nothing is raised.
-    Nothing happens where the system has no such locks (Windows).
+    They are looked for in `parent`, or else in the temporary directory. A folder that cannot be removed stays; nothing is raised. Nothing
+    happens where the system has no such locks (Windows).
     """
     if fcntl is None:
         return
@@ -68,6 +68,8 @@ def _made(parent: str | None) -> tuple[Path, int | None]:
 
 def _locked(folder: str, *, wait: bool) -> int:
     """Lock a folder for this process, and return the descriptor that holds the lock until it is closed.
+
+    With `wait` it waits, and blocks, until no other process has the lock. The caller closes the descriptor.
 
     Raises:
         OSError: There is no such folder, or, without `wait`, another process has locked it.

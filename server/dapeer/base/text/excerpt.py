@@ -17,8 +17,8 @@ def lines_of_function(
     """Return those of `lines` that belong to the function at `line`, and the number of the first of them.
 
     `first` is the number of `lines[0]`, `function` the function's name as a debugger shows it. Lines above the function's head, more than
-    `LINES_ABOVE` lines above `line`, and below the function's end are left out, and blank lines at both ends. Where `line` is not
-    among `lines`, all are returned with `first`.
+    `LINES_ABOVE` lines above `line`, and below the function's end are left out, and blank lines at both ends. Where `line` is not among
+    `lines`, all are returned with `first`.
 
     >>> lines_of_function(7, ["    return 1", "", "def f(x):", "    y = x", "    return y", "", "def g():"], 10, "f")
     (9, ['def f(x):', '    y = x', '    return y'])

@@ -59,10 +59,9 @@ def is_list(text: str) -> bool:
 def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
     """Return a folded value's text with its first elements filled in.
 
-    `elements` are the names and texts of the first children, as the adapter gives them in `variables`. Names are written where the
-    value's own text or the names show that it is no list. `, …` ends a list that has more elements than were given; names are not followed
-    by it. Without `elements`
-    the text is unchanged.
+    `elements` are the names and texts of the first children, as the adapter gives them in `variables`. Names are written where the value's
+    own text or the names show that it is no list. `, …` ends a list that has more elements than were given; names are not followed by it.
+    Without `elements` the text is unchanged.
 
     >>> unfolded("(1000) [{…}, {…}, …]", [("0", "{id: 1}"), ("1", "{id: 2}")])
     '(1000) [{id: 1}, {id: 2}, …]'

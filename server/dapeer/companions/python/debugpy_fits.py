@@ -16,8 +16,8 @@ from dapeer.companions.python.debugpy_launcher import beside, patching
 def apply_everything() -> None:
     """Apply all rows of adapter, launcher and program in this one process, so that they can be listed.
 
-    Those that do not fit are off, and say why in `Row.off`. debugpy and pydevd are imported here.
-    `PYDEVD_DISABLE_FILE_VALIDATION` is set in this process's environment.
+    Those that do not fit are off, and say why in `Row.off`. debugpy and pydevd are imported here. `PYDEVD_DISABLE_FILE_VALIDATION` is set
+    in this process's environment.
     """
     # pydevd warns of Python's frozen modules where a program is debugged: none is here.
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"

@@ -234,8 +234,8 @@ def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
     """Return how a test is run: `program` or `module`, the name of that, and its arguments.
 
     `node` is the test's id as of pytest, `FILE::NAME…`; `arguments` are further ones. Django's `manage.py` runs it in a Django project
-    without pytest-django, else pytest if it is installed, else unittest; the last is said on stderr.
-    For Django and unittest, the test file's folder may be appended to `sys.path`.
+    without pytest-django, else pytest if it is installed, else unittest; the last is said on stderr. For Django and unittest, the test
+    file's folder may be appended to `sys.path`.
     """
     manage = next(
         (folder / "manage.py" for folder in Path(node.partition("::")[0]).absolute().parents

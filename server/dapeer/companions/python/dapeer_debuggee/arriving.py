@@ -111,12 +111,9 @@ def collect(
     """Collect at the points of a specification from now on, in a program without our patches.
 
     Return the answer, whose `repr` is JSON: `file` (the path of the rows), `message` (what is not reached) and `points` (each with `id`,
-    `bound`,
-    `line` and `message`). `spec` is JSON, with `folder` and `points`, perhaps `chunks` and `seconds`; it replaces all earlier points.
-    `texts` are
-    the modules' sources by `python/PATH`; `variables` and `namespace` are a frame's local and global names. The modules stay in the program
-    while
-    there are points.
+    `bound`, `line` and `message`). `spec` is JSON, with `folder` and `points`, perhaps `chunks` and `seconds`; it replaces all earlier
+    points. `texts` are the modules' sources by `python/PATH`; `variables` and `namespace` are a frame's local and global names. The modules
+    stay in the program while there are points.
     """
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)
@@ -137,9 +134,8 @@ def look(texts: dict[str, str], question: str) -> CollectingAnswer:
     """Return as JSON who waits for what in this program, or the variables of a frame, without our patches.
 
     `question` is JSON: `{}` asks who waits for what; `id` of a thread or task, `number` of a frame in it and its `place` ask for its
-    variables,
-    `path` for a value there. `texts` are the modules' sources by `python/PATH`: they are imported for this answer, and removed, unless the
-    program has others of this package.
+    variables, `path` for a value there. `texts` are the modules' sources by `python/PATH`: they are imported for this answer, and removed,
+    unless the program has others of this package.
     """
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)

@@ -83,9 +83,10 @@ def serves_debugger(frame: Any) -> bool:
 
 
 def whole_names(code: CodeType, namespace: Any) -> Iterator[str]:
-    """Yield a function's names, each behind its module's name.
+    """Yield a function's names, each behind its module's name, as `shop.cart.Order.total`.
 
-    In the main script also behind its file's name. It yields nothing for code of the debugger. `namespace` is the module's dict.
+    For code of the main script each comes once more, behind the name of its file. It yields nothing for code of the debugger. `namespace`
+    is the module's dict.
     """
     if is_own(code, namespace):
         return

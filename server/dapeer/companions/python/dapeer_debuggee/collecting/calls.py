@@ -126,9 +126,10 @@ class CallRecorder:
         self._record = guard.hook(self._write)
 
     def _begin(self, frame: Any) -> bool:
-        """Note that a frame's call begins, if the point's condition holds.
+        """Note that a frame's call begins, if the point's condition holds; return whether hits are enough.
 
-        Return True once it has enough hits. The open call is put into `running`. Otherwise it returns False.
+        The open call is put into `running` and gets a number. Where the condition does not hold, or the point has enough hits already,
+        nothing is noted.
         """
         if self._met is not None and not self._met(frame, ""):
             return False
@@ -166,7 +167,8 @@ class CallRecorder:
     def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> bool:
         """Write the row of a frame's call that is over; return whether the thread is to stop behind it.
 
-        `error` is what it raised, or the cell of that; None: it has returned `result`. It is False also for a call that was not noted.
+        `error` is what it raised, or the cell of that; None: it has returned `result`. The thread is to stop behind the call whose number
+        the point's `life` names. A call that was not noted has no row, and False is returned.
         """
         call = self._calls.pop(id(frame), None)
         if call is None:

@@ -200,8 +200,7 @@ def collect(spec: str, names: Any = None) -> str:
     """Collect at the points of a specification from now on, and nowhere else; return the answer, in JSON.
 
     The answer has `file` (the path of the rows, empty: none), `message` (what is not reached) and for each of the `points` its `id`,
-    `bound`,
-    `line` and `message`.
+    `bound`, `line` and `message`.
 
     Args:
         spec: A JSON object with `folder` and `points`, perhaps `chunks` and `seconds`; without points, collecting ends. The docstring of

@@ -118,9 +118,9 @@ def certain(tree: ast.AST) -> Iterator[str]:
 
 
 def lacks(names: tuple[str, ...], frame: Any) -> bool:
-    """Return whether one of some names is in no scope of a frame; False if looking there might run code.
+    """Return whether one of `names` is neither local to a frame's module or class, global, nor built-in.
 
-    The names must be no variables of a function's code.
+    False also if looking there might run code of the program. The names must be no variables of a function's code.
     """
     places: list[Any] = [frame.f_globals, frame.f_builtins]
     if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:

@@ -78,7 +78,10 @@ class MonitoringHooks:
         self._tool = None
 
     def _callbacks(self) -> dict[int, Any]:
-        """Return a dict with our callback for each event of `sys.monitoring` that is used."""
+        """Return our callbacks by the numbers of the events of `sys.monitoring` that are used.
+
+        Each is guarded: what it raises does not reach the program. That of lines depends on whether anything is watched at present.
+        """
         events = self._python.events
         watches = self._bound is not None and self._bound.watches
         return {
@@ -204,7 +207,8 @@ class MonitoringHooks:
     def _call_alone(self, code: Any, line: int, plan: Any, elsewhere: Any) -> None:
         """Register a line's own recorder as the callback of lines, if the line was the last one here, too.
 
-        It calls `elsewhere`, the general callback, at every other line. `plan` is the `points.CodePlan` of the frame's code.
+        That callback needs less time; it calls `elsewhere`, the general callback, at every other line. Nothing happens if the line was
+        another one last time. `plan` is the `points.CodePlan` of the frame's code.
         """
         record = plan.lines.get(line)
         before, self._often = self._often, record

@@ -59,8 +59,7 @@ class Expecting:
         """Write a row for the line that a frame comes to, if it has an expectation; return whether to stop.
 
         It stops where the expectation is false, or raises something. A point whose condition does not hold has no say. `line` is the line
-        before,
-        `seen` what is known of what else is watched, `event` that of a trace function: rows are written at `line` only.
+        before, `seen` what is known of what else is watched, `event` that of a trace function: rows are written at `line` only.
         """
         stop = self._inner is not None and self._inner.look(frame, line, seen, event)
         for point, record, met, holds in self._points:
@@ -154,7 +153,7 @@ class CallTracer:
         return changes
 
     def _write(self, frame: Any, changed: list[tuple[str, str, str]]) -> None:
-        """Write a row with these changes (name, before, now) for the last line."""
+        """Write a row with these changes (name, before, now) for the line of the traced call that ended last."""
         file = cells.escaped(frame.f_code.co_filename)
         text = json.dumps(changed, ensure_ascii=False)
         head = f"{self._point}\t{next(self._hits)}\t{self._rows.now()}\t\t\t"
@@ -416,7 +415,10 @@ class Bound:
         return made
 
     def _lines(self, made: CodePlan, frame: Any) -> list[Any]:
-        """Add recorders for lines with a point to a plan; return the points that expect something."""
+        """Add recorders for the lines of a frame's code that have a point to the plan `made`.
+
+        Return the points with an expectation (`expect`) instead, for which no recorder is added.
+        """
         code = frame.f_code
         found = self._by_file.get(sources.same_file(code.co_filename)) if self._by_file else None
         here = sources.inner_lines(code) if found else ()

@@ -38,9 +38,9 @@ def create_rows_file(folder: str) -> tuple[str, int]:
 
 
 def mapped(file: int, start: int, size: int) -> Any:
-    """Map `size` bytes of a file from `start` on into memory, and return that.
+    """Map `size` bytes of a file from `start` on into memory, and return the `mmap`.
 
-    The room is reserved on the disk.
+    `file` is its descriptor, open for reading and writing. The room is reserved on the disk, so that writing into the memory cannot fail.
 
     Raises:
         OSError: There is no room.

@@ -41,7 +41,10 @@ def thread_tracer(tracing: Any, inner: Any) -> Any:
     skips: Any = arguments[3] if arguments else ()
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
-        """Record that a frame begins; return the frame's trace function, or what pydevd's returns."""
+        """Record that a frame begins; return the frame's trace function, or what pydevd's (`inner`) returns.
+
+        Return None for code of which pydevd has said that it skips it, while the thread does not step.
+        """
         code = id(frame.f_code)
         if thread is not None and code in skipped and thread.pydev_step_cmd == RUNS_ON:
             return None
@@ -122,7 +125,10 @@ def line_tracer(plan: Any, inner: Any) -> Any:
     find = recorders.get
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
-        """Record at a line; when nothing is collected any more, set `inner` in its own place."""
+        """Record at a line; when nothing is collected any more, set `inner` in its own place.
+
+        Return itself, for the next event of the frame, or then what `inner` returns.
+        """
         nonlocal inner, context
         if event == "line":
             record = find(frame.f_lineno)
@@ -150,7 +156,10 @@ def call_tracer(plan: Any, inner: Any) -> Any:
     raised: list[Any] = [None]
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
-        """Record; when nothing is collected any more, set `inner` in its own place."""
+        """Record a line or the call's end; when nothing is collected any more, set `inner` in its own place.
+
+        Return itself, for the next event of the frame, or then what `inner` returns.
+        """
         nonlocal inner
         if not plan:
             # Nothing is collected any more.
@@ -203,7 +212,11 @@ def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> A
     seen: dict[Any, Any] = known or {}
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
-        """Look for changes; when nothing is watched any more, set `inner` in its own place."""
+        """Look for changes; when nothing is watched any more, set `inner` in its own place.
+
+        Return itself, for the next event of the frame, or then what `inner` returns. Where the thread has stopped and the user steps on, it
+        returns the trace function that pydevd has set.
+        """
         nonlocal inner, before
         if plan.watching is None:
             # Nothing is watched any more.

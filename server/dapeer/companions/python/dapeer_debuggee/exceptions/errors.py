@@ -74,7 +74,10 @@ def inform(row: Any) -> None:
     """
 
     def build(stock: Any, dbg: Any, thread_id: Any, thread: Any, *rest: Any, **named: Any) -> Any:
-        """Return pydevd's response with these; unchanged where classes of the program raise something."""
+        """Return pydevd's response to `exceptionInfo`, with our message and traceback in place of its own.
+
+        `stock` is pydevd's function. Its response is returned unchanged where classes of the program raise something.
+        """
         response = stock(dbg, thread_id, thread, *rest, **named)
         frames: Any = dbg.suspended_frames_manager.get_frames_list(thread_id)
         error = getattr(frames, "exc_desc", None)

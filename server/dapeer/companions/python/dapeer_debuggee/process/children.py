@@ -37,7 +37,10 @@ def improve_children(row: Any) -> None:
 
     @row.replace(CODE_STRINGS)
     def arguments(stock: Any, *given: Any, **named: Any) -> Any:
-        """Return the command line that pydevd makes for a child by `python -c`, with that import in it."""
+        """Return pydevd's command line for a child by `python -c`, in which our `child` is imported, too.
+
+        `stock` is pydevd's function, `given` and `named` are its arguments.
+        """
         # pydevd does not pass it on to children by `python -c`, as `multiprocessing` starts them.
         made: Any = stock(*given, **named)
         custom = defaults.PydevdCustomization

@@ -98,7 +98,7 @@ def number_calls(row: Any) -> None:
 
     @row.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
-        """Return pydevd's event `stopped` with that number in its body; without it where it is unknown."""
+        """Return pydevd's event `stopped` with the call's number in its body; without it where it is unknown."""
         command = stock(*given, **named)
         number, stopping.number = getattr(stopping, "number", None), None
         if number is None:

@@ -300,8 +300,7 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":
     """Return a dict with `name`, `id`, `frames` of a task, and `awaited_by` (words) if a task awaits it.
 
     `frames` are lists of function, file and line, the innermost first, `MAX_FRAMES` at most. `running` are the innermost frames of all
-    threads:
-    a task that runs now is where its thread is.
+    threads: a task that runs now is where its thread is.
     """
     coroutine = coroutine_of(task)
     frames = frames_of(coroutine)

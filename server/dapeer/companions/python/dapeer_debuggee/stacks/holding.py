@@ -441,7 +441,7 @@ def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
 def lock_at(node: Any, frame: Any) -> Any:
     """Return the lock that an expression stands for in a frame, or that of its condition.
 
-    It is None if it is none. `node` is a tree of `ast` or None; no code of the program runs.
+    None: it stands for no lock, or its value cannot be read. `node` is a tree of `ast` or None; no code of the program runs.
     """
     try:
         found = paths.resolved(node, frame) if node is not None else None

@@ -194,7 +194,11 @@ def follow_tasks(row: Any) -> None:
     lists: Any = importlib.import_module(LISTS)
 
     def create(stock: Any, *given: Any, **named: Any) -> Any:
-        """Return pydevd's list of frames (`FramesList`) with these changes."""
+        """Return pydevd's `FramesList` without frames that start the program, with those of awaiting tasks.
+
+        `stock` is pydevd's function, `given` and `named` are its arguments. What classes of the program raise leaves the list as it is by
+        then.
+        """
         frames = stock(*given, **named)
         with contextlib.suppress(Exception):  # classes of the program
             known: list[Any] = frames._frames

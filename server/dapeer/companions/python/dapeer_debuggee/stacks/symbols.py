@@ -69,8 +69,7 @@ def stack_after(step: Any, stack: list[Any]) -> list[Any]:
     """Return what is known of the value stack behind an instruction; `stack` is what is known before it.
 
     Both are lists of expressions, the top last: trees of `ast`, None for an unknown value, or `NULL`. What is below them is unknown; so is
-    all
-    behind an instruction that is not known, where the list is empty. `step` is a `dis.Instruction`.
+    all behind an instruction that is not known, where the list is empty. `step` is a `dis.Instruction`.
     """
     name = step.opname
     if name in SILENT:

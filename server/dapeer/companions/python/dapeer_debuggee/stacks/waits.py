@@ -181,10 +181,9 @@ def look(question: str) -> str:
     """Return the answer, in JSON, to a question in JSON: what waits for what, or the variables of a frame.
 
     `{}` asks what waits for what: the answer has `waits`, `circle` and `members`. With `id` of a thread or task, `number` of a frame in it
-    (0: the
-    innermost) and its `place` (function, file, line) it asks for variables: the answer has `variables` and `value`, or `error`. With a
-    `path` as
-    well it asks for the value of that expression there, and what that holds; `runs` lets the expression run code of the program.
+    (0: the innermost) and its `place` (function, file, line) it asks for variables: the answer has `variables` and `value`, or `error`.
+    With a `path` as well it asks for the value of that expression there, and what that holds; `runs` lets the expression run code of the
+    program.
     """
     asking = json.loads(question)
     members = [*threads(), *tasks()][:MAX_MEMBERS]
@@ -216,12 +215,9 @@ def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str,
     """Return the variables of a frame, or a value in it and its members, as `value` and `variables`.
 
     `question` has `id` of a thread or task, `number` of a frame in it (0: the innermost) and its `place` (function, file, line), perhaps
-    `path`,
-    an expression, and `runs`: whether that may run code of the program. `variables` are rows of name, value and type: of the frame, or with
-    a
-    `path` of the members of the value; `value` is such a row or None. Where the frame has gone on, or there is no such value, the dict has
-    only
-    `error`, a text.
+    `path`, an expression, and `runs`: whether that may run code of the program. `variables` are rows of name, value and type: of the frame,
+    or with a `path` of the members of the value; `value` is such a row or None. Where the frame has gone on, or there is no such value, the
+    dict has only `error`, a text.
     """
     frames = [each.frames for each in members if each.id == question["id"]]
     frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])
@@ -244,8 +240,7 @@ def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
     """Find what each member waits for, and return that as a JSON object; `wait` of each member is set.
 
     Its keys are `waits` (for each member that waits an object with `member`, `what`, `state`, `timed`, `on` and `by`), `circle` (indices of
-    members
-    that wait for each other in a deadlock; empty: none) and `members` (kind, name and id of each).
+    members that wait for each other in a deadlock; empty: none) and `members` (kind, name and id of each).
     """
     for each in members:
         each.wait = of_thread(each, members) if each.kind == "thread" else of_task(each, members)
@@ -261,8 +256,7 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
     """Return what a member waits for as a JSON object, in which members are their indices in `members`.
 
     Its keys are `member`, `what` and `state` (texts for a person), `timed` (the wait has a limit), `on` (the id of what is waited for; 0:
-    it
-    shares that with nobody) and `by`, a list of who has to go on first: index, how in words, and the place since which it has what is
+    it shares that with nobody) and `by`, a list of who has to go on first: index, how in words, and the place since which it has what is
     waited for. `note`, `together` and `decides` are as in `Wait`.
     """
     wait = member.wait
@@ -421,8 +415,8 @@ def of_lock(
 def of_limiter(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: bool) -> Wait:
     """Return the `Wait` for a limiter of trio or anyio, which knows its borrowers.
 
-    A function in a thread borrows for itself, so it is no member; it is counted.
-    `name` is the limiter's name in the program (empty: none), `timed` whether the wait has a limit, `members` are all threads and tasks.
+    A function in a thread borrows for itself, so it is no member; it is counted. `name` is the limiter's name in the program (empty: none),
+    `timed` whether the wait has a limit, `members` are all threads and tasks.
     """
     state = holding.state_of("CapacityLimiter", "", {"_total_tokens": holding.total_of(limiter)})
     library = paths.kind_of(limiter)[0].partition(".")[0]

@@ -198,8 +198,7 @@ def know_functions_by_name(row: Any) -> None:
     """Patch pydevd so that the collector of dapeer stops at breakpoints of functions.
 
     It gets them all (`Collector.stop_at`), and pydevd none. pydevd itself compares the last part of a name, and passes by code without a
-    file. `row` is this patch's `patching.Row`: it calls this
-    function when it is applied, and its `undo` puts back what was replaced by it.
+    file. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     @row.replace(SET_FUNCTIONS)
@@ -261,7 +260,10 @@ def know_archives(row: Any) -> None:
 
 
 def is_in_archive(path: str) -> bool:
-    """Return whether a path leads to a file in a zip archive, which is a part of the path."""
+    """Return whether a path leads to a file in a zip archive, whose own path it begins with.
+
+    False: there is no such file, or the archive cannot be read.
+    """
     archive = path
     while archive and not os.path.exists(archive) and archive != os.path.dirname(archive):
         archive = os.path.dirname(archive)

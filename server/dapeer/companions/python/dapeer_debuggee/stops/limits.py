@@ -45,7 +45,7 @@ class Limit:
         self._over = self._cut = self._came = self._nudges = False
 
     def cut(self) -> None:
-        """Have that thread raise `EvaluationTimeout`, unless its evaluation is over.
+        """Have the thread that made this object raise `EvaluationTimeout`, unless its evaluation is over.
 
         Another thread calls this. In the main thread a signal does it where that is free (`nudged`), so that a call of C code ends, too.
         """
@@ -186,7 +186,10 @@ def refusing(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
 
 
 async def in_time(coroutine: Any) -> Any:
-    """Return the result of a coroutine, or cancel it after `AWAIT_SECONDS`.
+    """Return the result of a coroutine, for which it waits in this event loop for `AWAIT_SECONDS` at most.
+
+    Then the coroutine is cancelled. It fails where it waits for a future of another event loop. Locks, events and queues that were bound to
+    this loop meanwhile are freed.
 
     Raises:
         TimeoutError: It was not done by then.

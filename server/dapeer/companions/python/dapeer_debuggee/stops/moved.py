@@ -46,8 +46,7 @@ class Names:
         """Return the file with breakpoints that the code of a path belongs to; empty: none, or several.
 
         `path` is what the program calls the file, `files` are those with breakpoints. It is the one with the most equal names at the end of
-        its path,
-        `MIN_COMMON_NAMES` at least. Where both files exist it is none, unless `path` is in an archive and the texts are the same.
+        its path, `MIN_COMMON_NAMES` at least. Where both files exist it is none, unless `path` is in an archive and the texts are the same.
         """
         taken = self.found.values()
         lengths = {each: common(path, each) for each in files if each not in taken}
@@ -120,13 +119,13 @@ def know_by_ends(row: Any) -> None:
     """Patch pydevd so that breakpoints bind in code that names its file in another folder or an archive.
 
     pydevd gets the path of the file with breakpoints for such a name. `row` is this patch's `patching.Row`: it calls this function when it
-    is
-    applied, and its `undo` puts back what was replaced by it.
+    is applied, and its `undo` puts back what was replaced by it.
     """
     files: Any = importlib.import_module("pydevd_file_utils")
 
     @row.replace(PATHS, again=True)
     def abs_and_canonical(stock: Any, filename: Any, *rest: Any, **named: Any) -> Any:
+        """Return pydevd's absolute and canonical path of a file; for moved code, twice its file here."""
         paths = stock(filename, *rest, **named)
         file = names.found.get(filename)
         if file is None:
@@ -138,6 +137,7 @@ def know_by_ends(row: Any) -> None:
 
     @row.replace(CHANGED)
     def changed(stock: Any, self: Any, removed: bool = False, *rest: Any, **named: Any) -> Any:
+        """Look once more for the files of names that had none, drop pydevd's paths of those, and do as pydevd."""
         held: Any = files.NORM_PATHS_AND_BASE_CONTAINER
         for name, path in [] if removed else list(names.alone.items()):
             if found(name, path):

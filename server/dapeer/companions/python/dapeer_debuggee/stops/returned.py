@@ -41,8 +41,8 @@ RETURNED = patching.Row(
 def forget(row: Any) -> None:
     """Patch pydevd so that values returned to a frame are forgotten when it resumes.
 
-    The time for which the thread was stopped is counted, too: see `stopped_ns`. `row` is this patch's `patching.Row`: it calls this function
-    when it is applied, and its `undo` puts back what was replaced by it.
+    The time for which the thread was stopped is added to what `stopped_ns` returns in it. `row` is this patch's `patching.Row`: it calls
+    this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
 

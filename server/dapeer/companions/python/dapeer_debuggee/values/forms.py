@@ -191,8 +191,8 @@ def describe_statement(value: Any, kind: Any, room: int, show: Show) -> str | No
     """Return an SQL expression of SQLAlchemy in one line, its parameters filled in; None for all else.
 
     A mapped attribute, such as `Order.id`, is written as its own `str`. An expression of more than `MAX_PARTS` parts, or one with
-    constructs or types of the program, is not compiled: the text only names its class. `kind` is the type of `value`; `show` makes the
-    text of a parameter in `room` characters.
+    constructs or types of the program, is not compiled: the text only names its class. `kind` is the type of `value`; `show` makes the text
+    of a parameter in `room` characters.
     """
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is not None and issubclass(kind, attributes.QueryableAttribute):
@@ -207,7 +207,7 @@ def describe_statement(value: Any, kind: Any, room: int, show: Show) -> str | No
     held: dict[str, Any] = compiled.params
 
     def parameter(match: re.Match[str]) -> str:
-        """Return the text of a parameter's value, or the match itself if it is none."""
+        """Return the text of a matched parameter's value, or the match itself where it names no parameter."""
         name = match[1] or match[2]
         if name not in held:
             return match[0]
@@ -505,8 +505,8 @@ def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
 def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
     """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
 
-    `room` is how many characters it may have: with less than `MIN_ALONE_CHARS` rows and missing cells are left out. `show` makes the
-    text of an object, `pandas` is the module.
+    `room` is how many characters it may have: with less than `MIN_ALONE_CHARS` rows and missing cells are left out. `show` makes the text
+    of an object, `pandas` is the module.
     """
     name = type(value).__name__
     shape = tuple(value.shape)

@@ -412,9 +412,10 @@ def elements(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]
 
 
 def backwards(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]]:
-    """Yield the elements of a container from its end, as `elements` does; of a sequence only the last few.
+    """Yield the elements of a container from its end, as `elements` does; of a sequence the last few.
 
-    It yields nothing for a set, or if an old Python does not know the order of a dict.
+    It yields nothing for a set, or if an old Python does not know the order of a dict. Each is `(inside, value)`, or `(inside, key, value)`
+    for a dict. `known` is the built-in class whose methods read the container.
     """
     if known in MAPPINGS and hasattr(dict, "__reversed__"):
         yield from ((inside, *item) for item in reversed(known.items(value)))
@@ -427,7 +428,8 @@ def backwards(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...
 def fitting(parts: Iterable[tuple[Any, ...]], size: int, room: int) -> list[str]:
     """Return the texts of the first elements that fit into `room` characters, `size` at most.
 
-    `parts` are tuples as `elements` yields them.
+    `parts` are `(inside, value)` or, of a dict, `(inside, key, value)`; `size` is how many there are in all. It ends at the first element
+    that does not fit.
     """
     texts: list[str] = []
     for inside, *part in parts:

@@ -62,7 +62,10 @@ class MoreItems:
         return "..."
 
     def entries(self) -> list[NamedChild]:
-        """Return a `MoreItemsRange` for each part of `PART_ELEMENTS` elements, behind the first elements."""
+        """Return a child for each part of `PART_ELEMENTS` elements behind the first `FIRST_ELEMENTS`.
+
+        Each is a tuple of name (`[100:1100]`), `MoreItemsRange` and None.
+        """
         size = self._known.__len__(self._of)
         parts = (
             MoreItemsRange(self._of, self._known, first, min(first + PART_ELEMENTS, size))
@@ -85,7 +88,8 @@ def is_leaf(value: Any) -> bool:
 def named_children(value: Any) -> list[NamedChild]:
     """Return the children of a value: attributes, elements and the size of a container.
 
-    Each is a `NamedChild`. Behind the first `FIRST_ELEMENTS`, the others are below one child `more`.
+    Each is a tuple of name, value and what follows the container's expression (a text, a function of that expression, or None). `value` may
+    be of any type; no code of the program runs. Behind the first `FIRST_ELEMENTS`, the others are below one child `more`.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is MoreItems or kind is MoreItemsRange:
@@ -151,9 +155,10 @@ def container_of(kind: Any) -> Any:
 
 
 def elements(value: Any, known: Any, first: int, last: int) -> Iterator[NamedChild]:
-    """Yield the elements of a container from index `first` up to `last` as `NamedChild`s.
+    """Yield name, value and expression of a container's elements from index `first` up to `last`.
 
-    `known` is the built-in class whose methods read it. Elements of a set have no expression.
+    The element at `last` is left out. `known` is the built-in class whose methods read it. The expression is what follows the container's,
+    such as `[0]`; elements of a set have None.
     """
     if objects.is_one_of(known, (dict, OrderedDict)):
         yield from pairs(itertools.islice(known.items(value), first, last))
@@ -167,9 +172,10 @@ def elements(value: Any, known: Any, first: int, last: int) -> Iterator[NamedChi
 
 
 def pairs(items: Iterator[tuple[Any, Any]]) -> Iterator[NamedChild]:
-    """Yield the values of a dictionary as `NamedChild`s, named by their keys.
+    """Yield name, value and expression of the values of a dictionary, named by their keys.
 
-    Of keys that look alike, all but the first have their id. A key that cannot be written has no expression.
+    Of keys that look alike, all but the first have their id in the name. The expression is what follows the dictionary's, such as `['a']`;
+    None if the key cannot be written.
     """
     seen: set[str] = set()
     for key, each in items:
@@ -427,8 +433,7 @@ def list_contents(row: Any) -> None:
         """Return the DAP `Variable` of a value; `self` is pydevd's `_ObjectVariable`.
 
         pydevd's own function, `stock`, describes values of NumPy, pandas and pydevd itself, and those that a client wants in hexadecimal,
-        raw,
-        or uncut (for the clipboard).
+        raw, or uncut (for the clipboard).
         """
         # An evaluation for the clipboard asks for whole texts.
         whole = any(each.startswith("max") for each in named)
@@ -446,7 +451,11 @@ def wants_hexadecimal(fmt: Any = None, *_: Any, **__: Any) -> bool:
 
 
 def described(variable: Any) -> dict[str, Any]:
-    """Return the DAP `Variable` of a variable of pydevd's, with name, value, type, reference and hints."""
+    """Return the DAP `Variable` for a variable of pydevd's, whose value is not asked for anything.
+
+    Its keys are `name`, `value`, `type`, `variablesReference` (0: the value has no children), and perhaps `evaluateName` and
+    `presentationHint`.
+    """
     value: Any = variable.value
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     data: dict[str, Any] = {
@@ -553,8 +562,8 @@ def list_frames(row: Any) -> None:
         """Return the DAP `Variable` of a value, with its kind in `presentationHint`.
 
         `self` is pydevd's `_ObjectVariable`, with the attribute `kind` that `mark_kinds` has set; `stock` is the function that is replaced:
-        if that raises, only name, text and type are returned.
-        A property has the hint `lazy` and no reference, and its value is not computed.
+        if that raises, only name, text and type are returned. A property has the hint `lazy` and no reference, and its value is not
+        computed.
         """
         try:
             data = stock(self, *rest, **named)
