@@ -82,7 +82,8 @@ class Channel:
     ) -> Body:
         """Send one request, wait for its response, and return the response's body.
 
-        `arguments` None sends an empty object. The observer has seen the response before this returns.
+        `command` is DAP's name of the request; `arguments` None sends an empty object. The observer has seen the response before this
+        returns.
 
         Raises:
             RequestFailed: The adapter answered `success: false`.
@@ -104,9 +105,10 @@ class Channel:
     ) -> tuple[Request, Answer[Response]]:
         """Send one request without waiting for its response, and return the request and its coming response.
 
-        The response's `wait` returns the response whether or not it is a success (see `body_of`), and fails with `ChannelClosed` if
-        the session ends first. The observer sees the request before it is sent; if the transport rejects it with a
-        `DapeerError`, the observer also sees a failed response, so that it can undo what it assumed.
+        `command` is DAP's name of the request; `arguments` None sends an empty object. The response's `wait` returns the response whether
+        or not it is a success (see `body_of`), and fails with `ChannelClosed` if the session ends first. The observer sees the request
+        before it is sent; if the transport rejects it with a `DapeerError`, the observer also sees a failed response, so that it can undo
+        what it assumed.
 
         Raises:
             ChannelClosed: The session has ended.

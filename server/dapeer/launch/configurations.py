@@ -221,8 +221,8 @@ class Configuration:
     def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
         """Return a caller's arguments of dap_run as keys of this configuration, for nvim-dap's adapter.
 
-        Each gets the key that the configuration itself uses for it. Variables in `env` are added to the configuration's own.
-        `config` are keys as they are; they replace others.
+        `inputs` are these arguments. Each gets the key that the configuration itself uses for it. Variables in `env` are added to the
+        configuration's own. `config` are keys as they are; they replace others.
         """
         made: dict[str, Any] = {}
         for argument, value in inputs.items():
@@ -433,7 +433,7 @@ def merge_configurations(
 def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
     """Return a configuration of launch.json with this platform's keys and its variables filled in.
 
-    `inputs` are the questions of the file, by id.
+    `written` is the configuration as the file has it, `inputs` are the questions of the file, by id.
     """
     own = for_platform(written, around.platform)
     values, asks = fill_variables(_own(own), around, inputs)

@@ -133,7 +133,10 @@ def inputs_of(top: Json, text: str) -> dict[str, Json]:
 
 
 def _compound(name: str, written: Json) -> Compound:
-    """Return a compound as a file has it; its members may be names, or objects with a `name`."""
+    """Return a compound of launch.json by its `name`, from `written`, as the file has it.
+
+    Its members (`configurations`) may be names, or objects with a `name`. A `preLaunchTask` that is no text is ignored.
+    """
     members = [
         str(each.get("name") if is_object(each) else each)
         for each in list_of(written.get("configurations"))
@@ -233,7 +236,7 @@ def _of_file(surroundings: Surroundings) -> dict[str, Callable[[], str]]:
 def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> Iterator[Ask]:
     """Yield the variables in a text that only an editor or a person knows, and that nobody has answered.
 
-    `field` is the dotted path of the text in its configuration.
+    `field` is the dotted path of the text in its configuration, `inputs` are the questions of the file, by id.
     """
     for found in _VARIABLE.finditer(text):
         variable = found[1]

@@ -45,9 +45,9 @@ def take_mappings(
 ) -> tuple[dict[str, Any], tuple[PathMapping, ...]]:
     """Return a configuration for an adapter, and the path mappings that dapeer itself must apply.
 
-    `pathMappings` (a list of `localRoot` and `remoteRoot`) and `sourceFileMap` (a table of remote and local folders) are taken out
-    of it; local folders are relative to the project. An adapter that maps paths itself gets them as `pathMappings`, and dapeer
-    applies none. Keys that only an adapter knows, as `substitutePath`, stay.
+    `config` are the configuration's keys. `pathMappings` (a list of `localRoot` and `remoteRoot`) and `sourceFileMap` (a table of remote
+    and local folders) are taken out of it; local folders are relative to the project. An adapter that maps paths itself gets them as
+    `pathMappings`, and dapeer applies none. Keys that only an adapter knows, as `substitutePath`, stay.
 
     Raises:
         ArgumentError: A mapping does not have that form.
@@ -108,8 +108,12 @@ def _wrong(key: str) -> ArgumentError:
 def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:
     """Check that a process or port can be attached to, since adapters often do not respond to a wrong one.
 
+    `inputs` are arguments of dap_run: `pid`, or `port` and `host` (default: this machine). Nothing happens if they have neither. If
+    `definition` says so, it connects to the port, and closes the connection: call it in a thread.
+
     Raises:
         ArgumentError: Both are given, the process is debugged already, or it cannot be attached to.
+        Stranger: Another user of this machine listens at the port.
     """
     pid, port = inputs.get("pid"), inputs.get("port")
     if pid is not None and port is not None:
@@ -159,7 +163,8 @@ def _definition(
 ) -> Definition:
     """Return the definition of the adapter for a start.
 
-    `kind` is the type that the caller gives; else the adapter is chosen by what is to run, or for an attach by the process or port.
+    `request` is `launch` or `attach`, `inputs` are arguments of dap_run. `kind` is the type that the caller gives; else the adapter is
+    chosen by what is to run, or for an attach by the process or port.
 
     Raises:
         DapeerError: No adapter fits, or it is not installed.
@@ -207,8 +212,8 @@ def check_interpreter(plan: Plan) -> None:
 def _project_of(inputs: Json, project: Path) -> Path:
     """Return the project folder of a program: dapeer's own, or another one if the program lies outside.
 
-    There it is the nearest folder above that looks like a project, or else the program's own folder. A home is none: what an
-    adapter searches there takes it minutes.
+    `inputs` have the `program`, or its `cwd`. There it is the nearest folder above that looks like a project, or else the program's own
+    folder. A home is none: what an adapter searches there takes it minutes.
     """
     program = inputs.get("program")
     folder = Path(node_id(str(program))[0]).parent if program else Path(inputs["cwd"])
@@ -247,8 +252,8 @@ def _remarks(
 ) -> dict[str, str]:
     """Return the input `remark` with what the caller should know of a start; empty without any.
 
-    It joins an earlier remark in `inputs`, that the adapter stands in for the type that was asked for, and what its definition says
-    on such a start.
+    `config` are keys that only the adapter knows. It joins an earlier remark in `inputs`, that the adapter stands in for the type that was
+    asked for, and what its definition says on such a start.
     """
     stands_in = launch.type in definition.stands_in_for
     remarks = (
@@ -264,12 +269,13 @@ def plan_of(
 ) -> Plan:
     """Return the plan of a start under an adapter of dapeer, from checked arguments; nothing is started.
 
-    `given` are arguments of dap_run with absolute paths, `config` keys that only the adapter knows. It reads files, and may ask
-    programs for their versions or a port for its pages: call it in a thread.
+    `given` are arguments of dap_run with absolute paths, `config` keys that only the adapter knows. It reads files, and may ask programs
+    for their versions or a port for its pages: call it in a thread.
 
     Raises:
         AdapterUnknown: No adapter fits.
         ArgumentError: An argument is useless to the adapter, nothing can be attached to, or a file is a named pipe, a device or the like.
+        Stranger: Another user of this machine listens at the port of an attach.
     """
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
     check_files(config, Path(inputs["cwd"]))
@@ -313,9 +319,9 @@ def _with_moved_maps(
 ) -> tuple[dict[str, Any], Json]:
     """Return inputs and configuration, with folders here for those that source maps name elsewhere.
 
-    The configuration gets the key that the adapter's definition names (`map_overrides`), and the input `remark` says what was found. Both
-    are returned unchanged if the definition names no such key, the configuration has it already, or no folder was moved. It reads the
-    source maps beside the program.
+    `config` is the configuration. It gets the key that the adapter's definition names (`map_overrides`), and the input `remark` says what
+    was found. Both are returned unchanged if the definition names no such key, the configuration has it already, or no folder was moved. It
+    reads the source maps beside the program.
     """
     key = definition.quirks.map_overrides
     if not key or key in config or not inputs.get("program"):

@@ -82,8 +82,8 @@ def _plain(value: object) -> object:
 def resolve_paths(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
     """Return a copy of a call's arguments with absolute paths of `cwd`, `program` and `core`, which exist.
 
-    `request` is `launch` or `attach`: a program is looked for only at a launch. It may be the name of a command on PATH; then
-    `remark` says which file that is.
+    `inputs` are these arguments; others are copied as they are. `request` is `launch` or `attach`: a program is looked for only at a
+    launch. It may be the name of a command on PATH; then `remark` says which file that is.
 
     Raises:
         ArgumentError: A file or folder does not exist, or a core dump's program is unknown.

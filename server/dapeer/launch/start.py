@@ -325,7 +325,8 @@ class Launcher:
 def _with_env_file(inputs: Json, config: Json) -> tuple[Json, Json]:
     """Return arguments and keys, with the variables of the key `envFile` in `env` in place of that key.
 
-    It reads the files. Variables of the caller's `env` come first.
+    `inputs` are arguments of dap_run, `config` keys of the configuration; the key may have one file or a list. It reads the files.
+    Variables of the caller's `env` come first.
 
     Raises:
         ArgumentError: One of the files cannot be read, or is a named pipe, a device or the like.

@@ -110,7 +110,9 @@ class TasksFile:
         return self._stage(label, around, ())
 
     def _stage(self, label: str, around: Surroundings, above: tuple[str, ...]) -> Stage:
-        """Return a task with those before it; `above` are the labels of the tasks that depend on it.
+        """Return the task of a label with those that run before it; `above` are the labels that depend on it.
+
+        `around` has the values of variables. Nothing is run.
 
         Raises:
             NoTask: There is none, it depends on itself, or it is of a kind that dapeer does not run.
@@ -189,9 +191,9 @@ def _depends(task: Json) -> Sequence[str]:
 
 
 def _task(label: str, written: Json, around: Surroundings, *, has_others: bool) -> Task:
-    """Return a task whose variables are filled in already.
+    """Return the `Task` of a label from its entry in tasks.json, whose variables are filled in already.
 
-    `has_others` says that it depends on other tasks, so it needs no command.
+    `written` is the entry with the keys for all tasks. `has_others` says that it depends on other tasks, so it needs no command.
 
     Raises:
         NoTask: It has no command, is of a kind that dapeer does not run, or nothing says when it is ready.
@@ -214,7 +216,7 @@ def _task(label: str, written: Json, around: Surroundings, *, has_others: bool) 
 def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
     """Return what a task runs: for a shell one line, else its words; empty without a command.
 
-    `kind` is the task's type.
+    `kind` is the task's type (`shell`, `process` or `npm`), `written` its entry in tasks.json, and `label` is for the error.
 
     Raises:
         NoTask: Only an extension of VS Code runs this type.
@@ -239,7 +241,7 @@ def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
 def _word(word: object, *, quotes: bool) -> str:
     """Return a command or argument as text; with `quotes`, quoted for a shell as VS Code does.
 
-    It is a text, quoted if it has blanks, or an object with `value` and `quoting` (`escape`, `weak`, `strong`).
+    `word` is a text, quoted if it has blanks, or an object with `value` and `quoting` (`escape`, `weak`, `strong`).
     """
     if is_object(word):
         value = word.get("value", "")
@@ -256,7 +258,8 @@ def _word(word: object, *, quotes: bool) -> str:
 def _patterns(label: str, matcher: object) -> tuple[str, str, bool]:
     """Return the patterns of lines with which a background task begins and ends its work.
 
-    The third part says whether it works from its start. `matcher` is the task's `problemMatcher`; the first pattern to end is used.
+    The third part says whether it works from its start. `label` is for the error. `matcher` is the task's `problemMatcher`, a name, an
+    object or a list of these; the first pattern to end is used.
 
     Raises:
         NoTask: It names none, or a matcher that dapeer does not know.

@@ -220,8 +220,8 @@ def listens(pids: Iterable[int], host: str, port: int) -> bool:
 def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
     """Return the owners of the sockets that listen at a port of this machine.
 
-    An empty list means that nobody listens; None, that the address is another machine's, cannot be resolved, or that the system
-    does not tell.
+    An empty list means that nobody listens; None, that the address is another machine's, cannot be resolved, or that the system does not
+    tell. `host` is a numeric address or a name, which may have several addresses; to resolve it may block.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)

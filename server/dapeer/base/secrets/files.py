@@ -55,7 +55,10 @@ def _compiled(globs: Sequence[str]) -> re.Pattern[str]:
 
 
 def _part(part: str) -> str:
-    """Return the regular expression for one piece of a glob pattern: a wildcard, a set, or a character."""
+    """Return the regular expression for one piece of a glob pattern: a wildcard, a set, or a character.
+
+    `part` is a wildcard such as `**/`, a set in brackets or braces, or any other character.
+    """
     match part:
         case "**/":
             return "(?:.*/)?"

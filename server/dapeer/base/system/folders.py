@@ -53,7 +53,10 @@ def sweep(parent: str | None = None) -> None:
 
 
 def _made(parent: str | None) -> tuple[Path, int | None]:
-    """Make a new folder, lock it, and return its path and the lock's descriptor; None where nothing locks."""
+    """Make a new folder, lock it, and return its path and the lock's descriptor; None where nothing locks.
+
+    The folder is in `parent`, or else in the temporary directory. The caller closes the descriptor.
+    """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         if fcntl is None:

@@ -44,8 +44,8 @@ def main(java: str, javac: str, built: str, cache: str) -> None:
 def classes(javac: str, cache: Path, built: Path) -> Path:
     """Return the folder of the compiled adapter, which is compiled if `cache` does not have it yet.
 
-    The folder's name has a hash of the sources and of the compiler (path and time). It is compiled in `built`, and then moved into `cache`:
-    if this process is killed meanwhile, nothing stays in `cache`.
+    `javac` is the path of the compiler. The folder's name has a hash of the sources and of the compiler (path and time). It is compiled in
+    `built`, and then moved into `cache`: if this process is killed meanwhile, nothing stays in `cache`.
 
     Raises:
         subprocess.CalledProcessError: The sources did not compile.

@@ -149,7 +149,8 @@ def _cached(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
     """Return a container's children, as pairs of name and value; only those asked for are created.
 
     It replaces `VariableReference.cache_children`, of which `self` is an object. It is `dapeer_most` children at most, as `fetch_children`
-    has set it, else `MAX_CHILDREN` + 1. They are kept in GDB's own cache; a call that wants more creates them anew.
+    has set it, else `MAX_CHILDREN` + 1. GDB's own function, `_stock`, is not called. They are kept in GDB's own cache; a call that wants
+    more creates them anew.
     """
     name = "_child_cache" if hasattr(self, "_child_cache") else "child_cache"
     most = getattr(self, "dapeer_most", MAX_CHILDREN + 1)

@@ -199,9 +199,9 @@ def pass_by_exit_codes() -> None:
 
 
 def pose_as(module: str, arguments: list[str]) -> None:
-    """Set `__main__` and `sys.argv` as they are under `python -m MODULE`.
+    """Set `__main__` and `sys.argv` as they are under `python -m MODULE ARGUMENT…`.
 
-    The working directory is put on `sys.path`.
+    `module` is a package with a `__main__`, which is not run here. The working directory is put on `sys.path`.
     """
     sys.path.insert(0, os.getcwd())
     spec: Any = importlib.util.find_spec(f"{module}.__main__")

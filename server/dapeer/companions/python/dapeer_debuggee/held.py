@@ -146,7 +146,7 @@ def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
 def attributes(value: Any, kind: Any) -> "dict[str, Any]":
     """Return an object's own attributes and slots by name, public first; no code of its class runs.
 
-    Names that begin with two underscores are left out. It is empty for an object that stands for another one.
+    `kind` is the object's class. Names that begin with two underscores are left out. It is empty for an object that stands for another one.
     """
     held: Any = {}
     wrapped: Any = found(kind, "__wrapped__")

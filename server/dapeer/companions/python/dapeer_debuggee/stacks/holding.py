@@ -595,7 +595,10 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
 
 
 def state_of_queue(function: str, mine: dict[str, Any]) -> str:
-    """Return what one waits for in a method of a queue, and how full it is; `mine` are its attributes."""
+    """Return what one waits for in a method of a queue, and how full it is; `mine` are its attributes.
+
+    `function` is the method's name, such as `get` or `put`. How full the queue is may be unknown, and is left out then.
+    """
     what = AWAITED_BY_METHOD.get(function, "its items to be done")
     queue = raw_attributes(mine["_state"]) if "_state" in mine else mine
     limits = ("maxsize", "_maxsize", "max_buffer_size")

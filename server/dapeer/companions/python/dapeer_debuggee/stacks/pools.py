@@ -42,9 +42,10 @@ def work_item(future: Any, members: list[Any]) -> Any:
 
 
 def tables(members: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the tables of each process pool by their names.
+    """Yield the tables of each process pool: `pending_work_items`, `processes` and `call_queue`, in a dict.
 
-    These are `pending_work_items`, `processes` and `call_queue`. They are attributes of the thread that manages the pool; up to Python 3.8, variables of its function.
+    They are attributes of the thread that manages the pool; up to Python 3.8, variables of its function. `members` are `ThreadOrTask`s, of
+    which threads are looked at.
     """
     for each in members if "concurrent.futures.process" in sys.modules else ():
         if each.kind != "thread":
@@ -56,9 +57,10 @@ def tables(members: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def place_of(number: int, futures: list[Any], queue: Any) -> str:
-    """Return where the item with an index among a pool's unfinished `futures` is; see `WorkItem.place`.
+    """Return where a pool's work item is: `running`, or `queued behind N` items; empty: it does not show.
 
-    A future counts as running as soon as it is in the `queue` of the processes, which take the oldest first.
+    `number` is the item's index among the pool's unfinished `futures`. A future counts as running as soon as it is in `queue`, the
+    `multiprocessing.Queue` of the processes, which take the oldest first; those that are still in it are queued.
     """
     states = [awaiting.raw_attribute(each, "_state") for each in futures]
     if states[number] == "PENDING":

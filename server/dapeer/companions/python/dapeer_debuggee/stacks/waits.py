@@ -239,8 +239,8 @@ def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str,
 def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
     """Find what each member waits for, and return that as a JSON object; `wait` of each member is set.
 
-    Its keys are `waits` (for each member that waits an object with `member`, `what`, `state`, `timed`, `on` and `by`), `circle` (indices of
-    members that wait for each other in a deadlock; empty: none) and `members` (kind, name and id of each).
+    Its keys are `waits` (for each member that waits an object with `member`, `what`, `state`, `timed`, `on`, `by`, `note`, `together` and
+    `decides`), `circle` (indices of members that wait for each other in a deadlock; empty: none) and `members` (kind, name and id of each).
     """
     for each in members:
         each.wait = of_thread(each, members) if each.kind == "thread" else of_task(each, members)
@@ -257,7 +257,8 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
 
     Its keys are `member`, `what` and `state` (texts for a person), `timed` (the wait has a limit), `on` (the id of what is waited for; 0:
     it shares that with nobody) and `by`, a list of who has to go on first: index, how in words, and the place since which it has what is
-    waited for. `note`, `together` and `decides` are as in `Wait`.
+    waited for. `note` distinguishes it from other waits of the same kind, `together` names what several wait for that have no holder, in
+    words (such waits are one line), and `decides` says that the wait shows what has to go on first, though no member is that.
     """
     wait = member.wait
     by = [[members.index(each), how, since] for each, how, since in wait.by]
@@ -368,7 +369,7 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
 def of_other(own: Any, name: str, function: str, *, timed: bool) -> Wait:
     """Return the `Wait` for an object of a library that has no holder, such as a queue or an event.
 
-    `name` is its name in the program, `function` the method in which one waits, `timed` whether the wait has a limit.
+    `own` is that object, `name` is its name in the program, `function` the method in which one waits, `timed` whether the wait has a limit.
     """
     _module, kind = paths.kind_of(own)
     mine = holding.raw_attributes(own)

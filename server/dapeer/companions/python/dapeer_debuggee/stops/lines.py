@@ -26,7 +26,8 @@ class CodeLines:
     def lines_of(self, stock: Any, code: Any, *rest: Any, **named: Any) -> Any:
         """Return the lines that have code; those of a file are kept until the file changes.
 
-        `stock` is pydevd's function that finds them, `code` the path of a file or a code object.
+        `stock` is pydevd's function that finds them, `code` the path of a file or a code object. `rest` and `named` are further arguments
+        of that function.
         """
         if not isinstance(code, str):
             return stock(code, *rest, **named)

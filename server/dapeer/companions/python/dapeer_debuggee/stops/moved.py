@@ -63,7 +63,7 @@ names = Names()
 
 
 def common(path: str, other: str) -> int:
-    """Return how many names at the end of two paths are the same."""
+    """Return how many names, separated by `os.sep`, are the same at the ends of `path` and `other`."""
     count = 0
     for one, its in zip(reversed(path.split(os.sep)), reversed(other.split(os.sep))):
         if one != its:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 def parts_of(log_message: str) -> list[tuple[str, str]]:
-    """Split a log message into literal texts, each with the expression after it.
+    """Split a log message into literal texts, each with the expression after it, and return these pairs.
+
+    The last pair has an empty expression. An expression is what stands between `{` and its `}`, without spaces around; a `{` without a `}`
+    is literal.
 
     >>> parts_of("a={a}, {{1: 2}} {b")
     [('a=', 'a'), (', ', '{1: 2}'), (' {b', '')]

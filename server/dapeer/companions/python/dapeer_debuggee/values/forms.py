@@ -65,7 +65,10 @@ def describe_library_value(value: Any, kind: Any, room: int, show: Show) -> str 
 
 
 def referring(value: Any, kind: Any) -> str | None:
-    """Return the text of a weak reference or proxy, with the type that it refers to; None for all else."""
+    """Return the text of a weak reference or proxy, with the type that it refers to; None for all else.
+
+    `kind` is the type of `value`. The object that is referred to is not asked for anything.
+    """
     if issubclass(kind, weakref.ref):
         target: Any = REFERENCE.__call__(value)
         return f"<weakref to {'nothing' if target is None else objects.name_of(type(target))}>"
@@ -253,7 +256,11 @@ def is_known_part(part: Any) -> bool:
 
 
 def is_own(kind: Any) -> bool:
-    """Return whether compiling an object of a class to SQL runs no code of the program."""
+    """Return whether compiling an object of the class `kind` to SQL runs no code of the program.
+
+    That is so if the class is SQLAlchemy's or built in, or has the attribute `impl` of SQLAlchemy's type decorators, and no method of
+    `HOOKS` that it has comes from outside of SQLAlchemy.
+    """
     for name in HOOKS:
         hook: Any = objects.found(kind, name)
         module = getattr(hook, "__module__", None) or type(hook).__module__
@@ -377,7 +384,8 @@ def nested(text: str, deep: int) -> str:
 def missing_elements(value: Any, kind: Any, numpy: Any) -> str:
     """Return how many elements of an array are NaN or NaT, as `(N missing) `; empty: none, or not counted.
 
-    `numpy` is the module, or None. Only an exact `numpy.ndarray` of at most `MAX_COUNTED_CELLS` elements is counted.
+    `kind` is the type of `value`, `numpy` is the module, or None. Only an exact `numpy.ndarray` of at most `MAX_COUNTED_CELLS` elements is
+    counted.
     """
     if numpy is None or kind is not numpy.ndarray or value.size > MAX_COUNTED_CELLS:
         return ""
@@ -394,7 +402,8 @@ def missing_elements(value: Any, kind: Any, numpy: Any) -> str:
 def tensor(value: Any, room: int) -> str:
     """Return shape, type, device, `requires_grad`, missing and other elements of a PyTorch tensor.
 
-    Elements on another device are not fetched.
+    Elements on another device are not fetched. `value` is the tensor, `room` is about how many characters there are, which decides how many
+    elements are shown.
     """
     held = value.detach()
     at_hand = held.device.type == "cpu" and str(held.layout) == "torch.strided"
@@ -416,7 +425,10 @@ def tensor(value: Any, room: int) -> str:
 
 
 def not_numbers(held: Any) -> int:
-    """Return how many elements of a tensor are NaN; 0 also if they are not counted."""
+    """Return how many elements of a tensor (`held`) are NaN; 0 also if they are not counted.
+
+    Not counted are tensors of integers, of more than `MAX_COUNTED_CELLS` elements, or of a type that PyTorch cannot test for NaN.
+    """
     if not held.is_floating_point() or held.numel() > MAX_COUNTED_CELLS:
         return 0
     try:
@@ -472,7 +484,7 @@ PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.ti
 def describe_table(value: Any, kind: Any, room: int, show: Show) -> str | None:
     """Return the text of a DataFrame, Series, Index or array of pandas; None for all other values.
 
-    `room` is how many characters it may have, `show` makes the text of a cell.
+    `kind` is the type of `value`, `room` is how many characters there are; `show` makes the text of a cell.
     """
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
@@ -675,9 +687,10 @@ def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
 
 
 def named(value: Any, kind: Any) -> str | None:
-    """Return a function with its parameters and location, a class or module by its name.
+    """Return a function with parameters and location, a class or module by its name; None for all else.
 
-    It is None for all else. The location shows which of several functions with one name it is.
+    A method is written with the object that it is bound to. The location, `FILE:LINE`, shows which of several functions with one name it
+    is. `kind` is the type of `value`.
     """
     if issubclass(kind, type):
         return f"<class {objects.module_of(value)}.{QUALIFIED.__get__(value)}>"
@@ -742,7 +755,10 @@ def members_of(kind: Any) -> Iterator[tuple[str, int]]:
 
 
 def place_of(value: Any, kind: Any) -> str | None:
-    """Return a generator or coroutine with the line where it is suspended; None for all else."""
+    """Return a generator or coroutine with the line where it is suspended; None for all else.
+
+    One that has not begun, or is over, is said to be so. `kind` is the type of `value`.
+    """
     for known, word, frame in SUSPENDED:
         if kind is known:
             at = getattr(value, frame)

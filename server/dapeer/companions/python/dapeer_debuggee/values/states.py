@@ -141,7 +141,7 @@ def plain(value: Any, kind: Any) -> Any:
 def _of_library(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Return the state of an array, a path, a date or another value of Python's own.
 
-    Empty: it is none of these. `of` returns the state of a part.
+    Empty: it is none of these. `kind` is the type of `value`. `of` returns the state of a part.
     """
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "ndarray"):

@@ -54,7 +54,7 @@ def integer(value: int, most: int = BITS) -> str:
 def plain_value(value: Any, kind: Any) -> Any:
     """Return a value of a subclass as one of exactly the built-in type, array or table; None: it is none.
 
-    No code of its class is run.
+    Built-in types are numbers, strings and bytes. `kind` is the type of `value`. No code of that class is run.
     """
     for known, convert in KNOWN:
         if issubclass(kind, known):
@@ -92,7 +92,7 @@ OF_PYDANTIC = ("__pydantic_fields__", "model_fields", "__fields__")
 def names_of(kind: Any, shows: Any) -> list[str] | None:
     """Return the names of the fields that a class's generated `__repr__` shows; None: it is not generated.
 
-    `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one.
+    `kind` is the class, `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one.
     """
     fields: Any = objects.found(kind, "__dataclass_fields__")
     if fields is not None and objects.written_in(shows, "/dataclasses.py", "/reprlib.py"):
@@ -225,7 +225,7 @@ def is_code(member: Any) -> bool:
 
 
 def is_of_library(kind: Any) -> bool:
-    """Return whether a class is the one of its name in Python's library, NumPy or pandas.
+    """Return whether the class `kind` is the one of its name in Python's library, NumPy or pandas.
 
     A class of the program may only have such a module's name: it is not found in that module.
     """
@@ -466,7 +466,7 @@ def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
 def contents_text(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
     """Return the text of what an object holds whose own `repr` is not called; None if it holds nothing.
 
-    It begins with the type: `<Order: id=1>`. `room` is how many characters it may have, `inside` what it is in.
+    `kind` is its type, with which the text begins: `<Order: id=1>`. `room` is how many characters it may have, `inside` what it is in.
     """
     name = objects.name_of(kind)
     within = inside.of(value, opened=True)
@@ -543,8 +543,8 @@ def sort_key(item: tuple[str, Any]) -> int:
 def members(value: Any, kind: Any) -> dict[str, Any]:
     """Return the names and values by which a class's `repr` shows an object; empty: it shows it otherwise.
 
-    That holds for classes without a `repr`, and for generated ones: named tuples, dataclasses, attrs, pydantic. What an object of
-    pydantic keeps beside its fields is among them.
+    `kind` is the class of `value`. That holds for classes without a `repr`, and for generated ones: named tuples, dataclasses, attrs,
+    pydantic. What an object of pydantic keeps beside its fields is among them.
     """
     shows = objects.found(kind, "__repr__")
     if shows is object.__repr__:

@@ -141,7 +141,10 @@ def length(parent: str) -> str:
 
 
 def container_of(kind: Any) -> Any:
-    """Return the built-in class of containers from which a class derives; None if it is no container."""
+    """Return the built-in container class from which the class `kind` derives; None: it is no container.
+
+    Such are dicts, lists, tuples, deques, sets, and arrays of the modules `array` and `ctypes`. No code of the program runs.
+    """
     arrays: Any = getattr(sys.modules.get("ctypes"), "Array", None)
     of_ctypes = (arrays,) if type(arrays).__module__ == "_ctypes" else ()
     numbers: Any = getattr(sys.modules.get("array"), "array", None)
