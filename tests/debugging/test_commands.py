@@ -73,6 +73,18 @@ def test_colour_is_for_terminals_unless_it_is_asked_for(shell: Shell) -> None:
     assert "\x1b[" not in shell.dapeer("status", env={**forced, "NO_COLOR": "1"}).stdout
 
 
+def test_answers_and_errors_name_commands(shell: Shell) -> None:
+    assert shell.dapeer("eval", "amount").stderr == (
+        "There is no debug session. Start one with dapeer run.\n"
+    )
+    shell.folder.joinpath("named.py").write_text("a = 'dap_run'\nprint('dap_run', a)\n", "utf-8")
+    stop = shell.says("run", "named.py", "-b", "named.py:2")
+    assert "print('dap_run', a)" in stop
+    assert "a = 'dap_run'" in stop
+    assert "dap_run dap_run" in shell.says("continue")
+    assert shell.says("output").startswith("  dap_run dap_run\n")
+
+
 def test_a_script_runs_in_the_foreground_and_leaves_no_server(tmp_path: Path) -> None:
     tmp_path.joinpath("shop.py").write_text("a = 1\nprint(a)\n", encoding="utf-8")
     shell = Shell(tmp_path)

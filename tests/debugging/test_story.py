@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from dapeer.cli.debugging.wording import as_commands
 from tests.debugging.project import Shell, shell
 from tests.mcp.wire import call, started
 from tests.processes import LIMIT
@@ -97,7 +98,8 @@ async def told_by_tools(shell: Shell) -> list[str]:
         await mcp.handshake(data=False)
         for number, (_, tool, arguments) in enumerate(STORY, start=1):
             answer = await mcp.ask(call(number, tool, **arguments))
-            texts.append(f"{answer['result']['content'][0]['text']}\n")
+            told = answer["result"]["content"][0]["text"]
+            texts.append(f"{as_commands(told, tool)}\n")
         await mcp.end()
     return texts
 

@@ -6,6 +6,7 @@ import pytest
 
 from dapeer.cli.command_line import command_parser
 from dapeer.cli.debugging import options, parsers, table
+from dapeer.cli.debugging.wording import as_commands
 from dapeer.tools.base.known_tools import known_tools
 
 COMMANDS = table.tools_by_command()
@@ -91,3 +92,29 @@ def test_an_option_of_no_breakpoint_is_refused(capsys: pytest.CaptureFixture[str
 )
 def test_words_become_arguments(command: str, words: str, arguments: dict[str, object]) -> None:
     assert typed(command, *words.split()) == arguments
+
+
+@pytest.mark.parametrize("tool", known_tools())
+def test_every_tool_that_a_text_names_becomes_a_command_that_exists(tool: str) -> None:
+    named = as_commands(f"Try {tool}, or `{tool}(session_id=3)`.")
+    command = named.removeprefix("Try dapeer ").partition(",")[0]
+    if tool.startswith("dap_"):
+        assert command in {*COMMANDS, table.SCRIPT, "adapters"}
+        assert named == f"Try dapeer {command}, or `dapeer {command} -s 3`."
+    else:
+        assert named == f"Try {tool}, or `{tool}(session_id=3)`."
+
+
+@pytest.mark.parametrize(
+    ("call", "command"),
+    [
+        ("dap_evaluate(expressions=['a + 1'])", "dapeer eval 'a + 1'"),
+        ("dap_variables(path=prices, start=3)", "dapeer vars prices --start 3"),
+        ("dap_run_to(filename='a.py', line=3)", "dapeer run-to a.py:3"),
+        ("dap_run(stop_on_entry=true)", "dapeer run --stop-on-entry"),
+        ("dap_run(breakpoints=[…])", "dapeer run -b …"),
+        ("my_dap_run, 'dap_run' and dap_nothing", "my_dap_run, 'dap_run' and dap_nothing"),
+    ],
+)
+def test_a_call_in_a_text_becomes_a_command_line(call: str, command: str) -> None:
+    assert as_commands(f"({call})") == f"({command})"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from dapeer.base.system.stderr import say
-from dapeer.cli.debugging import answers, core, table
+from dapeer.cli.debugging import answers, core, table, wording
 from dapeer.scripting.wire import ServerGone, ToolError
 from dapeer.tools.base.known_tools import known_tools
 
@@ -87,7 +87,7 @@ def call(
         server = core.joined_or_started(os.environ if starts else None, secrets)
         answer = _answer(server, tool, arguments, starts=starts, waits=waits)
     except ToolError as error:
-        answers.write_error(str(error), form.color)
+        answers.write_error(wording.as_commands(str(error)), form.color)
         return answers.FAILED
     except (DapeerError, ServerGone) as error:
         say(GONE if isinstance(error, ServerGone) else str(error))
@@ -97,7 +97,7 @@ def call(
     if form.is_data:
         answers.write_data(answer)
     else:
-        answers.write_text(answer, form.color)
+        answers.write_text(wording.as_commands(answer, tool), form.color)
     return answers.exit_code(answer) if waits else 0
 
 
@@ -123,7 +123,7 @@ def _answer(
         return connection.call(tool, arguments)
     finally:
         for sentence in connection.news:
-            say(sentence)
+            say(wording.as_commands(sentence))
 
 
 def _pause_at_interrupt(connection: Connection, session_id: int | None) -> None:
