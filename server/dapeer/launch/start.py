@@ -115,9 +115,10 @@ class Launcher:
         return compound, here.task_plan(compound, config)
 
     async def tasks_named(self, name: str, config: Json) -> list[str]:
-        """Return a line `LABEL: COMMAND` for each task of a configuration or compound, for a question.
+        """Return a line `LABEL: COMMAND` for each task of a configuration or compound, for a consent question.
 
-        The caller's `config` may replace tasks. Where a task cannot be run, that and the following ones are missing; nothing is raised.
+        It reads the project's files. `name` is that of the configuration or compound, whose members' tasks are there, too. The caller's
+        `config` may replace tasks. Where a task cannot be run, that and the following ones are missing; nothing is raised.
         """
         here = await in_thread(read_project, self.debugger.project, self.answers)
         members = here.compounds[name].members if name in here.compounds else (name,)

@@ -199,7 +199,10 @@ _WORDS = {
 
 
 def _clause(error: Any) -> str:
-    """Return what is wrong with a value, by jsonschema's `ValidationError`, as a clause with the value."""
+    """Return what is wrong with a value, by jsonschema's `ValidationError`, as a clause with the value.
+
+    It has at most about `MAX_CLAUSE_CHARS` characters; the value is shortened to `MAX_VALUE_CHARS`.
+    """
     given, limit = error.instance, error.validator_value
     if error.validator is None:
         return f"no value is allowed here, not {_shown(given)}"

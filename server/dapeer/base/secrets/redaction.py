@@ -48,9 +48,10 @@ _ONE = re.compile(r"[\"']([^\s\"'\\]{6,400})[\"'](?!\s?:)")
 
 
 def secrets_near(text: str, name: Name) -> Iterator[Span]:
-    """Yield the secrets that stand near a name, but not as `name = value`.
+    """Yield the secrets that stand near a name, but not as `name = value`: start, end and label of each.
 
-    Such are the other text of a pair, the value of an object or element, the next column, and the values of a list with that name.
+    `name` is a place in `text`. Such are the other text of a pair, the value of an object or element, the next column, and the values of a
+    list with that name. Only what looks like a credential is yielded.
     """
     before = text[max(name.begin - 1, 0) : name.begin]
     if before in {'"', "'"}:
@@ -77,7 +78,11 @@ def _pair(text: str, name: Name) -> Iterator[Span]:
 
 
 def _object(text: str, name: Name) -> Iterator[Span]:
-    """Yield the value of an object that has the name as the value of a key such as `name` or `key`."""
+    """Yield the value of an object that has the name as the value of a key such as `name` or `key`.
+
+    That is `{"name": "password", "value": "…"}` for instance, in any order. It yields start, end and label, at most once, and only a value
+    that looks like a credential.
+    """
     key = _KEY.search(text, max(name.begin - 80, 0), name.begin)
     if not key:
         return
@@ -137,7 +142,8 @@ class _Head:
 def column_secrets(text: str, names: Sequence[Name]) -> Iterator[Span]:
     """Yield the values below headings that are names of secrets, in tables of any of the known forms.
 
-    `names` are the names of secrets in `text`, in their order. A table ends at the first line of another form, or after `MAX_TABLE_ROWS`.
+    Each is a start, an end and a label. `names` are the names of secrets in `text`, in their order. A table ends at the first line of
+    another form, or after `MAX_TABLE_ROWS`.
     """
     heads: Sequence[_Head] = ()
     rows = position = following = 0
@@ -233,9 +239,10 @@ def _is_heading(
 
 
 def _row(text: str, line: tuple[int, int], heads: Sequence[_Head]) -> list[Span] | None:
-    """Return the values of a line that stand below the headings; None if the line is no row of the table.
+    """Return start, end and label of a line's secrets below headings; None: it is no row of the table.
 
-    A rule between rows has no values. Without delimiters a value is below a heading where both begin or end in the same column.
+    `line` is the line's start and end in `text`; all of `heads` are of one table. A rule between rows has no values. Without delimiters a
+    value is below a heading where both begin or end in the same column.
     """
     split = heads[0].split
     if _RULE.fullmatch(text, *line):
@@ -262,7 +269,7 @@ def _cell(text: str, place: tuple[int, int], head: _Head) -> Iterator[Span]:
 def _column(text: str, name: Name) -> Iterator[Span]:
     """Yield the values of a pandas column with this name, printed as a series or as dapeer shows a table.
 
-    `name` is a place in `text`, before or behind which the rows are looked for.
+    Each is a start, an end and a label. `name` is a place in `text`, before or behind which the rows are looked for.
     """
     before = text[max(name.begin - 6, 0) : name.begin]
     if before == "Name: ":
@@ -327,7 +334,10 @@ _SPOKEN = re.compile(r"password|passwd|token|secret", re.IGNORECASE)
 
 
 def _by_names(text: str) -> Iterator[Span]:
-    """Yield the secrets of a text that a name such as `DB_PASSWORD` identifies, wherever the name stands."""
+    """Yield the secrets of a text that a name such as `DB_PASSWORD` identifies, wherever the name stands.
+
+    Each is a start, an end and a label; they may overlap. The name may stand before the value, beside it, or above it in a table.
+    """
     found = list(names(text))
     for name in found:
         yield from _named(text, name)
@@ -389,9 +399,10 @@ _OF_SESSION = re.compile(r"sess|sid$|auth|csrf|token|login|remember", re.IGNOREC
 
 
 def _cookies(text: str) -> Iterator[Span]:
-    """Yield the values of cookies in a text that identify a session or look like tokens.
+    """Yield start, end and label of the values of cookies that identify a session or look like tokens.
 
-    Looked at are the contents of cookie headers, jars and variables; attributes such as `Path` are no values.
+    Looked at are the contents of cookie headers, jars and variables in `text`; attributes such as `Path` are no values. The label is
+    `cookie`.
     """
     for jar in _COOKIES.finditer(text):
         end = jar.end() if "\\n" not in jar["jar"] else text.index("\\n", jar.start("jar"))

@@ -144,7 +144,10 @@ class CallRecorder:
         return False
 
     def _around(self, frame: Any) -> OpenCall | None:
-        """Return the open call, of any point, that a frame's call belongs to; None: there is none."""
+        """Return the open call, of any point, that a frame's call belongs to; None: there is none.
+
+        It is the nearest of the frame's callers that has one, among `MOST_FRAMES` of them.
+        """
         for _ in range(MOST_FRAMES if self._running else 0):
             frame = frame.f_back
             if frame is None:

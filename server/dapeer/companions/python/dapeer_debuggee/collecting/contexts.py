@@ -66,9 +66,9 @@ def named(name: Any) -> str:
 
 
 def thread_name() -> str:
-    """Return this thread's name, or its number where `threading` does not know it.
+    """Return this thread's name, or `thread NUMBER` where `threading` does not know it.
 
-    `current_thread` would make one.
+    It makes no `threading.Thread`, as `threading.current_thread` would.
     """
     thread = threads._active.get(ident())
     return (

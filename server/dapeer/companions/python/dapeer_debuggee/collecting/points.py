@@ -58,8 +58,9 @@ class Expecting:
     def look(self, frame: Any, line: int, seen: dict[Any, Any], event: str) -> bool:
         """Write a row for the line that a frame comes to, if it has an expectation; return whether to stop.
 
-        It stops where the expectation is false, or raises something. A point whose condition does not hold has no say. `line` is the line
-        before, `seen` what is known of what else is watched, `event` that of a trace function: rows are written at `line` only.
+        It stops where the expectation is false, or raises something. The expectation of a point whose condition does not hold is not
+        evaluated. `line` is the line before, `seen` what is known of what else is watched, `event` that of a trace function: rows are
+        written at `line` only.
         """
         stop = self._inner is not None and self._inner.look(frame, line, seen, event)
         for point, record, met, holds in self._points:

@@ -96,9 +96,10 @@ class Shapes:
             return CellText(self._failed(error))
 
     def _shape(self, letters: str) -> Any:
-        """Return what packs values of these types, and how their rows begin; None: they are told as text.
+        """Return a function that packs values of these types into bytes, and the number that rows begin with.
 
-        `letters` has one of `row_format.LETTERS` for each value, `NONE` for a type without one.
+        `letters` has one of `row_format.LETTERS` for each value, `NONE` for a type without one. None: rows of such values are written as
+        text. The pair is kept for later rows.
         """
         if NONE in letters or len(letters) > MAX_VALUES:
             return None

@@ -239,7 +239,7 @@ def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> A
 def looks(
     plan: Any, before: int, seen: dict[Any, Any], frame: Any, event: str, argument: Any
 ) -> bool:
-    """Look for changes, and stop there if that is due; return whether the thread has stopped.
+    """Look for changes, and stop the thread if a watch wants that; return whether it has stopped.
 
     `before` is the line before, `seen` what is known of what is watched in this call; `event` and `argument` are a trace function's. `plan`
     is the `points.CodePlan` of the frame's code: its `watching` becomes None when that is over.

@@ -127,7 +127,7 @@ def group_of(error: BaseException) -> tuple[BaseException, ...]:
 def members(error: BaseException, depth: int = 1) -> Iterator[str]:
     """Yield a line for each member of an exception group, with its location, also of nested groups.
 
-    `depth` is how deep it is indented; of more than `MAX_MEMBERS` members the number of the others is told.
+    `depth` is how deep it is indented; of more than `MAX_MEMBERS` members a last line has the number of the others.
     """
     inside = group_of(error)
     for member in inside[:MAX_MEMBERS]:

@@ -91,7 +91,7 @@ class Tracing:
     def is_needed(self, debugger: Any) -> bool:
         """Return whether this thread may have to stop: it steps, pauses, or there is a breakpoint or filter.
 
-        `debugger` is pydevd's `PyDB`.
+        `debugger` is pydevd's `PyDB`; `NEEDS` has the attributes of it that count.
         """
         thread: Any = this_thread()
         known = getattr(thread, "additional_info", None)
@@ -183,7 +183,7 @@ tracing = Tracing()
 def this_thread() -> Any:
     """Return the `threading.Thread` of this thread; None if Python knows none.
 
-    `threading.current_thread` would make one.
+    It makes none, as `threading.current_thread` would.
     """
     known: Any = threading
     return known._active.get(threading.get_ident())
@@ -221,7 +221,7 @@ def trace_when_needed(row: Any) -> None:
 def begin_where_needed(row: Any) -> None:
     """Replace the functions of pydevd after which tracing may be needed: each begins it then.
 
-    `row` is `UNTRACED`.
+    `row` is the `patching.Row` `UNTRACED`, whose `undo` puts them back.
     """
 
     @row.replace(ENABLE)
@@ -251,7 +251,7 @@ def begin_where_needed(row: Any) -> None:
 def begin_at_stops(row: Any) -> None:
     """Replace the functions of pydevd that stop threads: tracing begins before a stop.
 
-    It may end when the thread is resumed. `row` is `UNTRACED`.
+    It may end when the thread is resumed. `row` is the `patching.Row` `UNTRACED`, whose `undo` puts them back.
     """
 
     @row.replace(SUSPEND)
@@ -284,7 +284,8 @@ def begin_at_stops(row: Any) -> None:
 def show_what_leaves(row: Any) -> None:
     """Replace what runs the program and its threads, so that an exception that leaves them is shown.
 
-    `row` is `UNTRACED`.
+    Shown means that the thread stops at it, as at an uncaught exception. `row` is the `patching.Row` `UNTRACED`, whose `undo` puts them
+    back.
     """
     show = row.guard(tracing.show, lambda: None)
 

@@ -42,7 +42,7 @@ def work_item(future: Any, members: list[Any]) -> Any:
 
 
 def tables(members: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the tables of each process pool: `pending_work_items`, `processes` and `call_queue`, in a dict.
+    """Yield the tables of each process pool, `pending_work_items`, `processes`, `call_queue`, in a dict.
 
     They are attributes of the thread that manages the pool; up to Python 3.8, variables of its function. `members` are `ThreadOrTask`s, of
     which threads are looked at.

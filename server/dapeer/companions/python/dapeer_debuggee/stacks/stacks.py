@@ -84,8 +84,8 @@ THREADS = patching.Row(
 def name_threads(row: Any) -> None:
     """Patch pydevd so that `threads` gets the names that Python keeps.
 
-    A property of the class is not asked. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
-    puts back what was replaced by it.
+    A property `name` of the thread's class is not called. `row` is this patch's `patching.Row`: it calls this function when it is applied,
+    and its `undo` puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(JSON)
 

@@ -133,9 +133,10 @@ def print_messages(row: Any) -> None:
 
     @row.replace(IO_MESSAGE)
     def make_io_message(stock: Any, self: Any, msg: str, ctx: Any, *rest: Any, **named: Any) -> Any:
-        """Print the log message that is due, and return no command.
+        """Print the log message of the breakpoint that this thread has hit, and return an empty command.
 
-        What is no log message is sent as pydevd does.
+        A message that cannot be printed is returned as pydevd's output event, and so is a text (`msg`) that is no log message. `stock` is
+        pydevd's function.
         """
         due = getattr(breaking.waiting, "log", None)
         if due is None or not msg.startswith(breaking.MARK):

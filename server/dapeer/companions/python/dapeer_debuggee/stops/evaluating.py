@@ -103,7 +103,7 @@ NAMES = patching.Row(
 
 @NAMES
 def complete_names(row: Any) -> None:
-    """Patch pydevd so that names of a frame are completed without asking their values for their class.
+    """Patch pydevd so that completing names of a frame runs no code of their values.
 
     `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """

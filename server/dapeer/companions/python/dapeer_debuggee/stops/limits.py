@@ -63,7 +63,8 @@ class Limit:
     def nudged(self) -> Generator[None, None, None]:
         """Handle the signal `NUDGE` in the body, if this is the main thread and the signal is free.
 
-        The signal is free if the program neither handles nor blocks it.
+        The signal is free if the program neither handles nor blocks it. The handler raises `EvaluationTimeout` in the main thread, once
+        `cut` has sent the signal; so a call of C code ends, too. Afterwards the signal has its default action again.
         """
         if not is_free(NUDGE):
             yield

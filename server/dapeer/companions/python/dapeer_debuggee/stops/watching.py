@@ -315,7 +315,8 @@ class PointWatch:
     def changed(self, value: Any, seen: dict[Any, Any]) -> str | None:
         """Return the text from before, if the value has changed or the expression has come to hold; else None.
 
-        The new value is remembered.
+        The new value is remembered. The first value of a local variable, or of an `until` expression with `on` `change`, in a call counts
+        as no change.
 
         Args:
             value: The value that `looker`'s function has given.

@@ -67,7 +67,7 @@ def describe_library_value(value: Any, kind: Any, room: int, show: Show) -> str 
 def referring(value: Any, kind: Any) -> str | None:
     """Return the text of a weak reference or proxy, with the type that it refers to; None for all else.
 
-    `kind` is the type of `value`. The object that is referred to is not asked for anything.
+    `kind` is the type of `value`. No code of the object that is referred to runs.
     """
     if issubclass(kind, weakref.ref):
         target: Any = REFERENCE.__call__(value)

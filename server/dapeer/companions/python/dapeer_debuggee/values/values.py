@@ -37,7 +37,7 @@ def string(value: Any, room: int) -> str:
 def integer(value: int, most: int = BITS) -> str:
     """Return an integer in digits; of one of more than `most` bits the first digits, and how many it has.
 
-    A huge one is written in hexadecimal, with its number of bits.
+    One of more than `MAX_COUNTED_BITS` bits is written in hexadecimal, with its number of bits.
     """
     bits = value.bit_length()
     if bits <= most:

@@ -454,7 +454,7 @@ def wants_hexadecimal(fmt: Any = None, *_: Any, **__: Any) -> bool:
 
 
 def described(variable: Any) -> dict[str, Any]:
-    """Return the DAP `Variable` for a variable of pydevd's, whose value is not asked for anything.
+    """Return the DAP `Variable` for a variable of pydevd's; making it runs no code of the program.
 
     Its keys are `name`, `value`, `type`, `variablesReference` (0: the value has no children), and perhaps `evaluateName` and
     `presentationHint`.
