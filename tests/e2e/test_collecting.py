@@ -176,6 +176,30 @@ print("done")  # @done
 """
 
 
+LATE = """\
+import threading
+total = 0  # @first
+threading.Event().wait()
+print(total)  # @late
+"""
+
+
+async def test_a_point_without_a_row_is_named_while_the_program_lives(tmp_path: Path) -> None:
+    p = written(tmp_path, "late.py", LATE)
+    points = [p.at("first"), p.at("late", collect=["total"])]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(p), breakpoints=points)
+        assert await refusal(c, "dap_collected") == (
+            "No row has come yet of: late.py:4. The program is stopped: dap_continue goes on."
+        )
+        await read(c, "dap_continue", wait_until_paused=False)
+        assert await refusal(c, "dap_collected") == (
+            "No row has come yet of: late.py:4. The program runs on: ask again."
+        )
+        await read(c, "dap_terminate")
+        assert "Nothing was collected. " in await refusal(c, "dap_collected")
+
+
 async def test_one_call_finds_the_odd_one_of_a_whole_run_and_another_looks_closer(
     tmp_path: Path,
 ) -> None:

@@ -13,7 +13,8 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.system.matching import Matcher, PatternOverdue
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
-from dapeer.collecting.rows.collection import Collection
+from dapeer.collecting.rows.collected import Collected
+from dapeer.collecting.rows.collection import Collection, Point
 from dapeer.collecting.text.row_listing import (
     By,
     RowSelection,
@@ -23,6 +24,7 @@ from dapeer.collecting.text.row_listing import (
 )
 from dapeer.collecting.text.summary import place_of, readable, summary, title, visible
 from dapeer.collecting.text.timeline import timeline as in_order
+from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import Section, tool
@@ -46,7 +48,7 @@ async def dap_collected(
     every = [each for each in visible(session.program.collected, call.focus.key) if len(each.table)]
     chosen = [each for each in every if at is None or _is_at(each, at, call)]
     if not chosen:
-        raise _nothing(every, at, call)
+        raise _nothing(session, every, at, call)
     selected = RowSelection(rows or "", where or "", changes, by, plot)
     make = _timeline if timeline else _lines
     lines = await in_thread(make, call, chosen, selected)
@@ -157,14 +159,34 @@ def _is_at(collection: Collection, at: str, call: Call) -> bool:
     return place == at or place.endswith((f"/{at}", f".{at}")) or at.endswith(f"/{place}")
 
 
-def _nothing(every: Sequence[Collection], at: str | None, call: Call) -> ArgumentError:
+def _nothing(
+    session: Session, every: Sequence[Collection], at: str | None, call: Call
+) -> ArgumentError:
     """Return the error for rows that were not found: none at `at`, or none at all; it is not raised here.
 
-    `every` are the collections with rows that the client may see; if there are any, the error names their places.
+    `every` are the collections with rows that the client may see; if there are any, the error names their places. While the program of
+    `session` lives, points without a row are named.
     """
     if every:
         places = ", ".join(dict.fromkeys(place_of(e.point, call.debugger.project) for e in every))
         return ArgumentError(f"Nothing was collected at `{at}`.", f"There are rows of: {places}.")
+    program = session.program
+    points = [
+        each
+        for each in program.collected.points.values()
+        if each.client in {"", call.focus.key} and not each.aside
+    ]
+    if points and program.runs:
+        how = "is stopped: dap_continue goes on" if session.mirror.stop else "runs on: ask again"
+        waiting = ", ".join(_without_rows(program.collected, each, call) for each in points)
+        return ArgumentError(f"No row has come yet of: {waiting}.", f"The program {how}.")
     return ArgumentError(
         "Nothing was collected.", "A breakpoint with collect=[…] records instead of stopping."
     )
+
+
+def _without_rows(collected: Collected, point: Point, call: Call) -> str:
+    """Return the place of a point that has no row, and how often it was hit if that is known."""
+    hits = sum(each.hits for each in collected.of_point(point.number))
+    place = place_of(point, call.debugger.project)
+    return f"{place} ({hits} hits)" if hits else place
