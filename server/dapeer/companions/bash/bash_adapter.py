@@ -21,7 +21,9 @@ from typing import Any
 def main() -> None:
     """Replace this process by bash-dap, or do what `--within` or `--patches` in `sys.argv` says.
 
-    A command that is no Python script is run unchanged, so its temporary files stay where they are.
+    `sys.argv` has a folder for temporary files and the path of the command, which is bash-dap. A command that is no Python script is run
+    unchanged, so its temporary files stay where they are. With `--within` the command is run in this process; with `--patches` the rows are
+    printed as JSON.
     """
     if sys.argv[1] == "--patches":
         row("")

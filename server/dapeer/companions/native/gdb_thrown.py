@@ -53,10 +53,10 @@ def demangled(name: str) -> str:
 
 
 def describe() -> str:
-    """Return type and text of the C++ exception that is being thrown at this stop.
+    """Return type and text of the C++ exception that is being thrown at this stop, as `TYPE: TEXT`.
 
-    The form is that of `thrown.describe`. The object and its type are read from the library's probe, or from the registers of x86-64 or
-    AArch64. Empty: none of these can be read.
+    The text is left out where the class has a `what()` of its own. The object and its type are read from the library's probe, or from the
+    registers of x86-64 or AArch64; no code of the program runs. Empty: none of these can be read.
     """
     memory = thrown.Memory(read_pointer, read_text, symbol, demangled)
     for names in ARGUMENTS:

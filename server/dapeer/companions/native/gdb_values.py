@@ -87,7 +87,8 @@ def _of(reference: Any, name: str) -> Any:
 def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
     """Return the replacement of `VariableReference.to_object`, which makes the DAP `Variable` of a value.
 
-    `bare` is the base class's `to_object`, which is used for an unreadable value. See `to_object` below for what it makes.
+    It puts the value's text in one line, its type's short name, and as `indexedVariables` its size into the object that GDB's own method
+    makes. `bare` is the base class's `to_object`, which is used for an unreadable value: that has the reason as its text and no children.
     """
     types = text.TypeNames()
 

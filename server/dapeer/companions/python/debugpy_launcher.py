@@ -178,7 +178,8 @@ def take_over(row: Any) -> None:
 def run_file(path: str, runpy_of_debugpy: Any) -> None:
     """Run a script, a folder or an archive in a new `__main__`, as `python PATH` does.
 
-    `runpy_of_debugpy` is the module `runpy` that debugpy uses: pydevd knows frames of its file. What the program raises is raised.
+    `runpy_of_debugpy` is the module `runpy` that debugpy uses: pydevd knows frames of its file. What the program raises is raised. The
+    program's folder is put on `sys.path`, unless Python's options forbid that.
     """
     namespace = fresh_main(path)
     if pkgutil.get_importer(path) is not None:

@@ -84,7 +84,10 @@ def admit_only_us(row: Any) -> None:
 
 
 def is_ours(connection: socket.socket) -> bool:
-    """Return whether an accepted connection comes from a process of this user, or from another machine."""
+    """Return whether an accepted connection comes from a process of this user or root, or another machine.
+
+    False: it comes from another user of this machine, or it is closed already. Where the system does not tell the user, it counts as ours.
+    """
     try:
         host = str(connection.getpeername()[0]).partition("%")[0]
         check_peer(connection, host, here=ipaddress.ip_address(host).is_loopback)
