@@ -176,7 +176,7 @@ class TypeNames:
         self._printing: Any = importlib.import_module("gdb.types")
 
     def name(self, kind: Any) -> str:
-        """Return the name of `kind`, a `gdb.Type`, as GDB's type recognizers abbreviate it; results are remembered.
+        """Return the name of `kind`, a `gdb.Type`, as GDB's recognizers abbreviate it; results are remembered.
 
         A type for which they know no shorter name has its own.
         """

@@ -178,8 +178,8 @@ def take_over(row: Any) -> None:
 def run_file(path: str, runpy_of_debugpy: Any) -> None:
     """Run a script, a folder or an archive in a new `__main__`, as `python PATH` does.
 
-    `runpy_of_debugpy` is the module `runpy` that debugpy uses: pydevd knows frames of its file. What the program raises is raised. The
-    program's folder is put on `sys.path`, unless Python's options forbid that.
+    `runpy_of_debugpy` is the module `runpy` that debugpy uses: pydevd knows frames of its file. A folder or archive is put on `sys.path`;
+    of a script its folder is, unless Python's options forbid that. What the program raises is raised.
     """
     namespace = fresh_main(path)
     if pkgutil.get_importer(path) is not None:
@@ -286,8 +286,8 @@ def hide_launcher(row: Any) -> None:
 def main() -> None:
     """Run debugpy's launcher, or the program under its debug server, as the command line says.
 
-    `sys.argv` has the path of debugpy's folder, or of `launcher` in it, and that program's arguments. It is made what it would be without
-    this file. Patches that do not fit are left out. What ends the program is raised here.
+    `sys.argv` has the path of debugpy's folder, or of `launcher` in it, and that program's arguments; it and `sys.path` are made what they
+    would be without this file. Patches that do not fit are left out. What ends the program is raised here.
     """
     started = getattr(sys, "orig_argv", sys.argv)[: -len(sys.argv)]
     options[:] = [*started[: -len(ADDED)]] if tuple(started[-len(ADDED) :]) == ADDED else [*started]

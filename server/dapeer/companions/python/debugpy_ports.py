@@ -86,7 +86,8 @@ def admit_only_us(row: Any) -> None:
 def is_ours(connection: socket.socket) -> bool:
     """Return whether an accepted connection comes from a process of this user or root, or another machine.
 
-    False: it comes from another user of this machine, or it is closed already. Where the system does not tell the user, it counts as ours.
+    False: it comes from another user of this machine, from this machine without a process that is found there, or it is closed already. On
+    a system that does not tell the owners of ports, every open connection counts as ours.
     """
     try:
         host = str(connection.getpeername()[0]).partition("%")[0]
