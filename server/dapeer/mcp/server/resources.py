@@ -12,7 +12,6 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from dapeer.base.text.fitting import shortened
-from dapeer.base.text.lines import escaped
 from dapeer.mcp.server.callers import connection_of
 from dapeer.mcp.server.hub import (
     OUTPUT_TEMPLATE,
@@ -24,7 +23,7 @@ from dapeer.mcp.server.hub import (
     session_uri,
 )
 from dapeer.mcp.server.integration import Integration
-from dapeer.mcp.server.results import check_cursor, shown_resource
+from dapeer.mcp.server.results import DOCUMENT, Finish, check_cursor
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of
 from dapeer.sessions.debugger.debugger import Debugger
@@ -51,7 +50,7 @@ class Resources:
         self._debugger = debugger
         self._integrations = integrations
         self._hub = hub
-        self._shows_secrets = shows_secrets
+        self._finish = Finish(masks=not shows_secrets)
 
     async def list(
         self, _context: Context, params: t.PaginatedRequestParams | None
@@ -65,10 +64,28 @@ class Resources:
         """
         check_cursor(params)
         of_sessions = (
-            resource for session in self._debugger.sessions.values() for resource in _of(session)
+            resource
+            for session in self._debugger.sessions.values()
+            for resource in self._of(session)
         )
         others = chain.from_iterable(each.resources() for each in self._integrations)
         return t.ListResourcesResult(resources=[_OVERVIEW, *of_sessions, *others])
+
+    def _of(self, session: Session) -> Iterator[t.Resource]:
+        """Yield a session's two resources as `resources/list` has them: its state, and its program's output."""
+        name = self._finish.text(session.name)
+        yield t.Resource(
+            uri=session_uri(session.id),
+            name=f"session {session.id}",
+            title=f"{name}: where it is, stack and locals",
+            mime_type="application/json",
+        )
+        yield t.Resource(
+            uri=output_uri(session.id),
+            name=f"session {session.id} output",
+            title=f"{name}: what the program has printed",
+            mime_type="text/plain",
+        )
 
     async def templates(
         self, _context: Context, params: t.PaginatedRequestParams | None
@@ -88,11 +105,10 @@ class Resources:
         uri = str(params.uri)
         for each in self._integrations:
             if content := each.resource(uri):
-                return t.ReadResourceResult(contents=[content])
-        found = self._read(uri)
-        return shown_resource(found, secrets=self._shows_secrets)
+                return DOCUMENT.resource([content])
+        return self._finish.resource(self._read(uri))
 
-    def _read(self, uri: str) -> t.ReadResourceResult:
+    def _read(self, uri: str) -> Sequence[t.TextResourceContents]:
         """Return what is at an address of dapeer's own: all sessions, the state of one, or a program's output.
 
         Raises:
@@ -100,13 +116,15 @@ class Resources:
         """
         if uri == SESSIONS:
             sessions = self._debugger.sessions.values()
-            return _json(uri, {"sessions": [summary(session) for session in sessions]})
+            return [_json(uri, {"sessions": [summary(session) for session in sessions]})]
         place = parse(uri)
         session = self._debugger.sessions.get(place.session) if place else None
         if place is None or session is None:
             shown = shortened(uri, LONGEST_SHOWN)
             raise MCPError(t.INVALID_PARAMS, f"Resource not found: {shown}", data={"uri": shown})
-        return _output(uri, session, place.since) if place.output else _json(uri, view_of(session))
+        return (
+            _output(uri, session, place.since) if place.output else [_json(uri, view_of(session))]
+        )
 
     async def subscribe(self, context: Context, params: t.SubscribeRequestParams) -> t.EmptyResult:
         """Answer `resources/subscribe`: the connection gets updates of an address from now on.
@@ -124,29 +142,12 @@ class Resources:
         return t.EmptyResult()
 
 
-def _of(session: Session) -> Iterator[t.Resource]:
-    """Yield a session's two resources as `resources/list` has them: its state, and its program's output."""
-    yield t.Resource(
-        uri=session_uri(session.id),
-        name=f"session {session.id}",
-        title=f"{escaped(session.name)}: where it is, stack and locals",
-        mime_type="application/json",
-    )
-    yield t.Resource(
-        uri=output_uri(session.id),
-        name=f"session {session.id} output",
-        title=f"{escaped(session.name)}: what the program has printed",
-        mime_type="text/plain",
-    )
-
-
-def _json(uri: str, data: Mapping[str, object]) -> t.ReadResourceResult:
+def _json(uri: str, data: Mapping[str, object]) -> t.TextResourceContents:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    contents = t.TextResourceContents(uri=uri, mime_type="application/json", text=text)
-    return t.ReadResourceResult(contents=[contents])
+    return t.TextResourceContents(uri=uri, mime_type="application/json", text=text)
 
 
-def _output(uri: str, session: Session, since: int | None) -> t.ReadResourceResult:
+def _output(uri: str, session: Session, since: int | None) -> Sequence[t.TextResourceContents]:
     """Return a program's output from the cursor `since` on, or its newest part if that is None.
 
     If something is left out, a second content names the address of the rest. `_meta` has the cursor after the text, and how many characters
@@ -165,7 +166,7 @@ def _output(uri: str, session: Session, since: int | None) -> t.ReadResourceResu
         contents.append(_elsewhere(session.id, log.end - cursor, "more", cursor))
     elif since is None and begin > log.start:
         contents.append(_elsewhere(session.id, begin - log.start, "earlier", log.start))
-    return t.ReadResourceResult(contents=list(contents))
+    return contents
 
 
 def _plain(uri: str, text: str, meta: dict[str, Any] | None = None) -> t.TextResourceContents:

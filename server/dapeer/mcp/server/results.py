@@ -1,24 +1,25 @@
-"""What a client gets of tools and resources, in MCP's form.
+"""What a client gets, in MCP's form: answers, errors, progress, resources and news of commands.
 
-Every answer about a program passes this one place, which masks secrets in it.
+All of it passes `Finish`, where its secrets are masked before what a reader does not see is escaped, and only then encoded.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import mcp.types as t
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from dapeer.base.errors import DapeerError, RequestFailed
 from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.secrets.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, quoted
-from dapeer.base.text.lines import escaped, escaped_in, with_texts
+from dapeer.base.text.lines import continued, escaped, escaped_in, indented, with_texts
 from dapeer.mcp.data_extension import NEWS
 from dapeer.tools.base.call import AnyTool, Reply
 
@@ -26,6 +27,117 @@ LONGEST_NAME: Final = 128
 """Characters of the name of an unknown tool or prompt that are compared, and repeated."""
 MAX_ECHOES: Final = 100
 """Long texts of a call, the longest ones, of which an answer is searched."""
+
+T = TypeVar("T")
+
+Send = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Sends progress: how far it is, the total if it is known, and a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """How one thing that a client gets is finished: it is masked, escaped and encoded, in this order.
+
+    A tool has put its notes into its reply before (`with_notes`), so they are masked and escaped with it. An order the other way round
+    would let a secret pass in which a character is escaped, and a mask in encoded JSON would have no names beside it.
+    """
+
+    masks: bool = True
+    """Whether secrets are masked."""
+    escapes: bool = True
+    """Whether what a reader does not see is escaped; a reply that is `raw` never is."""
+    with_data: bool = False
+    """Whether the client gets the data."""
+
+    def finish(
+        self,
+        reply: Reply,
+        encode: Callable[[Reply, Json | None], T],
+        *,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> T:
+        """Mask and escape a reply and its data, and return what `encode` makes of both.
+
+        Args:
+            reply: It has its notes.
+            encode: It gets the reply, and its data; None: the client gets none.
+            arguments: Those of the call that the reply answers, which may name what is secret; then a last line says that something is
+                masked. None: it answers none.
+        """
+        if self.masks and arguments is not None:
+            reply = masked_reply(reply, arguments, with_data=self.with_data)
+        elif self.masks:
+            known = reply.data
+            facts = known and Redaction().data(known)
+            reply = replace(reply, text=redacted(reply.text), facts=facts)
+        data = reply.data if self.with_data else None
+        if self.escapes and not reply.raw:
+            reply, data = replace(reply, text=escaped(reply.text)), data and escaped_in(data)
+        return encode(reply, data)
+
+    def text(self, text: str) -> str:
+        """Return a text that a client gets, finished."""
+        return self.finish(Reply(text), lambda reply, _data: reply.text)
+
+    def answer(self, reply: Reply, arguments: Mapping[str, Any]) -> t.CallToolResult:
+        """Return a tool's reply to a call with these arguments as MCP's result, finished."""
+        return self.finish(reply, result_of, arguments=arguments)
+
+    def error(self, error: DapeerError) -> t.CallToolResult:
+        """Return an error of a tool as MCP's result, finished.
+
+        Where it may have words of others (`escapes`), they are marked by indentation: an adapter's error begins with them, in another
+        error they follow the first line.
+        """
+        apart = indented if isinstance(error, RequestFailed) else continued
+        return self.finish(
+            Reply(str(error)),
+            lambda reply, _data: failure(apart(reply.text) if self.escapes else reply.text),
+        )
+
+    def progress(self, send: Send) -> Send:
+        """Return a function that sends progress by `send`, its message finished; escaped in any case."""
+        finish = replace(self, escapes=True)
+
+        async def finished(done: float, total: float | None, text: str | None) -> None:
+            await send(done, total, text and finish.text(text))
+
+        return finished
+
+    def resource(self, contents: Iterable[t.TextResourceContents]) -> t.ReadResourceResult:
+        """Return a resource's contents as MCP's result, finished; of JSON only the texts in it are changed."""
+        return t.ReadResourceResult(
+            contents=[
+                one.model_copy(update={"text": self._shown(one.mime_type, one.text)})
+                for one in contents
+            ]
+        )
+
+    def _shown(self, mime_type: str | None, text: str) -> str:
+        """Return the text of a content, finished."""
+        if mime_type != "application/json":
+            return self.text(text)
+        finish = replace(self, with_data=True)
+        return finish.finish(Reply("", json.loads(text)), lambda _reply, data: _compact(data))
+
+
+DOCUMENT: Final = Finish(masks=False, escapes=False)
+"""Of what is no debugging: an assistant may write it back, and then a mask would replace a secret."""
+
+
+def finish_of(tool: AnyTool, *, shows_secrets: bool, with_data: bool = False) -> Finish:
+    """Return how a tool's answers, errors and progress are finished for a client.
+
+    `shows_secrets`: the person wants them to be shown. `with_data`: the client gets the data of answers.
+    """
+    if not shows_programs(tool):
+        return replace(DOCUMENT, with_data=with_data)
+    return Finish(masks=not shows_secrets, with_data=with_data)
+
+
+def _compact(data: Json | None) -> str:
+    """Return data as JSON without spaces."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def result_of(reply: Reply, data: Json | None) -> t.CallToolResult:
@@ -171,32 +283,6 @@ def masked_reply(reply: Reply, arguments: Mapping[str, Any], *, with_data: bool)
     if text == reply.text and (data == facts or not with_data):
         return reply
     return replace(reply, text=f"{text}\n{NOTE}", facts=data)
-
-
-def shown_resource(found: t.ReadResourceResult, *, secrets: bool) -> t.ReadResourceResult:
-    """Return a copy of a resource's content with unseen characters escaped, and secrets masked.
-
-    With `secrets` these are shown.
-    """
-    contents = [
-        one.model_copy(update={"text": _shown(one, secrets=secrets)})
-        if isinstance(one, t.TextResourceContents)
-        else one
-        for one in found.contents
-    ]
-    return found.model_copy(update={"contents": contents})
-
-
-def _shown(contents: t.TextResourceContents, *, secrets: bool) -> str:
-    """Return the text of a content with unseen characters escaped, and secrets masked unless `secrets`.
-
-    Of JSON only the texts in it are changed.
-    """
-    if contents.mime_type != "application/json":
-        return escaped(contents.text if secrets else redacted(contents.text))
-    data = json.loads(contents.text)
-    shown = escaped_in(data if secrets else Redaction().data(data))
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
 
 def check_cursor(params: t.PaginatedRequestParams | None) -> None:

@@ -15,7 +15,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Self, TypeVar
 
@@ -25,12 +25,10 @@ import mcp.types as t
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed, system_error
-from dapeer.base.secrets.redaction import redacted
+from dapeer.base.errors import ArgumentError, DapeerError, system_error
 from dapeer.base.system.environment import started_from
 from dapeer.base.system.tasks import BackgroundTask, Timer, later
 from dapeer.base.text.fitting import shortened
-from dapeer.base.text.lines import continued, escaped, escaped_in, indented
 from dapeer.mcp.server import results
 from dapeer.mcp.server.callers import asks_for_data, client_of, commands_of, count_client, focus_of
 from dapeer.mcp.server.commands import environment_of, settings_of
@@ -153,9 +151,6 @@ SECONDS_BETWEEN_NOTIFICATIONS: Final = 0.1
 
 A_LITTLE: Final = 1e-6
 
-Send = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Progress so far, total if it is known, message."""
-
 
 class Progress:
     """Reports the progress of one call to its client.
@@ -168,7 +163,7 @@ class Progress:
     A call without a client that listens costs one timer and no task.
     """
 
-    def __init__(self, send: Send, beat: float, title: str) -> None:
+    def __init__(self, send: results.Send, beat: float, title: str) -> None:
         self._send = send
         self._beat = beat
         self._text = title
@@ -404,17 +399,27 @@ class Toolbox:
         tool = self._find(params.name)
         with self.calls.count_one():
             arguments = params.arguments or {}
-            work = self._run(context, tool, arguments)
-            answer = await self.calls.run_until_given_up(self._answer(context, tool, work))
+            finish = results.finish_of(
+                tool,
+                shows_secrets=self._selection.shows_secrets,
+                with_data=self._selection.gives_data(context),
+            )
+            work = self._run(context, tool, arguments, finish)
+            answer = await self.calls.run_until_given_up(self._answer(context, tool, work, finish))
         if answer and results.shows_programs(tool):
             answer = results.without_echo(answer, arguments)
         answer = results.with_note(answer or results.failure(SERVER_ENDED), self.note)
         if settings_of(context) is None:
             return answer
-        return results.with_news(answer, commands_of(context).take_news())
+        news = results.Finish(masks=not self._selection.shows_secrets)
+        return results.with_news(answer, [*map(news.text, commands_of(context).take_news())])
 
     async def _answer(
-        self, context: Context, tool: AnyTool, work: Awaitable[t.CallToolResult]
+        self,
+        context: Context,
+        tool: AnyTool,
+        work: Awaitable[t.CallToolResult],
+        finish: results.Finish,
     ) -> t.CallToolResult:
         """Await the work of a call, and return its result.
 
@@ -424,13 +429,10 @@ class Toolbox:
         try:
             result = await run_while_connected(context.request, work)
         except DapeerError as error:
-            message = redacted(str(error)) if self._masks(tool) else str(error)
-            return results.failure(
-                _of_others(error, message) if results.shows_programs(tool) else message
-            )
+            return finish.error(error)
         except Exception as error:
             if message := system_error(error):
-                return results.failure(str(message))
+                return results.failure(finish.text(str(message)))
             log.exception("%s failed", tool.name)
             return results.failure(
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
@@ -439,21 +441,20 @@ class Toolbox:
         return result or results.failure("The client has disconnected.")
 
     async def _run(
-        self, context: Context, tool: AnyTool, arguments: Mapping[str, Any]
+        self, context: Context, tool: AnyTool, arguments: Mapping[str, Any], finish: results.Finish
     ) -> t.CallToolResult:
         """Run a tool for a client, and return its answer in MCP's form.
 
-        The client counts as present from then on. The call waits for the first search for Neovims, if that is under way. Secrets in the
-        answer are masked unless they are to be shown. `arguments` are the call's, by name, not checked yet.
+        The client counts as present from then on. The call waits for the first search for Neovims, if that is under way. Answer and
+        progress pass `finish`. `arguments` are the call's, by name, not checked yet.
 
         Raises:
             DapeerError: Any error of the tool.
         """
         count_client(context, self._peers.company)
         await self._peers.search.first_look()
-        script, masks = SCRIPT.get(), self._masks(tool)
-        report = context.session.report_progress
-        with Progress(_readable(report, masks=masks), self._heartbeat, tool.title) as progress:
+        script, send = SCRIPT.get(), finish.progress(context.session.report_progress)
+        with Progress(send, self._heartbeat, tool.title) as progress:
             call = Call(
                 self._debugger,
                 progress,
@@ -469,18 +470,9 @@ class Toolbox:
             with started_from(environment_of(settings_of(context))):
                 reply = await tool(call, arguments)
             commands_of(context).note_use()
-            with_data = self._selection.gives_data(context)
-            if masks:
-                reply = results.masked_reply(reply, arguments, with_data=with_data)
-            data = reply.data if with_data else None
-            if results.shows_programs(tool) and not reply.raw:
-                reply, data = replace(reply, text=escaped(reply.text)), data and escaped_in(data)
+            result = finish.answer(reply, arguments)
             await progress.flush()
-        return results.result_of(reply, data)
-
-    def _masks(self, tool: AnyTool) -> bool:
-        """Whether secrets are masked in a tool's answers."""
-        return results.shows_programs(tool) and not self._selection.shows_secrets
+        return result
 
     def _find(self, name: str) -> AnyTool:
         """Return the offered tool with this name, or with the name that an old prompt means.
@@ -506,27 +498,6 @@ class Toolbox:
         """
         without = name.removeprefix("nvim_") if name.startswith(OLD_PREFIX) else name
         return next((one for one in (name, without, f"nvim_{name}") if one in self._tools), name)
-
-
-def _of_others(error: DapeerError, text: str) -> str:
-    """Return an error's text with the words of others marked by indentation.
-
-    An adapter's error begins with them; in another error they follow the first line.
-    """
-    apart = indented if isinstance(error, RequestFailed) else continued
-    return apart(escaped(text))
-
-
-def _readable(report: Send, *, masks: bool) -> Send:
-    """Return a function that reports progress by `report` with unseen characters escaped.
-
-    If `masks`, secrets in the text are masked.
-    """
-
-    async def readable(done: float, total: float | None, text: str | None) -> None:
-        await report(done, total, text and escaped(redacted(text) if masks else text))
-
-    return readable
 
 
 def _listing(tools: Mapping[str, AnyTool], supported: frozenset[str]) -> t.ListToolsResult:
