@@ -32,6 +32,22 @@ async def test_a_breakpoint_on_a_line_with_many_places_names_one(tmp_path: Path)
         assert (await ask(c, "dap_continue"))["function"] == "global.f9"
 
 
+async def test_two_places_of_one_line_are_refused_and_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("a = 1; b = 2; c = 3\nprint(a + b + c)\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        at = {"filename": "one.py", "line": 1}
+        twice = [{**at, "collect": ["a"]}, {**at, "collect": ["b"]}]
+        said = await refusal(c, "dap_run", program="one.py", breakpoints=twice)
+        assert "two are on one.py:1, and a line has one" in said
+        said = await refusal(
+            c, "dap_run", program="one.py", breakpoints=[at, {**at, "condition": "b"}]
+        )
+        assert "two are on one.py:1" in said
+        # The same twice is one.
+        stop = await ask(c, "dap_run", program="one.py", breakpoints=[at, at])
+        assert stop["line"] == 1
+
+
 async def test_a_long_line_of_one_statement_needs_no_column(tmp_path: Path) -> None:
     row = ", ".join(f"{{'a': {n}}}" for n in range(300))
     (tmp_path / "table.py").write_text(f"rows = [{row}]\nprint(len(rows))\n")

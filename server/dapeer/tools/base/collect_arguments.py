@@ -91,7 +91,26 @@ def split_breakpoints(
     every = [each.requested() for each in breakpoints]
     functions = [each for each in every if not isinstance(each, tuple)]
     check_and_claim_functions(call, functions, program)
-    return [each for each in every if isinstance(each, tuple)], functions
+    lines = [each for each in every if isinstance(each, tuple)]
+    check_one_per_line(lines)
+    return lines, functions
+
+
+def check_one_per_line(requested: Sequence[tuple[str, RequestedBreakpoint]]) -> None:
+    """Check that no two different breakpoints are on one line of a file.
+
+    The set of breakpoints keeps one for a line, whether it stops or collects, so that the earlier one would be lost.
+
+    Raises:
+        ArgumentError: Two are; the message names the file and the line.
+    """
+    known: dict[tuple[str, int], RequestedBreakpoint] = {}
+    for file, each in requested:
+        if known.setdefault((file, each["line"]), each) != each:
+            raise ArgumentError(
+                f"`breakpoints`: two are on {file}:{each['line']}, and a line has one.",
+                "Choose the place (`at`, `column`) that decides; one `collect` takes several expressions.",
+            )
 
 
 def check_and_claim_functions(
