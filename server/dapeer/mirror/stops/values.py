@@ -43,8 +43,10 @@ class Unfolding:
     """Members that the program itself has reported, by variablesReference; `take_reported` adds to them."""
     _insides: dict[int, _Inside] = field(default_factory=dict[int, _Inside])
     """What `_inside` returns, by variablesReference."""
-    _briefs: dict[tuple[int, str], str] = field(default_factory=dict[tuple[int, str], str])
-    """What `brief` returns, by variablesReference and value."""
+    _briefs: dict[tuple[int, str, int], str] = field(
+        default_factory=dict[tuple[int, str, int], str]
+    )
+    """What `brief` returns, by variablesReference, value and limit."""
 
     def __bool__(self) -> bool:
         """Whether anything was fetched."""
@@ -75,11 +77,11 @@ class Unfolding:
     def brief(self, variable: Variable, limit: int) -> str:
         """Return the text of `shown` in at most `limit` characters.
 
-        It is computed once for each container and value, so all calls between two changes must have the same `limit`.
+        It is computed once for each container, value and limit, until something more is fetched.
         """
         if not variable["variablesReference"]:
             return adapters_value(variable, limit)
-        key = variable["variablesReference"], variable["value"]
+        key = variable["variablesReference"], variable["value"], limit
         if key not in self._briefs:
             self._briefs[key] = fitted(self.shown(variable), limit)
         return self._briefs[key]
