@@ -1,6 +1,7 @@
 """What is left of us when we are killed: nothing."""
 
 import asyncio
+import inspect
 import os
 import signal
 import subprocess
@@ -148,6 +149,44 @@ def test_a_number_that_another_process_has_by_now_is_spared(
     watch.obey(line)
     watch.clean_up()
     assert sleeper.wait(LIMIT) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "process x 1 True True",
+        "attached x 1 True True 2",
+        "attached {pid} 1 True True x",
+        "detach x",
+        "forget x",
+        "folder x",
+        "folder 00",
+    ],
+)
+def test_a_line_without_a_number_or_name_keeps_nothing_else_from_being_cleaned_up(
+    line: str, sleeper: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    watch = Cleanup()
+    watch.obey(line_of(sleeper.pid))
+    watch.obey(f"folder {os.fsencode(folder).hex()}\n")
+    watch.obey(f"{line.format(pid=sleeper.pid)}\n")
+    watch.clean_up()
+    assert sleeper.wait(LIMIT) == -signal.SIGKILL
+    assert not folder.exists()
+
+
+def test_half_a_line_at_the_end_removes_no_folder_above_the_one_that_is_meant(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    lines = f"folder {os.fsencode(folder).hex()}\nfolder {os.fsencode(tmp_path).hex()}"
+    command = (sys.executable, "-I", "-S", inspect.getfile(Cleanup), "0")
+    subprocess.run(command, input=lines.encode(), timeout=LIMIT, check=True)
+    assert not folder.exists()
+    assert tmp_path.exists()
 
 
 @pytest.fixture

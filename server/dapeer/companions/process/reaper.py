@@ -46,15 +46,16 @@ class Cleanup:
         """Carry out one line of stdin: it adds something to clean up, removes it, or has a debugger detach.
 
         The forms are `process PID STARTED LEADS_GROUP LEADS_SESSION`, `attached` with the same and SIGNAL, `folder NAME`, `forget
-        PID_OR_NAME`, and `detach PID`, which forks a process that waits for that debugger. Any other line is ignored.
+        PID_OR_NAME`, and `detach PID`, which forks a process that waits for that debugger. Any other line is ignored, as is one whose PID or
+        SIGNAL is no number.
         """
         match line.split():
-            case ["process", pid, since, group, session]:
+            case ["process", pid, since, group, session] if pid.isdecimal():
                 self.processes[int(pid)] = since, group == "True", session == "True"
-            case ["attached", pid, since, group, session, number]:
+            case ["attached", pid, since, group, session, number] if (pid + number).isdecimal():
                 self.processes[int(pid)] = since, group == "True", session == "True"
                 self.attached[int(pid)] = int(number)
-            case ["detach", pid] if int(pid) in self.attached:
+            case ["detach", pid] if pid.isdecimal() and int(pid) in self.attached:
                 self.fork_detach(int(pid))
             case ["folder", name]:
                 self.folders.add(name)
@@ -69,7 +70,8 @@ class Cleanup:
         """Kill all listed processes; delete the listed folders once they have ended.
 
         It waits for `SECONDS_TO_DIE` at most. A process whose start time has changed is another one, and is left alone. Debuggers of
-        attached programs are not killed here: for each a process is forked that waits until it has detached.
+        attached programs are not killed here: for each a process is forked that waits until it has detached. A folder that was not given as
+        a name in hexadecimal is left out.
         """
         for pid in [*self.attached]:
             self.fork_detach(pid)
@@ -80,7 +82,9 @@ class Cleanup:
             import shutil
 
             for name in self.folders:
-                shutil.rmtree(os.fsdecode(bytes.fromhex(name)), ignore_errors=True)
+                # One that is no name keeps no other folder from being removed.
+                with contextlib.suppress(ValueError):
+                    shutil.rmtree(os.fsdecode(bytes.fromhex(name)), ignore_errors=True)
 
     def fork_detach(self, pid: int) -> None:
         """Fork a process that runs `detach` for an attached debugger; remove that from both lists.
@@ -186,6 +190,7 @@ def leads_group(pid: int) -> bool:
 def main() -> None:
     """Register what the lines of stdin say until it ends, then clean all of that up.
 
+    A last line without a line end is ignored.
     `sys.argv[1]` is the number of this reaper among its core's ones, from 0; it delays signals, so that they do not all come at once.
     SIGINT, SIGTERM and SIGHUP are ignored.
     """
@@ -195,7 +200,9 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     watch = Cleanup(SECONDS_BETWEEN_SIGNALS / 2 * int(sys.argv[1]))
     for line in sys.stdin:
-        watch.obey(line)
+        # A core that is killed while it writes may leave half a line, which could name a folder above the one that is meant.
+        if line.endswith("\n"):
+            watch.obey(line)
     watch.clean_up()
 
 
