@@ -243,9 +243,10 @@ class LuaTools:
             self._if_lost[number] = json.loads(clean(_text(text)))
 
     async def end(self) -> None:
-        """Answer all open calls at the server's end, after what Neovim has sent by now, maybe its last.
+        """Answer all open calls at the server's end, after what Neovim has sent by now has been read.
 
-        It waits `SECONDS_FOR_LAST_WORDS` at most.
+        For that it waits `SECONDS_FOR_LAST_WORDS` at most. A call that is still open then gets the result that its tool has named for this
+        case, or else fails with `NeovimGone`. Later calls are not prevented: the caller sees to that.
         """
         if self._running:
             with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
@@ -258,7 +259,7 @@ class LuaTools:
     def end_open_calls(self, what: str) -> None:
         """Answer all open calls, since Neovim will not: with the result that the tool named, or an error.
 
-        `what` has happened, as a sentence for the error.
+        A call with such an error fails with `NeovimGone`. `what` has happened, as a sentence for the error. Later calls are not prevented.
         """
         for number in list(self._running):
             if number in self._if_lost:

@@ -254,7 +254,10 @@ class Peer:
         return await self._tools.run(one, arguments, client, progress)
 
     async def end_calls(self) -> None:
-        """Answer the open calls of its tools, at the end of the server."""
+        """Answer the open calls of its tools, at the end of the server, as `LuaTools.end` does.
+
+        Later calls are not prevented.
+        """
         await self._tools.end()
 
     async def state(self) -> str | None:
@@ -304,7 +307,9 @@ class Peer:
     def _exceptions(self, sent: object) -> None:
         """Send the exception filters that the person has chosen to all programs outside of this Neovim.
 
-        `sent` is a list of filters, or None for the adapters' defaults; nothing is done if it changes nothing.
+        `sent` is a list of filters; nothing is sent if it changes nothing. Anything else but None counts as an empty list, which turns all
+        filters off. None is for the adapters' defaults: programs that start later get these, and those that run keep their filters, since
+        nvim-dap's own defaults, too, apply only to programs that start.
         """
         filters = self._filters.take(sent)
         if filters is None:

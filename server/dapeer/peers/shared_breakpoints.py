@@ -247,10 +247,12 @@ class SharedFilters:
         return self._breakpoints.exceptions if sent is None else sent
 
     def take(self, sent: object) -> list[str] | None:
-        """Set dapeer's exception filters to what the person has chosen.
+        """Set dapeer's exception filters to what the person has chosen; they count for programs that start.
 
-        Return them, or None if nothing changed. `sent` is a list, or None for the adapter's defaults: if these are chosen,
-        the result is None too.
+        Return them if they are to be sent to running programs: None if nothing changed. `sent` is a list; anything else but None counts as
+        an empty one, so no filter at all. If it is None, for each adapter's own defaults, the result is None, too: running programs keep
+        their filters. Once attached, a Neovim sends None only when a program starts for which nvim-dap has no filters but the defaults, and
+        nvim-dap sends those to no other program.
         """
         # Lua's empty table may arrive as an object.
         filters = None if sent is None else [*map(str, as_array(sent))]

@@ -88,6 +88,8 @@ class Adapters(TypedDict):
 @tool("Status", section=Section.START, read_only=True, output=Status)
 async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = None) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is the default."""
+    # Sessions of programs that ended earlier (`_worth_listing`) are only counted. Neovims are searched for and attached if no
+    # program lives, an inspection of a stop that was put off is done now, and a Neovim that was attached is told of once.
     debugger = call.debugger
     if not any(each.program.alive for each in debugger.sessions.programs):
         # A Neovim without the plugin does not announce itself.

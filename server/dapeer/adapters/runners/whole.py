@@ -23,7 +23,8 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
     """Return the inputs of a launch, changed if their program is a file or folder of tests.
 
     Then `program` gets `::` at its end, or becomes pytest's argument, and `remark` says so. Anything else comes back as it is. It reads
-    files: call it in a thread. `inputs` are the caller's, by name.
+    files: call it in a thread. `inputs` are the caller's, by name. Their `type` is not looked at: where one is given, this must not be
+    called, since the file is a program then.
 
     Raises:
         ArgumentError: The folder has tests whose runner takes files only, or nothing to run.
@@ -45,7 +46,8 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
 def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Json) -> Json:
     """Return the inputs of a launch of a folder: all of its tests, if a runner takes a file for some.
 
-    A folder that is a program, or has no tests, comes back as it is. `inputs` are the caller's, by name.
+    A folder that is a program, or has no tests, comes back as it is. `inputs` are the caller's, by name; they must have no `type`, which
+    is not looked at. `definitions` are all adapters.
 
     Raises:
         ArgumentError: The runner takes files only, or the folder is a library without tests.

@@ -42,7 +42,9 @@ class Matcher:
         return await self._asked(pattern, text, "a line")
 
     async def those_with(self, pattern: str, texts: Sequence[str]) -> Sequence[str]:
-        """Return those of some texts in which a regular expression is found.
+        """Return those of some texts in which a regular expression is found, in their order.
+
+        `pattern` must be valid for Python; only the first `MAX_TEXT_CHARS` of each text are searched.
 
         Raises:
             PatternOverdue: It needs too much time or memory for all of them; the process was killed.
@@ -53,6 +55,9 @@ class Matcher:
 
     async def _asked(self, pattern: str, text: object, what: str) -> Any:  # noqa: ANN401 - as JSON has it
         """Return the answer of the process to a pattern and a text or texts; `what` names these in the error.
+
+        For a text that is the match and its groups, or None; for a list of texts the indices of those in which the pattern is found.
+        Callers have compiled `pattern` before, with `re`: an invalid one would end the process, and look as if it took too long.
 
         Raises:
             PatternOverdue: The process has ended or not answered in time, or `aclose` was called.

@@ -241,8 +241,9 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
 def rows(lines: Sequence[str], limit: int) -> str:
     """Return a table as one line of about `limit` characters, rows separated by ` | `.
 
-    `lines` are the header and the rows; a row `…` stands for rows that were left out. The header, the first rows that fit, and the
-    last row after a `…` are shown.
+    `lines` are the header and the rows; a row `…` among them stands for rows that were left out there. If all do not fit, the header is
+    cut to half of `limit`, and the first rows that fit follow, up to the row `…`. Then comes `…`, and behind it the last row, but only if
+    `lines` have a row `…`: else the text ends with it.
 
     >>> rows(["(9, 1) id int64", "id", "0 4", "1 4", "…", "8 4"], 30)
     '(9, 1) id int64 | id | … | 8 4'

@@ -30,7 +30,12 @@ GONE: Final = (
 def run(given: Sequence[str]) -> int:
     """Run a debugging command: call its tool and write the answer; return the exit code.
 
-    `given` is the command line, from the command on. `script` and `call` are handled by modules of their own.
+    `given` is the command line, from the command on. `script` and `call` are handled by modules of their own. The exit code is 0 after an
+    answer; for a command that waits for a program, `answers.exit_code` gives it (3: ended with an error, 124: still runs). It is 1 for an
+    error, and 130 after Ctrl-C. `script` has codes of its own.
+
+    Raises:
+        SystemExit: The words are wrong (2), or ask for help, which has been written (0).
     """
     name, *words = given
     if name == table.SCRIPT:
@@ -69,7 +74,8 @@ def call(
 ) -> int:
     """Call a tool of the project's server, write its answer or error, and return the exit code.
 
-    The server is started if none runs. dapeer's credentials are removed from the environment.
+    The server is started if none runs. dapeer's credentials are removed from the environment. The exit code is 1 for an error, 130 after
+    Ctrl-C, else 0, or with `waits` that of `answers.exit_code`.
 
     Args:
         tool: The tool's whole name, such as `dap_run`.

@@ -71,7 +71,10 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 def read_any(words: Sequence[str]) -> tuple[str, dict[str, Any], answers.Form]:
     """Return the tool, its arguments, and how the answer is written, from the words behind `call`.
 
-    Wrong words end the process with an error.
+    `words` are those behind `call`.
+
+    Raises:
+        SystemExit: The words are wrong (2), or ask for help, which has been written (0).
     """
     typed = add_any(options.alone).parse_args(words)
     return typed.tool, typed.arguments, answers.Form(typed.color, is_data=typed.json)
@@ -82,8 +85,11 @@ def read_command(
 ) -> tuple[dict[str, Any], answers.Form, bool]:
     """Return a tool's arguments, how the answer is written, and whether `--all` was given.
 
-    `words` are those behind the command `name`; of `dap_run` those behind `--` are the program, if none is named, and its arguments. Wrong
-    words end the process with an error. `tool` is the tool that the command calls.
+    `words` are those behind the command `name`; of `dap_run` those behind `--` are the program, if none is named, and its arguments.
+    `tool` is the tool that the command calls.
+
+    Raises:
+        SystemExit: The words are wrong (2), or ask for help, which has been written (0).
     """
     words, rest = [*words], list[str]()
     if tool == "dap_run" and "--" in words:

@@ -77,8 +77,8 @@ class _Entry:
     def untried(self) -> Reach | None:
         """Return what is said of an entry that is not to be started; None: it is to be started.
 
-        It is not if it is switched off, has an address, takes dapeer from a registry, or names a program that is not there or is the
-        project's choice.
+        It is not started if it is switched off, has an address, takes dapeer from a registry, names a program that is not there, or has
+        another command than `dapeer stdio` in the project's file. The `state` is `failed` for a registry and a missing program, else `note`.
         """
         if self.off:
             sentence = f"{self.path}: {self.client.title} has it switched off; take `{self.off}` out to use it"
@@ -133,7 +133,10 @@ def takes_from_registry(command: Sequence[str]) -> bool:
 async def try_clients(places: Places) -> Sequence[Reach]:
     """Start each server for dapeer that a client has in its configuration; return what was found.
 
-    The servers are ended again. There is one row for each client and scope with an entry, or with a file that cannot be read.
+    The scopes are the user, the project, and `local`: an entry for this project in the user's file. One row comes back for each client and
+    scope with an entry (`state` is `ok`, `failed` or `note`), or with a file that cannot be read (`failed`). Entries for which
+    `_Entry.untried` gives a row are not started, such as those that are switched off. Equal commands are started once; all run side by
+    side, in the project's folder, and are ended again.
     """
     entries: list[_Entry] = []
     found: list[Reach] = []
@@ -215,7 +218,7 @@ def _json(path: Path) -> Json:
 async def _try(
     command: tuple[str, ...], folder: Path, answers: dict[tuple[str, ...], str | None]
 ) -> None:
-    """Start a command, and put into `answers` why it is no MCP server, or None."""
+    """Start a command in `folder` and end it; put into `answers` why it is no MCP server; None: it is."""
     answers[command] = await _failure(command, folder)
 
 

@@ -350,8 +350,8 @@ def rows_of_run(collected: Collected, place: Mapping[int, int]) -> RunRows:
 def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
     """Return the columns in which two runs have no value in common, with the first value of each run.
 
-    They are keyed by the number of the place (a pair of points that both runs have) and of the column. Only places count at which each
-    run has at least `MIN_DIFFERENT_ROWS` rows.
+    They are keyed by pairs of the number of the place (a pair of points that both runs have) and the index of the column; a value is the
+    first cell in `a` and in `b`, with addresses. Only places count at which each run has at least `MIN_DIFFERENT_ROWS` rows.
     """
     found: dict[ColumnNumbers, tuple[str, str]] = {}
     for place in sorted({each.place for each in a.parts} & {each.place for each in b.parts}):
@@ -372,7 +372,9 @@ def numbered(
     """Return each row of a, and each row of b, as a number, and how many places there are.
 
     Rows of one place (a pair of points that both runs have) that are equal, but for the columns `left_out`, have the same number; its
-    remainder by the count of places is the number of the place.
+    remainder by the count of places is the number of the place. The keys of `left_out` are pairs of a place's number and a column's index,
+    as `always` gives them; the values are not used. The lists are in the order of collection. The count is one more than the highest
+    number of a place with rows; it is 1 if there are no rows at all.
     """
     count = max((each.place for each in chain(a.parts, b.parts)), default=0) + 1
     of: dict[int, list[int]] = {}

@@ -117,7 +117,7 @@ class Collected:
     def of(self, process: int, number: int, road: str = "") -> Collection | None:
         """Return the collection of a point in a process, by their numbers; it is made if it is new.
 
-        None: there is no such point. `road` is how the rows come: `TRACER` or `LOG`.
+        None: there is no such point. `road` is how the rows come, `TRACER` or `LOG`; a collection that exists keeps its own.
         """
         point = self.points.get(number)
         if point is None:
@@ -133,7 +133,8 @@ class Collected:
     def add(self, process: int, row: CollectedRow, road: str) -> None:
         """Add one row of a process, which came by itself; its point is in the row.
 
-        A row of an unknown point, or with another number of cells than the point has, is dropped.
+        A row of an unknown point, or with another number of cells than the point has, is dropped. `road` is how it comes, `TRACER` or
+        `LOG`; it counts only where the row is the first of its point in the process.
         """
         collection = self.of(process, row.point, road)
         if collection is None or len(row.cells) != collection.table.width:
@@ -144,9 +145,10 @@ class Collected:
     def add_part(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
         """Add the rows that a process has written, sorted by point; rows of unknown points are dropped.
 
-        `part` has rows as lines of text and as tables; a table with another number of columns than its point is dropped, too. `road` is
-        how they come (`TRACER` or `LOG`), `process` is a process id, `started` the time (seconds since 1970) from which the rows count.
-        Lines that are no rows are counted in their collection.
+        `part` has rows as lines of text and as tables; a table with another number of columns than its point is dropped, too. `process` is
+        a process id. `road` is how the rows come (`TRACER` or `LOG`): it is kept in collections that are made here, and selects nothing.
+        `started` is the time (seconds since 1970) from which the rows count their seconds: it is set in their collections, and no row is
+        dropped for it. Lines that are no rows are counted in their collection.
         """
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + part.count

@@ -99,8 +99,8 @@ class Collection:
     def add_table(self, rows: Table, first: int, started: float) -> None:
         """Add rows that a process has written, in the order of their hits.
 
-        Calls are in the order of their ends. `first` is added to their numbers among the rows of the process; `started` is the time from
-        which they count seconds.
+        Calls are in the order of their ends. `first` is added to their numbers among the rows of the process; `started` is the time
+        (seconds since 1970) from which they count seconds, and replaces that of earlier rows.
         """
         self.started = started
         self.table.join(rows, first)

@@ -144,7 +144,11 @@ class Catalogue:
         ]
 
     async def relay_models(self, directory: Path) -> list[str]:
-        """Return the names of the models of dapeer's relay plugin; empty: OpenCode has not loaded the plugin."""
+        """Return the names of the models of dapeer's relay plugin; empty: OpenCode has not loaded the plugin.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
+        """
         return (await self._providers(directory)).get(RELAY, [])
 
     async def commands(self, directory: Path) -> list[Json]:

@@ -88,8 +88,8 @@ class Live:
     def _drawn(self, programs: list[Session]) -> str:
         """Return what a page shows of some programs, each given by its first session, as a line of JSON.
 
-        It has `programs`, a list of objects with `name`, `state`, `place`, `awaited` and `points`. Secrets are masked, unless they are to
-        be shown. This runs in a thread.
+        It has `programs`, a list of objects with `name`, `state`, `place`, `awaited` (places without rows) and `points` (the rows of the
+        last `SHOWN_POINTS` points that have some). Secrets are masked, unless they are to be shown. This runs in a thread.
         """
         data: Json = {
             "programs": [
@@ -111,7 +111,11 @@ class Live:
 
 
 def _awaited(session: Session) -> list[str]:
-    """Return the places of points for which no row has been collected yet, as texts."""
+    """Return which of the last `SHOWN_POINTS` points of a session's program have no row yet, as texts.
+
+    A text is `path:line`, with the path relative to the project, or the name of a function. The order is that in which the points were
+    added; points before the last `SHOWN_POINTS` are not looked at, so an empty list does not mean that all points have rows.
+    """
     collected = session.program.collected
     come = {id(each.point) for each in collected.collections.values()}
     return [

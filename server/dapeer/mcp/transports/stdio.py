@@ -42,7 +42,8 @@ async def _wire() -> AsyncGenerator[Streams]:
     """Take stdin and stdout for the protocol alone while the body runs; yield them as streams.
 
     From then on 0 reads nothing and 1 is stderr: a print, or a child that inherits them, cannot get between two messages. Duplicates made
-    by `os.dup` are not inherited.
+    by `os.dup` are not inherited. Both stay so after the body; then only the duplicates that served as streams are closed, and stdin and
+    stdout block again if they did before.
     """
     incoming, outgoing = os.dup(0), os.dup(1)
     blocking = [(fd, os.get_blocking(fd)) for fd in (incoming, outgoing)]
@@ -71,7 +72,8 @@ def _is_one_socket(incoming: int, outgoing: int) -> bool:
 async def _socket(fd: int) -> AsyncGenerator[Streams]:
     """Yield the streams of a socket that is used in both directions, as sshd and inetd start a program.
 
-    For the writer of a pipe, data that arrives would look like the end of its reader.
+    `fd` stays open; the streams use a duplicate, which is closed afterwards. For the writer of a pipe, data that arrives would look like
+    the end of its reader.
     """
     both = socket.socket(fileno=os.dup(fd))
     reader, writer = await asyncio.open_connection(sock=both, limit=jsonl.LONGEST_LINE)

@@ -41,14 +41,15 @@ class Watching:
         self._started_at = 0.0
 
     async def begin(self, watch: Watch, scope: ScopeSpec, frame_id: int | None) -> None:
-        """Instruct the stopped program to look at `watch` on each line, in place of `current`.
+        """Instruct the stopped program to look at `watch` on each line, and no more at `current`.
 
-        A watch with `every` goes to `recorded` instead of `current`, which is no longer watched either. `scope` is the code whose lines
-        are looked at (keys `files` and `functions`); `frame_id` is the adapter's id of the frame in which names are looked up. The
-        program is not resumed.
+        Without `every`, `current` is set to `watch`. A watch with `every` is appended to `recorded`; then `current` keeps the earlier watch,
+        of which `outcomes` and `follow` still speak although the program does not look at it any more. `scope` is the code whose lines are
+        looked at (keys `files` and `functions`); `frame_id` is the adapter's id of the frame in which names are looked up. The program is
+        not resumed.
 
         Raises:
-            ArgumentError: The program cannot watch the expression; the earlier one is not watched any more either.
+            ArgumentError: The program cannot watch the expression, and looks no more at `current` either; both attributes stay.
         """
         if self.current is not None:
             await self._lines.unwatch(self.current.point.number)
@@ -65,13 +66,16 @@ class Watching:
             self.current = watch
 
     def drive(self, watch: Watch) -> None:
-        """Record that `watch` has begun, for which dapeer looks at each stop, so the program is told nothing."""
+        """Set `current` to `watch`, for which dapeer itself looks at each stop, so nothing is sent.
+
+        Its time begins now. An earlier `current` that the program watches is not ended.
+        """
         self.current, self._started_at = watch, anyio.current_time()
 
     async def follow(self) -> None:
         """Wait for the next stop or the end, then instruct the program to watch `current` no more.
 
-        Watches that record each time go on. Nothing is done if nothing is watched.
+        Watches that record each time go on, and `current` stays set. It returns at once if `current` is None. A failed request is ignored.
         """
         watch, mirror = self.current, self._mirror
         if watch is None:

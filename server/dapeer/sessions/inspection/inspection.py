@@ -366,7 +366,11 @@ class Inspection(Fetching):
     async def _source_of(self, stop: Stop, frame: StackFrame) -> None:
         """Request the text of a frame's source that only the adapter has; keep the lines around the frame's.
 
-        Nothing is kept if a source is known, the file may hold secrets, or the adapter gives no MIME type.
+        Nothing is requested if a source is known, the frame has no `sourceReference`, or the file may hold secrets; nothing is kept if the
+        adapter gives no MIME type.
+
+        Raises:
+            DapeerError: The request `source` has failed.
         """
         reference, path = frame.get("source", {}).get("sourceReference"), frame_path(frame)
         if stop.found.source is not None or not reference or self._secret_files.hides(path):
@@ -396,7 +400,10 @@ class Inspection(Fetching):
     async def _scopes_of(self, stop: Stop, frame: StackFrame) -> None:
         """Fetch the scopes of a frame, their variables, and the elements of the important ones.
 
-        If the adapter rejects `scopes`, the stop records its reason.
+        If the adapter rejects `scopes`, the stop records its reason. Failed requests of `variables` raise nothing.
+
+        Raises:
+            DapeerError: `scopes` has failed in another way than by a rejection.
         """
         try:
             await self.scopes(frame["id"])

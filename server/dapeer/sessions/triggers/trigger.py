@@ -238,10 +238,11 @@ def triggers_of(given: Sequence[Json]) -> tuple[Trigger, ...]:
 def ready_of(given: Json | None) -> Ready:
     """Return what a caller's argument `ready` says: an object with either `port` or `output`.
 
-    None gives a `Ready` that names nothing, so that each trigger waits as it needs.
+    None gives a `Ready` that names nothing, so that each trigger waits as it needs. `port` is from 1 to 65535; `output` is checked by
+    `checked_pattern`.
 
     Raises:
-        ArgumentError: It is neither a port nor a pattern.
+        ArgumentError: It has neither key, or more than one, or a port or a pattern that is invalid.
     """
     if given is None:
         return Ready()
@@ -256,12 +257,13 @@ def ready_of(given: Json | None) -> Ready:
 
 
 def checked_pattern(pattern: str, where: str) -> str:
-    """Return the regular expression `pattern`, of JavaScript or Python, in Python's syntax.
+    r"""Return the regular expression `pattern`, of JavaScript or Python, as Python compiles it.
 
-    `where` is the argument's name, with which an error begins.
+    Only the beginning of JavaScript's named groups, `(?<name>`, is rewritten. Whatever else JavaScript writes in another way is an error
+    (`\k<name>`, `[^]`), or has the meaning that it has in Python. `where` is the argument's name, with which an error begins.
 
     Raises:
-        ArgumentError: It is none, or too long.
+        ArgumentError: Python cannot compile it, or it has more than `MAX_PATTERN_CHARS` characters.
     """
     written = _NAMED_GROUP.sub("(?P<", pattern)
     try:

@@ -252,6 +252,8 @@ async def dap_set_breakpoint(
     at: Annotated[str | None, Field(description="text of the place"), Unlisted()] = None,
 ) -> Reply:
     """Set a breakpoint, in running and later sessions; log_message prints {expressions}."""
+    # `at` is a text on the line that marks the column: it counts on lines only, and goes neither with `column` nor with
+    # `more_lines`. The program stops where `expect` is false.
     debugger = call.debugger
     place = place_of_breakpoint(filename, line, function, calls)
     plain = source_breakpoint(line or 0, condition, hit_condition, log_message)

@@ -92,7 +92,14 @@ class Relay:
         self._agent = agent
 
     async def why_unavailable(self) -> str:
-        """Return why OpenCode cannot run tools for dapeer, and what to do about it; empty: it can."""
+        """Return why OpenCode cannot run tools for dapeer, and what to do about it; empty: it can.
+
+        That is so if OpenCode has not loaded dapeer's plugin, or one of another version. The list of models, in which the plugin is, is
+        requested unless it is cached.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
+        """
         found = await self._catalogue.relay_models(self._directory)
         if NAME in found:
             return ""
@@ -104,6 +111,9 @@ class Relay:
         """Return the tools that the rules allow, each with `name`, `description` and `parameters`.
 
         Those of MCP servers are among them. The list is from the cache unless MCP servers or events say otherwise.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, rejects a request, or its plugin has not answered with a list.
         """
         # OpenCode has no event for MCP servers that start or end.
         servers = json.dumps(await servers_of(self._catalogue, self._directory))
@@ -120,6 +130,7 @@ class Relay:
 
         Raises:
             ArgumentError: There is no such tool, the rules deny it, or the arguments are wrong.
+            OpenCodeError: OpenCode is gone, rejects a request, or its plugin has not answered with a list.
         """
         try:
             # Of a tool that has gone since, the relay says so; so a call does not ask for the MCP servers.
@@ -184,6 +195,7 @@ class Relay:
         """Have the plugin list the tools that the rules allow, in a session that is deleted afterwards.
 
         Raises:
+            OpenCodeError: OpenCode is gone, or rejects a request.
             OpenCodeFailed: The plugin has not answered with a list.
         """
         session = await self._session("dapeer lists tools")

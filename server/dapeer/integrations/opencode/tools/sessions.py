@@ -265,7 +265,10 @@ def _reply(run: PromptRun, outcome: PromptOutcome) -> Reply:
 
 
 async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
-    """Return the run of the last prompt in a session, or in the busy session whose subagent it is."""
+    """Return the run of the last prompt in a session, or in the busy session whose subagent it is.
+
+    `session` is as OpenCode sends it. OpenCode is asked which sessions are busy; the parents of `session` that are busy are followed up.
+    """
     busy = await opencode.get("/session/status", Path(session["directory"]))
     while (parent := session.get("parentID")) in busy:
         session = await opencode.get(f"/session/{parent}")
@@ -275,7 +278,8 @@ async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
 async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json]:
     """Request the changes of files that a prompt has made, and return them with shortened patches.
 
-    Empty: there are none. `prompt` is the `info` of its message. `session` is as OpenCode sends it.
+    Each is an object as OpenCode sends it, with the key `patch`, a text of at most about `LONGEST_PATCH` characters. Empty: there are none,
+    and nothing is requested. `prompt` is the `info` of its message. `session` is as OpenCode sends it.
     """
     summary: Json = prompt.get("summary") or {}
     if not summary.get("diffs"):
@@ -290,9 +294,10 @@ def _opencode(call: Call) -> OpenCode:
 
 
 def _session(one: Json, busy: Json) -> dict[str, Any]:
-    """Return a session as data; `busy` has the states of busy sessions by id.
+    """Return a session as data: its `session_id`, `title`, `directory` and `state`.
 
-    `one` is the session as OpenCode sends it.
+    `one` is the session as OpenCode sends it. `busy` is OpenCode's answer on busy sessions, objects by session id: their `type` is the
+    state; a session that is not there is `idle`.
     """
     return {
         "session_id": one["id"],
@@ -303,7 +308,10 @@ def _session(one: Json, busy: Json) -> dict[str, Any]:
 
 
 async def _messages(opencode: OpenCode, session: Json, count: int = MAX_COUNT) -> list[Json]:
-    """Request the newest `count` messages of a session, and return them, oldest first."""
+    """Request the newest `count` messages of a session, and return them, oldest first.
+
+    Each is as OpenCode sends it, with `info` and `parts`; so is `session`.
+    """
     return await opencode.get(
         f"/session/{session['id']}/message", Path(session["directory"]), limit=count
     )

@@ -340,14 +340,17 @@ class Maker:
         return self._made(point, frame, marked(point), hit + row, alone=not point.max_hits)
 
     def condition(self, point: Any, frame: Any) -> Any:
-        """Return a function of a frame that tells whether a point's condition holds.
+        """Return a function of a frame that tells whether a point's condition holds; the point must have one.
 
-        None: it does not, or raises.
+        The function returns True, or None if the condition is false or raises; what it raises is reported (`report` of `__init__`).
         """
         return self._made(point, frame, marked(point)[:1], "return True\n")
 
     def cells(self, point: Any, frame: Any) -> Any:
-        """Return a function of a frame that evaluates a point's expressions to cells, with a tab before each."""
+        """Return a function of a frame that evaluates a point's expressions to cells, with a tab before each.
+
+        The function returns one text. The point's condition is not evaluated. `point` is a `points.SpecifiedPoint`.
+        """
         values = "".join(f"$v{number}, " for number in range(len(point.expressions)))
         columns = marked(point)[1 if point.condition else 0 :]
         return self._made(point, frame, columns, f"return $shapes.columns(({values}))\n")
@@ -378,8 +381,9 @@ class Maker:
     ) -> Any:
         """Return a function that evaluates some expressions of a point, and then runs the statements `end`.
 
-        `evaluated` are pairs of a mark in the text and an expression; `alone`: it also gets a form that Python can call at a line. `point`
-        is a `points.SpecifiedPoint`.
+        `evaluated` are pairs of a mark in the text and an expression. If the point's condition is among them and does not hold, the
+        function returns None before the others and `end`. `alone`: it also gets a form that Python can call at a line. `point` is a
+        `points.SpecifiedPoint`, the `frame` any one of the code for which the function is made.
         """
         given = {f"e{number}": each for number, each in enumerate(point.expressions)}
         given["ec"] = point.condition
@@ -438,7 +442,9 @@ class Maker:
     def _body(self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]) -> str:
         """Return the statements that evaluate the expressions of a recorder, each to a variable of its own.
 
-        If one of them runs code, they have a deadline. `evaluated` are pairs of a mark in the text and an expression; `point` is a
+        The point's condition, if it is among them, gets no variable: its statements return from the recorder if it is false, if it raises or
+        has unknown names (both are reported), or if it waits after slow failures. Then the statements behind them are not run. If one of
+        the expressions runs code, all have a deadline. `evaluated` are pairs of a mark in the text and an expression; `point` is a
         `points.SpecifiedPoint`.
         """
         guarded = any(each.runs_code for _mark, each in evaluated)

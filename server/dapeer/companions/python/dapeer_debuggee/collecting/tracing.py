@@ -98,7 +98,8 @@ def traced(plan: Any, inner: Any) -> Any:
 def frame_tracer(plan: Any, inner: Any) -> Any:
     """Return a frame's trace function that records as its `plan` says, and calls `inner`.
 
-    `inner` is pydevd's, or None.
+    `inner` is pydevd's trace function, or None. `plan` is the `points.CodePlan` of the frame's code. The function sets `inner` in its own
+    place once nothing is collected or watched any more.
     """
     made = call_tracer(plan, inner) if plan.calls else line_tracer(plan, inner)
     return watch_tracer(plan, made) if plan.watching is not None else made
@@ -118,7 +119,9 @@ def running_tracer(plan: Any, inner: Any, frame: Any) -> Any:
 def line_tracer(plan: Any, inner: Any) -> Any:
     """Return a frame's trace function that records at lines, and calls `inner`, pydevd's or None.
 
-    `plan` is the `points.CodePlan` of the frame's code.
+    `plan` is the `points.CodePlan` of the frame's code. `inner` gets every event, and what it returns takes its place. A line whose points
+    want no more hits is removed from `plan.lines`. At the first line event after that has become empty, the function sets `frame.f_trace`
+    to `inner`, and returns what `inner` returns, or None without it.
     """
     context: Any = 0
     recorders, context_of = plan.lines, guard.hook(plan.context)
@@ -150,7 +153,9 @@ def line_tracer(plan: Any, inner: Any) -> Any:
 def call_tracer(plan: Any, inner: Any) -> Any:
     """Return a frame's trace function that records lines and the call's end, and calls `inner`.
 
-    `plan` is the `points.CodePlan` of the frame's code.
+    `plan` is the `points.CodePlan` of the frame's code, `inner` pydevd's trace function or None: it gets every event, and what it returns
+    takes its place. At the first event after `plan` has become false, since nothing is collected any more, the function sets
+    `frame.f_trace` to `inner`, and returns what `inner` returns, or None without it.
     """
     lines = line_tracer(plan, None)
     raised: list[Any] = [None]
@@ -202,6 +207,8 @@ def remembered(raised: Any) -> Any:
 
 def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> Any:
     """Return a frame's trace function that looks after each line whether something watched has changed.
+
+    At the first event after `plan.watching` has become None, the function sets `frame.f_trace` to `inner`, and returns what `inner` returns.
 
     Args:
         plan: The `points.CodePlan`, whose `watching` looks.

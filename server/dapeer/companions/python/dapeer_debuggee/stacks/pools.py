@@ -42,10 +42,11 @@ def work_item(future: Any, members: list[Any]) -> Any:
 
 
 def tables(members: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the tables of each process pool, `pending_work_items`, `processes`, `call_queue`, in a dict.
+    """Yield for each process pool a dict with its `pending_work_items`, `processes` and `call_queue`.
 
-    They are attributes of the thread that manages the pool; up to Python 3.8, variables of its function. `members` are `ThreadOrTask`s, of
-    which threads are looked at.
+    The dict has more than these: all attributes of the thread that manages the pool; up to Python 3.8, all variables of its function.
+    `members` are `ThreadOrTask`s, of which only threads are looked at (`kind`, `frames` and `own`). Nothing is yielded unless the program
+    has imported `concurrent.futures.process`.
     """
     for each in members if "concurrent.futures.process" in sys.modules else ():
         if each.kind != "thread":

@@ -337,10 +337,12 @@ class PointWatch:
         return None if known is None else str(known[1])
 
     def first(self, rows: Any, frame: Any, value: Any, seen: dict[Any, Any]) -> None:
-        """Remember in `seen` what a value is in a frame that runs already; it counts as no change.
+        """Remember in `seen` what a value is in a frame that runs already; nothing is reported here.
 
-        `value` is what `looker`'s function has given, `seen` what is known in this call, by watch. Where it is the first value in a
-        function, a row about that is written to `rows` (a `recording.Rows`).
+        For a watch on changes, or an `until` expression that only records, the value counts as no change. If an `until` expression is true
+        already and its watch stops the thread, `HELD` is remembered: the next `look` reports it at line 0, if it still holds, and stops.
+        `value` is what `looker`'s function has given, but not `NOTHING`; `seen` is what is known in this call, by watch. Where it is the
+        first value in a function, a row about that is written to `rows` (a `recording.Rows`).
         """
         if self.on_change:
             self.looks.first(rows, frame, value)
@@ -419,7 +421,8 @@ class CodeWatches:
     def look(self, frame: Any, line: int, seen: dict[Any, Any], _event: str) -> bool:
         """Write a row for each watch that has changed by the line that has ended; return whether to stop.
 
-        `line` is that line, 0: the function begins; `seen` is what is known in this call, and is changed.
+        `line` is that line, 0: the function begins; `seen` is what is known in this call, and is changed. The row of an expression that held
+        when `begin` looked, of a watch that stops, has line 0.
         """
         stop = False
         for watch, look in self._watches:
@@ -440,7 +443,8 @@ class CodeWatches:
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
         """Look at all watches in a frame that runs already; return its line, and what is known then.
 
-        The second is a dict by watch, which later calls of `look` get as `seen`.
+        The second is a dict by watch, which later calls of `look` get as `seen`. Nothing is reported here: an expression that holds already,
+        of a watch that stops, is reported by the next `look`. Watches of a value outside of calls (`read`) are not in the dict.
         """
         seen: dict[Any, Any] = {}
         for watch, look in self._watches:
