@@ -1,6 +1,6 @@
 """A session as text for one reader: facts are gathered, put together, and written, in this order.
 
-Only `observe` and `gather` wait. What is gathered as news counts as reported, so no other caller gets it.
+Only `inspect`, `observe` and `gather` wait. What is gathered as news counts as reported, so no other caller gets it.
 """
 
 from __future__ import annotations
@@ -248,14 +248,21 @@ class Observation:
     """How it has ended."""
 
 
-async def observe(session: Session, options: StopOptions, left: RemainingTime) -> Observation:
-    """Request what a stop needs to be shown, evaluate the caller's expressions, and return both.
+async def inspect(session: Session, left: RemainingTime) -> None:
+    """Request what a session's stop needs to be shown, once in a call; if it runs, nothing.
 
-    While the program runs, only its state is returned. `options.evaluate` has the expressions. Neither takes longer than the time `left`;
+    `left` is the time of the call: what has not arrived by then is missing in the answer.
+    """
+    await inspect_stop(session, min(left.seconds_to_inspect, SECONDS_TO_LOOK))
+
+
+async def observe(session: Session, options: StopOptions, left: RemainingTime) -> Observation:
+    """Evaluate the caller's expressions at a stop that has been inspected, and return both.
+
+    While the program runs, only its state is returned. `options.evaluate` has the expressions. They take no longer than the time `left`;
     what did not arrive is missing in the result. If another client resumes the program meanwhile, `resumed` (the stop that it has ended)
     and `why` of the result say so.
     """
-    await inspect_stop(session, min(left.seconds_to_inspect, SECONDS_TO_LOOK))
     reading, state = Reading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, left)
     stop = reading.stop if options.evaluate else None

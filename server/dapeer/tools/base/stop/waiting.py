@@ -9,7 +9,6 @@ from dapeer.dap.sent_requests import ResumingCommand
 from dapeer.mirror.places import Seen
 from dapeer.sessions.core.program import NONE, StopIds
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import inspect_stop
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.inspection.thread_locations import SECONDS_TO_LOOK_AROUND
 from dapeer.tools.base.call import Call, Reply
@@ -24,8 +23,6 @@ SECONDS_TO_ACCEPT = 2.0
 """Seconds that an adapter has to accept or refuse a request to run on."""
 MILLISECONDS_UNTIL_LOOK = 2000
 """Milliseconds of waiting after which it is of use to name the locations of a program's threads."""
-SECONDS_TO_BE_OVERTAKEN = 2.0
-"""Seconds of inspection in which another client may resume; then the next stop is shown instead."""
 MILLISECONDS_TO_LOOK = 500
 """Milliseconds before the timeout at which threads are inspected."""
 
@@ -71,8 +68,10 @@ async def next_stop(
             return await show_state(call, elsewhere, None, left, options)
         # Where the threads of a server wait that has answered is no news.
         looks = looks and run.ended_at is None
-    seen, ready = None, await _stopped(call, session, epoch, rest, old)
-    if ready is None and looks:
+    seen, ready = None, await _stopped(call, session, epoch, rest, left, old)
+    if ready is not None:
+        return await show_state(call, ready, None, left, options, inspected=True)
+    if looks:
         # A running program's threads are inspected shortly before the timeout: those of a process that is still there.
         living = program.living(session)
         seen = await living.where.look(MILLISECONDS_TO_LOOK / 1000)
@@ -83,22 +82,23 @@ async def next_stop(
 
 
 async def _stopped(
-    call: Call, session: Session, epoch: int, timeout_ms: float, old: StopIds
+    call: Call, session: Session, epoch: int, timeout_ms: float, left: RemainingTime, old: StopIds
 ) -> Session | None:
-    """Wait for a stop after number `epoch`, or the program's end; return the session that has it.
+    """Wait for a stop after number `epoch`, or the end; inspect it, and return its session.
 
-    None: it did not come in `timeout_ms`. If another client ends a stop during its inspection, the wait continues. `old` are stops of other
-    processes that were there before.
+    None: it did not come in `timeout_ms`. If another client ends a stop during its inspection, the wait continues. `left` is the time of
+    the call, which limits the inspection. `old` are stops of other processes that were there before.
     """
-    left, program = RemainingTime(timeout_ms), session.program
+    rest, program = RemainingTime(timeout_ms), session.program
     while True:
         ready = await program.next_stop(
-            session, epoch, left.remaining_ms / 1000, old, call.progress
+            session, epoch, rest.remaining_ms / 1000, old, call.progress
         )
-        if ready is None or not left.remaining_ms:
-            return ready
-        await inspect_stop(ready, min(left.remaining_ms / 1000, SECONDS_TO_BE_OVERTAKEN))
-        if (ready := program.stop_or_end(session, epoch)) is not None:
+        if ready is None:
+            return None
+        is_last = not rest.remaining_ms
+        await report.inspect(ready, left)
+        if is_last or program.stop_or_end(session, epoch) is ready:
             return ready
         old = NONE
 
@@ -149,16 +149,20 @@ async def show_state(
     seen: Seen | None = None,
     left: RemainingTime | None = None,
     options: StopOptions = NOTHING,
+    *,
+    inspected: bool = False,
 ) -> Reply:
     """Return the state of a session as a reply.
 
     The session becomes the client's default one if it belongs to the same program as the present default, or if there is none. `seen` has
     the locations of its threads, if it runs; None: they are not known. What does not arrive in the time `left` (None: a default) is
     missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead. `options`
-    say what to evaluate, and how much to show.
+    say what to evaluate, and how much to show. `inspected`: its stop has been inspected in this call.
     """
     left = left or RemainingTime(SECONDS_TO_LOOK * 1000)
     call.focus.follow(session)
+    if not inspected:
+        await report.inspect(session, left)
     observation = await report.observe(session, options, left)
     if observation.resumed and left.remaining_ms:
         epoch = observation.resumed.number
