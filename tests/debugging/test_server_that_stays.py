@@ -1,5 +1,6 @@
 """The server that commands leave behind: who shares it, what ends it, and what it does with what nobody uses."""
 
+import asyncio
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from dapeer.mcp.rendezvous.knocks import FOR_CORES, open_door
 from tests import second_user
 from tests.debugging.project import Shell, shell
 from tests.mcp.wire import call, started
+from tests.neovim.editor import neovim
 from tests.processes import LIMIT
 
 __all__ = ["shell"]
@@ -206,3 +208,23 @@ def test_no_other_user_reaches_it(shell: Shell, monkeypatch: pytest.MonkeyPatch)
         for path in Path(there).parent.iterdir():
             assert not path.lstat().st_mode & 0o077, path
         shell.says("end", "--all")
+
+
+async def test_a_command_in_a_terminal_of_neovim_joins_its_server_and_says_so(
+    shell: Shell, tmp_path: Path
+) -> None:
+    (tmp_path / "editor").mkdir()
+    async with (
+        neovim(tmp_path / "editor", dap=False, cwd=shell.folder) as editor,
+        started(
+            "dapeer", "stdio", "--successor", "--nvim", editor.socket, cwd=shell.folder
+        ) as server,
+    ):
+        await server.handshake()
+        words = ("run", "shop.py", "-b", "shop.py:6")
+        joined = await asyncio.to_thread(shell.dapeer, *words, env={"NVIM": editor.socket})
+        assert joined.returncode == 0, joined
+        assert "Stopped (breakpoint) at shop.py:6" in joined.stdout
+        assert "this is the server of your Neovim" in joined.stderr
+        assert "what is started here ends with it" in joined.stderr
+        assert await server.end() == 0
