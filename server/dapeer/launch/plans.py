@@ -265,12 +265,14 @@ def _remarks(
 
 
 def plan_of(
-    debugger: Debugger, launch: LaunchRequest, request: RequestName, given: Json, config: Json
-) -> Plan:
+    debugger: Debugger, launch: LaunchRequest, request: RequestName, given: Json, config: Json,
+    *, waits: bool = False,
+) -> Plan:  # fmt: skip
     """Return the plan of a start under an adapter of dapeer, from checked arguments; nothing is started.
 
     `given` are arguments of dap_run with absolute paths, `config` keys that only the adapter knows. It reads files, and may ask programs
-    for their versions or a port for its pages: call it in a thread.
+    for their versions or a port for its pages: call it in a thread. With `waits` the process waits for its debugger, and has allowed it;
+    so nothing is checked there.
 
     Raises:
         AdapterUnknown: No adapter fits.
@@ -292,7 +294,8 @@ def plan_of(
         launch = replace(launch, name=launch.name or name)
     if request == "attach":
         inputs = _with_port(definition, inputs)
-        _check_reach(debugger, definition, inputs)
+        if not waits:
+            _check_reach(debugger, definition, inputs)
         inputs = _with_page(definition, inputs, config)
     for useless in definition.unsupported_inputs(request, inputs, config):
         there = others_with_argument(debugger.definitions, definition, useless, _is_ready)

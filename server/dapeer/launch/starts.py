@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
+from dapeer.launch.other_languages import start_with_children
 from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.tasks_json import TaskPlan
 from dapeer.peers import Peer, unsaved_changes_error
@@ -67,7 +68,7 @@ def start_here(plan: Plan, beside: Peer | None = None) -> Start:
             )
         if beside is not None:
             beside.debugs_elsewhere(adapter)
-        session = await debugger.start(plan, breakpoints)
+        session = await start_with_children(debugger, plan, breakpoints)
         return session, debugger.push(*_files(breakpoints), started=session)
 
     notes = [OUTSIDE.format(name=adapter)] if beside is not None else []

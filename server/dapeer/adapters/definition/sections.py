@@ -868,6 +868,8 @@ class Children:
     """A regular expression: its first group, found in that key's text, is the process id."""
     command: Regex = ""
     """A regular expression for that process's command line; its first group is the program's own."""
+    stand_ins: bool = False
+    """Our code in the debuggee starts native programs as stand-ins, which wait for another adapter."""
     relay: Regex = ""
     """A regular expression for the command line of the debugger's relay, a process of the child.
 
@@ -946,6 +948,8 @@ class Attach:
     """The request that is sent."""
     say: str = ""
     """A remark on such an attach: what it does to the program, or what can end that."""
+    follows_exec: bool = False
+    """A process that replaces itself by another program is debugged on, with the breakpoints of that one."""
     pages: str = ""
     """Where the listener at the port lists its pages by HTTP, to attach to one; empty: it has none."""
 

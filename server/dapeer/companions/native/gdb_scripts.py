@@ -21,6 +21,8 @@ gdb: Any = sys.modules.get("gdb")
 
 OF_RUST = "gdb_load_rust_pretty_printers.py"
 """Every Rust program names it. It lies in Rust's own folder, and dapeer loads it."""
+STAND_IN = b"/companions/process/stand_in.py\0"
+"""The end of an argument of such a process."""
 NOT_RUN = re.compile(r"^No +(\S.*?) *$", re.MULTILINE)
 """A row of `info auto-load`."""
 SCRIPTS = patching.Row(
@@ -39,6 +41,14 @@ def warning(scripts: list[str]) -> str:
     file = next((name for name in scripts if name.startswith("/")), "")
     way = f'dap_evaluate(expressions=["source {file}"], context="repl") runs one.' if file else ""
     return f"GDB did not run {', '.join(scripts)}: at a core dump or a running process, scripts of a project run on request only. {way}\n"
+
+
+def is_stand_in(pid: int) -> bool:
+    """Return whether a process is dapeer's, which waits for GDB and becomes the program then."""
+    try:
+        return STAND_IN in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 @SCRIPTS
@@ -61,11 +71,14 @@ def name_scripts(row: Any) -> None:
     def look() -> None:
         """Read `info auto-load`, and send the event for scripts that are not known yet.
 
-        If GDB runs all scripts, do nothing.
+        If GDB runs all scripts, or the process is to become another program, do nothing.
         """
         queued.clear()
         if gdb.parameter("auto-load safe-path") == os.sep:
             # It runs all that it finds.
+            return
+        if is_stand_in(gdb.selected_inferior().pid):
+            # These are Python's.
             return
         found = NOT_RUN.findall(gdb.execute("info auto-load", to_string=True))
         new = [name for name in dict.fromkeys(found) if name not in known and name != OF_RUST]

@@ -93,6 +93,7 @@ class Program(Generic[Of]):
         self.known_dead: set[int] = set()
         """The sessions that a signal has ended, as its caller was told."""
         self._listeners: list[Callable[[Of, Message], None]] = []
+        self._undebugged: list[str] = []
 
     # -- its rows
 
@@ -215,6 +216,17 @@ class Program(Generic[Of]):
         if session.over:
             notes += [f"session {each.id} runs on" for each in others if not each.mirror.stop]
         return notes
+
+    def add_undebugged(self, note: str) -> None:
+        """Keep a note on a process of the program that runs without a debugger, until it is told."""
+        self._undebugged.append(note)
+        self.waiters.wake()
+
+    def take_undebugged(self) -> list[str]:
+        """Return the notes of `add_undebugged` that were not returned before; many are counted."""
+        notes, self._undebugged = self._undebugged, []
+        more = len(notes) - MAX_NAMED_PROCESSES
+        return [*notes[:MAX_NAMED_PROCESSES], *([f"{more} more ran undebugged"] * (more > 0))]
 
     # -- what happens
 

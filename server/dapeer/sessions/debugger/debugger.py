@@ -239,7 +239,8 @@ class Supervisor:
                 session.watch.close()
                 if session.attached is not None and session.parent is None:
                     session.attached.close()
-                self._sessions.mark_ended(session, failed=failure is not None)
+                never = failure is not None or (session.parent is not None and not runs)
+                self._sessions.mark_ended(session, failed=never)
                 tasks.cancel_scope.cancel()
         return failure
 

@@ -97,7 +97,8 @@ def improve_children() -> None:
 
     It is called in a program that dapeer has started, and in its children.
     """
-    from .process import children, ending
+    from .process import children, ending, stand_ins
 
     children.CHILDREN.apply()
+    stand_ins.NATIVE.apply()
     ending.watch()

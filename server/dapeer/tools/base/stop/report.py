@@ -338,6 +338,7 @@ async def gather(
     notes = [
         *_silences(session, seen),
         *program.about_others(session),
+        *program.take_undebugged(),
         *detached_processes_note(session),
         *unreported_kills(program),
         *filter(None, [observation.why]),

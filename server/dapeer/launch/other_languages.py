@@ -1,0 +1,221 @@
+"""Debugs native programs that a program of another language starts, as its children.
+
+Our code in the debuggee starts a stand-in in their place (`companions/process/stand_in.py`), which calls here and waits. An adapter of
+their language is attached to it; then it becomes the program, in which that adapter's breakpoints bind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import anyio
+
+from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.table import COMPANIONS
+from dapeer.base.connections.ownership import is_trusted, unix_peer
+from dapeer.base.errors import DapeerError
+from dapeer.base.json_types import as_object
+from dapeer.base.system.folders import temporary_folder
+from dapeer.base.system.process_table import tracer
+from dapeer.base.system.threads import in_thread
+from dapeer.base.text.fitting import shortened
+from dapeer.base.text.lines import escaped
+from dapeer.launch.plans import plan_of
+from dapeer.launch.request import BreakpointInFile, LaunchRequest
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.session import Session
+from dapeer.sessions.debugger.debugger import Debugger
+
+log = logging.getLogger(__name__)
+
+SETTING = "DAPEER_CHILDREN"
+"""The variable that tells our code in the debuggee where stand-ins call, as `dapeer_debuggee/process/stand_ins.py` reads it."""
+SECONDS_TO_ATTACH = 5.0
+"""How long a stand-in waits at most."""
+ATTACHES_AT_ONCE = 8
+"""Stand-ins that are attached to side by side: each takes a debugger."""
+MAX_COMMAND_CHARS = 60
+MAX_LINE_BYTES = 1 << 21
+"""More than a command line can have."""
+UNDEBUGGED = (
+    'child {pid} `{command}` ran undebugged: {why}; dap_run(request="attach", pid={pid}) attaches'
+)
+
+
+async def start_with_children(
+    debugger: Debugger, plan: Plan, breakpoints: Sequence[BreakpointInFile]
+) -> Session:
+    """Start a plan, and debug the native programs that its program starts, if a breakpoint is in a file of theirs.
+
+    Raises:
+        DapeerError: It does not start.
+    """
+    paths = {*debugger.breakpoints.paths, *(path for path, _ in breakpoints)}
+    if not _is_wanted(plan) or not _fitting(debugger, plan, paths):
+        return await debugger.start(plan, breakpoints)
+    waiting = _StandIns(debugger, plan)
+    with ExitStack() as undone:
+        undone.callback(waiting.close)
+        try:
+            listening = await waiting.listen()
+        except OSError as error:
+            log.warning("native children are not debugged: %s", error)
+            return await debugger.start(plan, breakpoints)
+        session = await debugger.start(listening, breakpoints)
+        undone.pop_all()
+    waiting.begin(session)
+    return session
+
+
+def _is_wanted(plan: Plan) -> bool:
+    """Return whether a plan launches a program whose native children can be debugged, and are to be."""
+    children = plan.definition.children
+    able = plan.launched and children is not None and children.stand_ins
+    return able and plan.inputs.get("follow_children") is not False and hasattr(socket, "AF_UNIX")
+
+
+def _fitting(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
+    """Return the adapters, the best first, that debug one of these files where the plan's adapter does not."""
+    foreign = [Path(each).suffix.lower() for each in paths if not plan.definition.accepts(each)]
+    able = [
+        each
+        for each in debugger.definitions.values()
+        if "pid" in each.attach
+        and each.attach["pid"].follows_exec
+        and {*each.extensions} & {*foreign}
+    ]
+    return sorted(able, key=lambda each: each.rank)
+
+
+@dataclass(slots=True, eq=False)
+class _StandIns:
+    """Stand-ins of one program, and where they call."""
+
+    debugger: Debugger
+    plan: Plan
+    _first: DirectSession | None = None
+    _begun: anyio.Event = field(default_factory=anyio.Event)
+    _limit: anyio.CapacityLimiter = field(
+        default_factory=lambda: anyio.CapacityLimiter(ATTACHES_AT_ONCE)
+    )
+    _held: ExitStack = field(default_factory=ExitStack)
+
+    async def listen(self) -> Plan:
+        """Listen at a Unix socket in a folder of this user alone; return the plan with the variable for it."""
+        folder = self._held.enter_context(temporary_folder())
+        server = await asyncio.start_unix_server(
+            self._connected, folder / "children", limit=MAX_LINE_BYTES
+        )
+        self._held.callback(server.close)
+        script = COMPANIONS / "process" / "stand_in.py"
+        setting = {
+            "script": str(script),
+            "socket": str(folder / "children"),
+            "seconds": SECONDS_TO_ATTACH,
+        }
+        env = {**as_object(self.plan.inputs.get("env")), SETTING: json.dumps(setting)}
+        return replace(self.plan, inputs={**self.plan.inputs, "env": env})
+
+    def close(self) -> None:
+        """Listen no more; stand-ins that wait run on."""
+        self._begun.set()
+        self._held.close()
+
+    def begin(self, session: Session) -> None:
+        """Attach to stand-ins as children of a session from now on, until its program has ended."""
+        self._first = session if isinstance(session, DirectSession) else None
+        self._begun.set()
+        self.debugger.keep(self._close_at_end, session)
+
+    async def _close_at_end(self, session: Session) -> None:
+        try:
+            await session.wait_for(lambda: not session.program.alive, None)
+        finally:
+            self.close()
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.debugger.keep(self._serve, reader, writer)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Debug the stand-in that has connected, and let it go on in any case; errors are logged."""
+        try:
+            pid = _peer_process(writer.get_extra_info("socket"))
+            line = await reader.readline()
+            await self._begun.wait()
+            parent = self._parent(pid)
+            if parent is not None:
+                command = as_object(json.loads(line)).get("command")
+                words = [str(each) for each in command] if isinstance(command, list) else []
+                await self._debug(parent, pid, " ".join(words), reader)
+        except Exception:
+            log.exception("a child of another language")
+        finally:
+            # It may have gone on by itself.
+            with suppress(OSError):
+                writer.write(b"\n")
+                writer.close()
+
+    def _parent(self, pid: int) -> DirectSession | None:
+        """Return the session of the program that has started a process; None: it has not, or has ended."""
+        first = self._first
+        if first is None or first.over or first.by_us or not pid:
+            return None
+        return first if first.process.processes.has_started(pid) else None
+
+    async def _debug(
+        self, parent: DirectSession, pid: int, command: str, reader: asyncio.StreamReader
+    ) -> None:
+        """Attach to a stand-in, or note why that was not done; return when it may go on.
+
+        `reader` ends when the stand-in has gone on by itself: then nothing is attached to that is not attached to yet.
+        """
+        shown = shortened(escaped(command), MAX_COMMAND_CHARS)
+        why = f"no debugger came within {SECONDS_TO_ATTACH:g} s"
+        async with anyio.create_task_group() as tasks:
+
+            async def give_up() -> None:
+                """Cancel the attach when the stand-in does not wait any more."""
+                await reader.read()
+                if not tracer(pid):
+                    tasks.cancel_scope.cancel()
+
+            tasks.start_soon(give_up)
+            try:
+                async with self._limit:
+                    plan = await in_thread(self._plan, pid, shown)
+                    await self.debugger.start(plan, (), parent)
+                why = ""
+            except DapeerError as error:
+                why = error.what.rstrip(".")
+            tasks.cancel_scope.cancel()
+        if why:
+            parent.program.add_undebugged(UNDEBUGGED.format(pid=pid, command=shown, why=why))
+
+    def _plan(self, pid: int, command: str) -> Plan:
+        """Return the plan of an attach to a stand-in of that command, by the best adapter that is ready.
+
+        Raises:
+            DapeerError: There is none any more.
+        """
+        able = _fitting(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
+        chosen = next((each for each in able if detect(each).ready), able[0])
+        inputs = {"pid": pid, "cwd": self.plan.inputs["cwd"]}
+        launch = LaunchRequest(chosen.id, "attach", command, inputs, {}, None)
+        return plan_of(self.debugger, launch, "attach", inputs, {}, waits=True)
+
+
+def _peer_process(connection: socket.socket) -> int:
+    """Return the id of the process at the other end of a Unix socket; 0 if it is unknown, or another user's."""
+    if not is_trusted(unix_peer(connection)) or not hasattr(socket, "SO_PEERCRED"):
+        return 0
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return memoryview(credentials).cast("i")[0]
