@@ -196,6 +196,9 @@ class _StandIns:
                 why = ""
             except DapeerError as error:
                 why = error.what.rstrip(".")
+            except Exception as error:
+                log.exception("a child of session %s", parent.id)
+                why = f"dapeer cannot do it: {error}"
             tasks.cancel_scope.cancel()
         if why:
             parent.program.add_undebugged(UNDEBUGGED.format(pid=pid, command=shown, why=why))
@@ -210,7 +213,8 @@ class _StandIns:
         chosen = next((each for each in able if detect(each).ready), able[0])
         inputs = {"pid": pid, "cwd": self.plan.inputs["cwd"]}
         launch = LaunchRequest(chosen.id, "attach", command, inputs, {}, None)
-        return plan_of(self.debugger, launch, "attach", inputs, {}, waits=True)
+        plan = plan_of(self.debugger, launch, "attach", inputs, {}, waits=True)
+        return replace(plan, waits=True)
 
 
 def _peer_process(connection: socket.socket) -> int:

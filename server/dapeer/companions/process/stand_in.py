@@ -54,7 +54,7 @@ def own_environment() -> dict[bytes, bytes]:
             pairs = [each.partition(b"=") for each in file.read().split(b"\0") if each]
     except OSError:
         return dict(os.environb)
-    return {name: value for name, _, value in reversed(pairs)}
+    return {name: value for name, _, value in pairs}
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import os
 import select
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
@@ -230,11 +230,10 @@ class DirectSession(Session):
         self.plan = plan
         self.process = adapter
         """The process of its adapter."""
-        own = parent is None or (parent.launched and not plan.offered)
-        self.launched: bool = parent.launched if parent and not own else plan.launched
+        self.launched: bool = parent.launched if parent and not plan.waits else plan.launched
         """Whether dapeer has started the debuggee, so that it ends with its session.
 
-        A child that an adapter of its own is attached to ends with its program.
+        A process of it that has waited for another adapter ends with it, but not by that adapter.
         """
         pid = attached_pid(plan) if parent is None else None
         self.attached = AttachedProgram(pid) if pid is not None else None
@@ -258,10 +257,7 @@ class DirectSession(Session):
         adapter.on_patch_off(self.mirror.take_patch_off)
         self._moved = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
         self.post_mortem = plan.post_mortem
-        self.advice = parent.advice if parent and not own else plan.advice
-        if parent is not None and own:
-            # What is said of an attach, as it is left by a detach, is not so here.
-            self.advice = replace(self.advice, remark="")
+        self.advice = parent.advice if parent and not plan.waits else plan.advice
         self.delegates = plan.delegates
         # A program that is debugged in its parent's first child was started by the parent's adapter.
         starter = parent.process if parent and parent.delegates else adapter

@@ -65,6 +65,8 @@ class Plan:
     """The variables of whoever has asked for the start; a restart has them as well."""
     offered: bool = False
     """Whether the adapter of another session has offered it: it has no adapter of its own."""
+    waits: bool = False
+    """Whether it attaches to a process of a launched program that waits for this adapter, and becomes another program then."""
 
     @property
     def post_mortem(self) -> PostMortem | None:
@@ -189,7 +191,8 @@ class Plan:
         missing = self.tests.why_unknown if self.tests else None
         program = str(self.inputs.get("program") or "") if self.launched else ""
         remarks = [str(self.inputs.get("remark") or "")]
-        if not self.launched and "pid" in self.inputs and "pid" in self.definition.attach:
+        by_pid = "pid" in self.inputs and "pid" in self.definition.attach
+        if not self.launched and by_pid and not self.waits:
             remarks.append(self.definition.attach["pid"].say)
         if Path(program).name in STARTERS and self.definition.children is None:
             remarks.append(STARTS.format(Path(program).name, self.definition.id))
