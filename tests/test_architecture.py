@@ -80,8 +80,9 @@ INSIDES = {
     ),
     "launch": (
         ("start",),
-        ("process_tree",),
-        ("commands", "configurations", "inheritance", "plans", "starts", "tasks"),
+        ("process_tree", "starts"),
+        ("other_languages",),
+        ("commands", "configurations", "inheritance", "plans", "tasks"),
         ("tasks_json",),
         ("env_file", "keys", "launch_json", "mappings", "moved_maps", "request"),
         ("json_with_comments",),
@@ -186,7 +187,7 @@ ASYNCIO = {
     ),
     "streams": (
         "mcp/rendezvous/neovims.py", "mcp/transports/http.py", "mcp/transports/jsonl.py", "mcp/transports/stdio.py",
-        "mcp/transports/unix_socket.py", "neovim/nvim_dap/feeds.py", "neovim/nvim_dap/feeds.py",
+        "mcp/transports/unix_socket.py", "launch/other_languages.py", "neovim/nvim_dap/feeds.py", "neovim/nvim_dap/feeds.py",
     ),
     "signals": ("mcp/serving.py",),
     "other threads": ("base/system/threads.py", "mcp/web.py", "neovim/client.py", "neovim/client.py"),

@@ -1,7 +1,6 @@
 """Native programs that a Python program starts are debugged as its children, where a breakpoint is in a file of theirs."""
 
 import asyncio
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -84,6 +83,11 @@ def built(folder: Path, name: str, text: str) -> None:
     subprocess.run([tool("gcc"), "-g", "-O0", "-o", name, f"{name}.c"], cwd=folder, check=True)
 
 
+def strip(folder: Path, name: str, bare: str) -> None:
+    """Copy a program without its debug information."""
+    subprocess.run([tool("strip", "binutils"), "-o", bare, name], cwd=folder, check=True)
+
+
 async def test_a_native_child_of_python_stops_at_its_breakpoint(tmp_path: Path) -> None:
     built(tmp_path, "worker", WORKER)
     (tmp_path / "starts.py").write_text(STARTS)
@@ -97,6 +101,8 @@ async def test_a_native_child_of_python_stops_at_its_breakpoint(tmp_path: Path) 
         end = await ask(c, "dap_continue")
         assert (end["state"], end["exit_code"], end["session_id"]) == ("ended", 0, 1)
         assert end["output"].strip() == r"worker b'42\n' 7 True"
+        again = await ask(c, "dap_restart")
+        assert (again["parent"], again["line"]) == (3, 6)
 
 
 async def test_a_child_for_which_no_debugger_comes_in_time_runs_on_and_is_named(
@@ -116,8 +122,7 @@ async def test_a_child_for_which_no_debugger_comes_in_time_runs_on_and_is_named(
 
 async def test_a_debugged_child_is_as_it_was_started(tmp_path: Path) -> None:
     built(tmp_path, "tells", TELLS)
-    shutil.copy(tmp_path / "tells", tmp_path / "bare")
-    subprocess.run([tool("strip", "binutils"), "bare"], cwd=tmp_path, check=True)
+    strip(tmp_path, "tells", "bare")
     (tmp_path / "below").mkdir()
     (tmp_path / "compares.py").write_text(COMPARES)
     at = {"filename": "tells.c", "line": 17, "condition": "argc == 99"}
@@ -126,7 +131,7 @@ async def test_a_debugged_child_is_as_it_was_started(tmp_path: Path) -> None:
         lines = end["output"].strip().splitlines()
         assert [each.split()[-3:] for each in lines] == [["True", "3", "3"]] * 7, lines
         names = [each["name"] for each in (await ask(c, "dap_status"))["sessions"]]
-        assert names == ["compares.py", *["me  \\udcfe z"] * 7]
+        assert names == ["compares.py", *["me  \N{REPLACEMENT CHARACTER} z"] * 7]
 
 
 async def test_nothing_changes_without_a_breakpoint_in_such_a_file(tmp_path: Path) -> None:

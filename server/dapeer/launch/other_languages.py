@@ -7,6 +7,7 @@ their language is attached to it; then it becomes the program, in which that ada
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import logging
 import socket
@@ -22,7 +23,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.table import COMPANIONS
 from dapeer.base.connections.ownership import is_trusted, unix_peer
 from dapeer.base.errors import DapeerError
-from dapeer.base.json_types import as_object
+from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.process_table import tracer
 from dapeer.base.system.threads import in_thread
@@ -38,7 +39,7 @@ from dapeer.sessions.debugger.debugger import Debugger
 log = logging.getLogger(__name__)
 
 SETTING = "DAPEER_CHILDREN"
-"""The variable that tells our code in the debuggee where stand-ins call, as `dapeer_debuggee/process/stand_ins.py` reads it."""
+"""The variable that tells `dapeer_debuggee/process/stand_ins.py` where stand-ins call."""
 SECONDS_TO_ATTACH = 5.0
 """How long a stand-in waits at most."""
 ATTACHES_AT_ONCE = 8
@@ -54,13 +55,30 @@ UNDEBUGGED = (
 async def start_with_children(
     debugger: Debugger, plan: Plan, breakpoints: Sequence[BreakpointInFile]
 ) -> Session:
-    """Start a plan, and debug the native programs that its program starts, if a breakpoint is in a file of theirs.
+    """Start a plan, and debug native programs that it starts, if a breakpoint is in a file of theirs.
+
+    Raises:
+        DapeerError: It does not start.
+    """
+    if not _is_wanted(plan):
+        return await debugger.start(plan, breakpoints)
+    session = await _start(debugger, plan, breakpoints)
+    debugger.sessions.restart_by(
+        session, functools.partial(start_with_children, debugger, plan, ())
+    )
+    return session
+
+
+async def _start(
+    debugger: Debugger, plan: Plan, breakpoints: Sequence[BreakpointInFile]
+) -> Session:
+    """Start a plan, with a place where stand-ins call, if a breakpoint is in a file of another language.
 
     Raises:
         DapeerError: It does not start.
     """
     paths = {*debugger.breakpoints.paths, *(path for path, _ in breakpoints)}
-    if not _is_wanted(plan) or not _fitting(debugger, plan, paths):
+    if not _fitting(debugger, plan, paths):
         return await debugger.start(plan, breakpoints)
     waiting = _StandIns(debugger, plan)
     with ExitStack() as undone:
@@ -77,14 +95,14 @@ async def start_with_children(
 
 
 def _is_wanted(plan: Plan) -> bool:
-    """Return whether a plan launches a program whose native children can be debugged, and are to be."""
+    """Return whether a plan launches a program whose native children are to be debugged."""
     children = plan.definition.children
     able = plan.launched and children is not None and children.stand_ins
     return able and plan.inputs.get("follow_children") is not False and hasattr(socket, "AF_UNIX")
 
 
 def _fitting(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
-    """Return the adapters, the best first, that debug one of these files where the plan's adapter does not."""
+    """Return the adapters, the best first, for those of the files that the plan's does not debug."""
     foreign = [Path(each).suffix.lower() for each in paths if not plan.definition.accepts(each)]
     able = [
         each
@@ -110,7 +128,7 @@ class _StandIns:
     _held: ExitStack = field(default_factory=ExitStack)
 
     async def listen(self) -> Plan:
-        """Listen at a Unix socket in a folder of this user alone; return the plan with the variable for it."""
+        """Listen at a Unix socket that is this user's alone; return the plan with its variable."""
         folder = self._held.enter_context(temporary_folder())
         server = await asyncio.start_unix_server(
             self._connected, folder / "children", limit=MAX_LINE_BYTES
@@ -153,8 +171,8 @@ class _StandIns:
             await self._begun.wait()
             parent = self._parent(pid)
             if parent is not None:
-                command = as_object(json.loads(line)).get("command")
-                words = [str(each) for each in command] if isinstance(command, list) else []
+                said = as_object(json.loads(line)).get("command")
+                words = [_shown(str(each)) for each in said] if is_array(said) else []
                 await self._debug(parent, pid, " ".join(words), reader)
         except Exception:
             log.exception("a child of another language")
@@ -165,7 +183,7 @@ class _StandIns:
                 writer.close()
 
     def _parent(self, pid: int) -> DirectSession | None:
-        """Return the session of the program that has started a process; None: it has not, or has ended."""
+        """Return the session of the program if that has started a process, and lives; else None."""
         first = self._first
         if first is None or first.over or first.by_us or not pid:
             return None
@@ -204,7 +222,7 @@ class _StandIns:
             parent.program.add_undebugged(UNDEBUGGED.format(pid=pid, command=shown, why=why))
 
     def _plan(self, pid: int, command: str) -> Plan:
-        """Return the plan of an attach to a stand-in of that command, by the best adapter that is ready.
+        """Return the plan of an attach to a stand-in, by the best adapter that is ready.
 
         Raises:
             DapeerError: There is none any more.
@@ -218,8 +236,17 @@ class _StandIns:
 
 
 def _peer_process(connection: socket.socket) -> int:
-    """Return the id of the process at the other end of a Unix socket; 0 if it is unknown, or another user's."""
+    """Return the process id at the other end of a Unix socket; 0: unknown, or another user's."""
     if not is_trusted(unix_peer(connection)) or not hasattr(socket, "SO_PEERCRED"):
         return 0
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return memoryview(credentials).cast("i")[0]
+
+
+def _shown(text: str) -> str:
+    r"""Return an argument of a command line without what is no text, such as half a character.
+
+    >>> _shown("h\udcffi")
+    'h\N{REPLACEMENT CHARACTER}i'
+    """
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Wait, in place of a program that a debuggee starts, until dapeer debugs this process; then become the program.
+"""Wait in place of a program until dapeer debugs this process; then become the program.
 
     python -I -S stand_in.py SOCKET SECONDS RESTORED EXECUTABLE ARGUMENT...
 
@@ -17,7 +17,7 @@ import socket
 import sys
 
 YAMA = "/proc/sys/kernel/yama/ptrace_scope"
-"""Where this file is, Linux lets a process be traced by those alone that have started it, or that it names."""
+"""Where this file is, Linux lets only ancestors trace a process, and whom it names."""
 SET_PTRACER = 0x59616D61
 """`PR_SET_PTRACER` of prctl."""
 ANYBODY = 2 ** (8 * (8 if sys.maxsize > 2**32 else 4)) - 1
@@ -26,7 +26,7 @@ NOT_RUN = 127
 
 
 def allow_tracing(whom: int) -> None:
-    """Let a process trace this one, where Linux asks for it: `ANYBODY`, or 0 for nobody more than before."""
+    """Let a process trace this one, where Linux asks: `ANYBODY`, or 0 for nobody more than before."""
     if os.path.exists(YAMA):
         import ctypes
 
@@ -48,7 +48,7 @@ def wait_for_debugger(path: str, seconds: float, command: list[str]) -> None:
 
 
 def own_environment() -> dict[bytes, bytes]:
-    """Return the environment that this process was started with; Python may have changed `os.environ`."""
+    """Return the environment that this process was started with; Python may have changed its own."""
     try:
         with open("/proc/self/environ", "rb") as file:
             pairs = [each.partition(b"=") for each in file.read().split(b"\0") if each]
@@ -58,7 +58,7 @@ def own_environment() -> dict[bytes, bytes]:
 
 
 def main() -> None:
-    """Wait for the debugger, and replace this process by the program; the command line says which."""
+    """Wait for the debugger, and replace this process by the program of the command line."""
     path, seconds, restored, executable, *command = sys.argv[1:]
     with contextlib.suppress(Exception):
         allow_tracing(ANYBODY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 from collections.abc import (
     AsyncGenerator,
@@ -486,20 +487,22 @@ class Debugger:
         """
         program = session.program
         first = program.first
+        restart = self.sessions.restart_of(first)
         if isinstance(first, DirectSession):
-            again = await self._start_again(first)
-        else:
-            again = await self.sessions.restart_of(first)()
+            await self._end_for_restart(first)
+            restart = restart or functools.partial(self.start, first.plan)
+        if restart is None:
+            raise Unsupported(f"Session {first.id} cannot be started again.", "dap_run starts it.")
+        again = await restart()
         self.expect(again, program.awaited.places)
         return again
 
-    async def _start_again(self, session: DirectSession) -> Session:
-        """End the program of a direct session, and start its plan again; return the new session."""
+    async def _end_for_restart(self, session: DirectSession) -> None:
+        """End the program of a direct session, which is started again then."""
         living = session.program.alive
         await self.terminate(session)
         for each in living:
             each.ending.credit("dap_restart")
-        return await self.start(session.plan)
 
     def _check_held(self, session: Session) -> None:
         """Raise `NoSession` if the session has ended."""

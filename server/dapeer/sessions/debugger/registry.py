@@ -222,13 +222,14 @@ class Sessions(Mapping[int, Session]):
         capable = [each for each in self._known.values() if each.mirror.capabilities]
         return frozenset(each for each in names if any(s.has_now(each) for s in capable))
 
-    def restart_of(self, session: Session) -> Restart:
-        """Return the function that starts the program of another client's session again.
+    def restart_of(self, session: Session) -> Restart | None:
+        """Return the function that starts a session's program again, if it was added or `restart_by` had one."""
+        return self._restarts.get(session.id)
 
-        Raises:
-            KeyError: The session was added without one.
-        """
-        return self._restarts[session.id]
+    def restart_by(self, session: Session, restart: Restart) -> None:
+        """Have `restart` start the program of a session again; nothing happens once the session is dropped."""
+        if session.id in self._known:
+            self._restarts[session.id] = restart
 
     def focus_on(self, session: Session | None) -> None:
         """Set `focused`, the default session of clients that have used none."""

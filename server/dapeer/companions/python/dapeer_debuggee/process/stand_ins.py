@@ -1,6 +1,6 @@
-"""Has native programs that this program starts wait until dapeer debugs them, while breakpoints of such a language are set.
+"""Has native programs that this program starts wait until dapeer debugs them.
 
-`companions/process/stand_in.py` runs in place of the program, and becomes it when dapeer has answered, or some seconds have passed.
+That is so while breakpoints of such a language are set. `companions/process/stand_in.py` runs in place of the program, and becomes it when dapeer has answered, or some seconds have passed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from .. import patching
 
 SETTING = "DAPEER_CHILDREN"
-"""The variable with what a stand-in needs, as JSON: `script`, `socket` and `seconds`; without it nothing is done here."""
+"""The variable with what a stand-in needs, as JSON: `script`, `socket` and `seconds`."""
 MONKEY = "_pydev_bundle.pydev_monkey"
 MAKERS = {
     f"{MONKEY}:create_fork_exec": "_posixsubprocess",
@@ -39,7 +39,10 @@ SECTIONS = (b".debug_info", b".zdebug_info")
 IGNORED = ("SIGPIPE", "SIGXFSZ", "SIGXFZ")
 """Signals that Python ignores at its start."""
 ENVIRONMENT, SIGNALS, RIGHTS = 3, 12, 14
-"""Where `fork_exec` has, behind the command and the files to try: the environment; `restore_signals`; groups, user, umask and the function before exec."""
+"""Where `fork_exec` has the environment, `restore_signals`, and user, umask and the like.
+
+They are counted behind the command and the files to try.
+"""
 setting: dict[str, Any] = {}
 """What `SETTING` has said at this process's start."""
 
@@ -61,8 +64,11 @@ def replace_makers(row: Any) -> None:
 
 
 def replace_fork_exec(row: Any, maker: str, owner: str) -> None:
-    """Have what `maker` makes in place of `fork_exec` in the module `owner` start stand-ins; `row` is `NATIVE`."""
-    swap = row.guard(stand_in, lambda *_: None)
+    """Have the function that `maker` makes, in place of the `fork_exec` of a module, start stand-ins.
+
+    `owner` is the module's name, and `row` is `NATIVE`.
+    """
+    swap = row.guard(stand_in, nothing)
 
     @row.replace(maker)
     def make(stock: Any, original_name: Any, *rest: Any, **named: Any) -> Any:
@@ -81,7 +87,7 @@ def replace_fork_exec(row: Any, maker: str, owner: str) -> None:
 
 def replace_posix_spawn(row: Any) -> None:
     """Have what pydevd makes in place of `posix_spawn` start stand-ins; `row` is `NATIVE`."""
-    swap = row.guard(spawned, lambda *_: None)
+    swap = row.guard(spawned, nothing)
 
     @row.replace(SPAWN)
     def make(stock: Any, original_name: Any, *rest: Any, **named: Any) -> Any:
@@ -98,6 +104,10 @@ def replace_posix_spawn(row: Any) -> None:
         return posix_spawn
 
 
+def nothing(*_given: Any) -> None:
+    """Return None for any arguments: no stand-in."""
+
+
 def spawned(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
     """Return the command of a stand-in for arguments of `posix_spawn`; None: it is not for one."""
     if options.get("resetids"):
@@ -109,7 +119,7 @@ def spawned(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
 
 
 def is_plain(others: tuple[Any, ...]) -> bool:
-    """Return whether `fork_exec` changes neither user nor groups nor umask, and calls nothing before exec.
+    """Return whether `fork_exec` changes no user, group or umask, and calls nothing before exec.
 
     `others` are its arguments behind the command.
     """
@@ -157,7 +167,7 @@ def loader_variables(env: Any) -> list[bytes]:
 
 
 def executable_of(files: Any, cwd: Any) -> Any:
-    """Return the first of `files` that can be run, if it is a native program with line numbers; else None.
+    """Return the first of `files` that can be run, if it is native, with line numbers; else None.
 
     Names are relative to `cwd`; None is this process's own folder.
     """
@@ -169,7 +179,7 @@ def executable_of(files: Any, cwd: Any) -> Any:
 
 
 def is_native(path: bytes) -> bool:
-    """Return whether a file is a native program with line numbers, but no Python, and has no rights of its own.
+    """Return whether a file is a native program with line numbers, no Python, without own rights.
 
     The system takes such rights away from a program that is traced.
     """
@@ -182,7 +192,7 @@ def is_native(path: bytes) -> bool:
 
 
 def has_line_numbers(path: bytes) -> bool:
-    """Return whether a file is a program of 64 bits with line numbers, and without rights of its own.
+    """Return whether a file is a program of 64 bits with line numbers and without own rights.
 
     Raises:
         OSError: It cannot be read.
