@@ -66,7 +66,7 @@ class Plan:
     offered: bool = False
     """Whether the adapter of another session has offered it: it has no adapter of its own."""
     waits: bool = False
-    """Whether it attaches to a process of a launched program that waits for this adapter, and becomes another program then."""
+    """Whether it attaches to a process of a launched program that waits for this adapter."""
 
     @property
     def post_mortem(self) -> PostMortem | None:

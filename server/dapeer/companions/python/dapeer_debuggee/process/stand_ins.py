@@ -112,7 +112,12 @@ def spawned(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
     """Return the command of a stand-in for arguments of `posix_spawn`; None: it is not for one."""
     if options.get("resetids"):
         return None
-    pairs = [b"%s=%s" % (os.fsencode(name), os.fsencode(value)) for name, value in env.items()]
+    # From Python 3.13 on None is this process's own.
+    pairs = (
+        None
+        if env is None
+        else [b"%s=%s" % (os.fsencode(k), os.fsencode(v)) for k, v in env.items()]
+    )
     between: list[Any] = [None] * (SIGNALS - ENVIRONMENT - 1)
     behind = (None, (), None, pairs, *between, options.get("setsigdef"))
     return stand_in(argv, [os.fsencode(path)], *behind)
