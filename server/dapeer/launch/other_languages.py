@@ -21,7 +21,7 @@ import anyio
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.table import COMPANIONS
-from dapeer.base.connections.ownership import is_trusted, unix_peer
+from dapeer.base.connections.unix_peer import is_trusted, unix_peer
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system.folders import temporary_folder
@@ -246,7 +246,7 @@ def _peer_process(connection: socket.socket) -> int:
 def _shown(text: str) -> str:
     r"""Return an argument of a command line without what is no text, such as half a character.
 
-    >>> _shown("h\udcffi")
-    'h\N{REPLACEMENT CHARACTER}i'
+    >>> ascii(_shown("h\udcffi"))
+    "'h\\ufffdi'"
     """
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
