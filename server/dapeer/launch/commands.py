@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -136,7 +137,7 @@ def resolve_command(
         [str(each) for each in launch.inputs.get("args") or ()],
         [(each, each.command) for each in definitions.values() if each.command is not None],
     )  # fmt: skip
-    given = _split_line(given)
+    given = _out_of_shell(_split_line(given))
     if given.is_own():
         return given.launch
     chosen = given.chosen
@@ -175,6 +176,73 @@ def _split_line(given: _Typed) -> _Typed:
     said = f"`program` was split as a shell does: {' '.join(map(shlex.quote, (first, *rest)))}"
     inputs = {**given.launch.inputs, "program": first, "args": rest, "remark": said}
     return replace(alone, args=rest, launch=replace(given.launch, inputs=inputs))
+
+
+_SHELL_SYNTAX: Final = frozenset("|&;()`$*?[]{}~!#>\n")
+"""Characters that mean something to a shell outside of quotes, besides those that end words."""
+_WORD: Final = re.compile(
+    r"""\s*(?P<reads><(?![<&(>])\s*)?(?P<word>(?:'[^']*'|"[^"$`\\]*"|\\.|[^\s'"\\<])+)\s*"""
+)
+_PIECE: Final = re.compile(r"""'([^']*)'|"([^"]*)"|\\(.)|([^'"\\]+)""")
+
+
+def simple_command(text: str) -> tuple[Sequence[str], str] | None:
+    """Return the words of a shell's text, and the file that it reads (empty: none), if it is one simple command.
+
+    `exec` before it is left out. None: it has other syntax of the shell than words, quotes and `< FILE`.
+
+    >>> simple_command("exec ./book 'a b.tsv' < day.bin")
+    (['./book', 'a b.tsv'], 'day.bin')
+    >>> simple_command("./decode < day.bin | ./book"), simple_command("A=1 ./book"), simple_command("echo $HOME")
+    (None, None, None)
+    """
+    words: list[str] = []
+    reads = ""
+    position = 0
+    while position < len(text):
+        found = _WORD.match(text, position)
+        if found is None:
+            return None
+        pieces = _PIECE.findall(found["word"])
+        if any(_SHELL_SYNTAX & {*plain} for *_, plain in pieces):
+            return None
+        word = "".join("".join(each) for each in pieces)
+        if found["reads"]:
+            reads = word
+        else:
+            words.append(word)
+        position = found.end()
+    words = words[1:] if words[:1] == ["exec"] else words
+    # A digit before `<` names another descriptor, and NAME=VALUE is no program.
+    if not words or "=" in words[0] or re.search(r"(?:^|\s)\d+<", text):
+        return None
+    return words, reads
+
+
+def _out_of_shell(given: _Typed) -> _Typed:
+    """Return what `sh -c TEXT` runs, where its text is one simple command; any other command as it is.
+
+    `given` is the command as it was typed; the result has the file that the text reads as `stdin`.
+
+    Raises:
+        ArgumentError: The text has other syntax of the shell, and the debugger would see the shell alone.
+    """
+    if given.name not in SHELLS or given.chosen is not None or len(given.args) != 2:
+        return given
+    option, text = given.args
+    if option != "-c":
+        return given
+    found = simple_command(text)
+    if found is None:
+        raise ArgumentError(
+            f"`{given.name} -c` runs a text of the shell's, and the debugger would see {given.name} alone.",
+            "Give the program itself as `program` with its `args`; `stdin` names a file that it reads (`dapeer run --stdin FILE`).",
+        )
+    (program, *args), reads = found
+    inputs = {**given.launch.inputs, "program": program, "args": args}
+    inputs |= {"stdin": reads} if reads else {}
+    launch = replace(given.launch, inputs=inputs)
+    return replace(given, program=program, args=args, launch=launch)
 
 
 def _not_followed(definitions: Mapping[str, Definition]) -> Sequence[NotFollowed]:

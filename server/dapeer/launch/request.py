@@ -80,7 +80,7 @@ def _plain(value: object) -> object:
 
 
 def resolve_paths(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
-    """Return a copy of a call's arguments with absolute paths of `cwd`, `program` and `core`, which exist.
+    """Return a copy of a call's arguments with absolute paths of what exists: `cwd`, `program`, `stdin`, `core`.
 
     `inputs` are these arguments; others are copied as they are. `request` is `launch` or `attach`: a program is looked for only at a
     launch. It may be the name of a command on PATH; then `remark` says which file that is.
@@ -92,6 +92,8 @@ def resolve_paths(inputs: Json, project: Path, request: str = "launch") -> dict[
     checked = {**inputs, "cwd": str(where)}
     if "core" in inputs:
         return {**checked, **_with_core(inputs, where, project)}
+    if inputs.get("stdin") is not None:
+        checked["stdin"] = _existing_input(str(inputs["stdin"]), where, project)
     if request == "launch" and inputs.get("program") is not None:
         program = str(inputs["program"])
         path = _called(program, where, project, str(inputs.get("python") or ""))
@@ -110,6 +112,19 @@ def _called(name: str, cwd: Path, project: Path, python: str) -> str | None:
     if os.sep in name or any(os.path.lexists(base / name) for base in (cwd, project)):
         return None
     return find_program(name, cwd, environment_for(cwd), project, python)
+
+
+def _existing_input(name: str, cwd: Path, project: Path) -> str:
+    """Return the absolute path of a file that a program reads as its standard input.
+
+    Raises:
+        ArgumentError: There is no such file.
+    """
+    tried = [(base / expanded(name)).absolute() for base in (cwd, project)]
+    found = next((each for each in tried if foreign_files.is_file(each)), None)
+    if found is None:
+        raise ArgumentError(f"`stdin`: there is no file {tried[0]}.", "Give an existing file.")
+    return str(found)
 
 
 def folder_of(cwd: str | None, project: Path) -> Path:

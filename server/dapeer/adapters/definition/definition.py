@@ -131,8 +131,8 @@ Inputs: TypeAlias = Mapping[str, object]
 
 TARGETS = ("program", "module", "code", "url")
 INPUTS = (
-    *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "follow_children",
-    "just_my_code", "pid", "host", "port", "core",
+    *TARGETS, "args", "cwd", "env", "python", "stop_on_entry", "terminal", "stdin",
+    "follow_children", "just_my_code", "pid", "host", "port", "core",
 )  # fmt: skip
 OWN = (
     "environment", "dapeer_python", "launchers", "adapters", "cache", "socket", "tmpdir", "tty", "word", "trusted", "project", "inside", "page",
@@ -269,6 +269,8 @@ class Definition:
         """Return whether a launch has a place for an input, such as `args` or `terminal`."""
         given = {name for variant in self.launch_variants for name in variant.given}
         own = {"terminal"} if self.needs_terminal else set[str]()
+        # The program inherits what the adapter's process gets.
+        own |= {"stdin"} if self.transport.stdin == "program" else set()
         return name in self._names_at_launch | given | own
 
     @property
@@ -398,7 +400,7 @@ class Definition:
         template = self._template(request, inputs, variants)
         used = names_in(template, self.transport_of(request, inputs))
         if request == "launch":
-            used |= {name for name in ("terminal", "follow_children") if self.uses(name)}
+            used |= {name for name in ("terminal", "stdin", "follow_children") if self.uses(name)}
             used |= {name for variant in self.launch_variants for name in variant.given}
         # One of the two forms of the environment.
         used |= {"env"} if "environment" in used else set()

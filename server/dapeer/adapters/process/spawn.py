@@ -200,6 +200,8 @@ class Command:
     arguments: tuple[str, ...]
     folder: str | None
     environment: Mapping[str, str]
+    stdin: str = ""
+    """The file that the program reads as its standard input, which it inherits; empty: none."""
 
     @classmethod
     def of(cls, title: str, transport: TransportTable, values: Mapping[str, object]) -> Command:
@@ -221,6 +223,7 @@ class Command:
             tuple(_text(part, value) for part, value in filled if not _spare(part, value)),
             None if folder is UNSET else str(folder),
             {**ours, **{name: str(value) for name, value in additions.items()}},
+            str(values.get("stdin") or "") if transport.stdin == "program" else "",
         )
 
 
@@ -342,6 +345,9 @@ async def spawn(
     stdio = transport.kind == "stdio"
     with ExitStack() as descriptors:
         stdin = subprocess.PIPE if stdio or transport.stdin == "open" else subprocess.DEVNULL
+        if command.stdin:
+            stdin = _opened(command.stdin)
+            descriptors.callback(os.close, stdin)
         if terminal is None:
             pipes, stderr, stdout = await Pipes.open(transport, descriptors)
         else:
@@ -372,13 +378,27 @@ async def spawn(
     return Spawned(process, command, pipes)
 
 
+def _opened(path: str) -> int:
+    """Return a descriptor by which a file is read.
+
+    Raises:
+        AdapterFailed: The system does not let us read it.
+    """
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise AdapterFailed(
+            f"`stdin`: {path} cannot be read: {error.strerror}.", "Give a file that can be read."
+        ) from error
+
+
 def _spare(template: str, value: object) -> bool:
     """Return whether to leave out a part of a command, since an optional placeholder in it has no value.
 
     `value` is what the part was filled in to, `UNSET` if its placeholder has no value. The program may be left out in an
     option: an attach by process id needs none.
     """
-    own = ("tty", "trusted", "pid", *(["program"] if template != "${program}" else ()))
+    own = ("tty", "trusted", "pid", "stdin", *(["program"] if template != "${program}" else ()))
     return value is UNSET and any(f"${{{name}}}" in template for name in own)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -40,11 +41,20 @@ def load_program(program: str) -> None:
         gdb.execute(f"file '{program}'", to_string=True)
 
 
+def set_input(path: str) -> None:
+    """Have the program that GDB starts read the file `path` as its standard input.
+
+    GDB's shell opens it: DAP's `launch` quotes all that stands in `args`.
+    """
+    opened = f'exec "$@" < {shlex.quote(path)}'
+    gdb.execute(f"set exec-wrapper /bin/sh -c {shlex.quote(opened)} sh", to_string=True)
+
+
 @SOURCES
 def add_command(row: Any) -> None:
-    """Define GDB's commands `dapeer_sources NAME` and `dapeer_file PROGRAM`.
+    """Define GDB's commands `dapeer_sources NAME`, `dapeer_file PROGRAM` and `dapeer_stdin FILE`.
 
-    The first prints paths, the second loads a program. `row` is this patch's `patching.Row`: it calls this function when it is applied, and
+    The first prints paths, the second loads a program, the third says what it reads. `row` is this patch's `patching.Row`: it calls this function when it is applied, and
     its `undo` puts back what was replaced by it.
     """
     find = row.guard(source_files, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
@@ -61,6 +71,13 @@ def add_command(row: Any) -> None:
         def invoke(self, argument: str, _from_tty: object) -> None:
             row.guard(load_program, lambda _program: None)(argument)  # pyright: ignore[reportUnknownLambdaType]
 
+    class Input(gdb.Command):  # type: ignore[misc]
+        """Have the program read a file as its standard input."""
+
+        def invoke(self, argument: str, _from_tty: object) -> None:
+            set_input(argument)
+
+    Input("dapeer_stdin", gdb.COMMAND_FILES)
     Sources("dapeer_sources", gdb.COMMAND_DATA)
     File("dapeer_file", gdb.COMMAND_FILES)
 

@@ -283,6 +283,14 @@ def hide_launcher(row: Any) -> None:
     at_end.append(row.guard(shorten, lambda: None))
 
 
+def read_from(path: str) -> None:
+    """Make a file the standard input of this process, which the program inherits; an empty `path` changes nothing."""
+    if path:
+        opened = os.open(path, os.O_RDONLY)
+        os.dup2(opened, 0)
+        os.close(opened)
+
+
 def main() -> None:
     """Run debugpy's launcher, or the program under its debug server, as the command line says.
 
@@ -302,6 +310,7 @@ def main() -> None:
     del sys.path[0]
     describe_little()
     if launches:
+        read_from(os.environ.pop("DAPEER_STDIN", ""))
         folder, script = Path(str(debugpy.__file__)).parent, Path(__file__).absolute()
         beside("debugpy_launching").run(str(folder), str(script), beside)
         return

@@ -368,6 +368,7 @@ class StartArguments:
     config: Annotated[Mapping[str, Any] | None, Field(description="adapter's own keys")] = None
     where: Where = "auto"
     terminal: Annotated[bool, Field(description="to type input")] = False
+    stdin: Annotated[str | None, Unlisted(), Field(description="a file to read")] = None
     follow_children: bool = True
     just_my_code: bool = True
     fresh: Annotated[bool, Field(description="start clean")] = False
@@ -429,12 +430,35 @@ class StartArguments:
                 "nvim-dap attaches to one process.", "Leave `where` out, or `tree`."
             )
 
+    def check_input(self) -> None:
+        """Raise an error if `stdin` is given for a program that is not launched, or for one that has a terminal.
+
+        Raises:
+            ArgumentError: One of the two, or nvim-dap is to start it.
+        """
+        if self.stdin is None:
+            return
+        if self.request == "attach" or self.pid or self.port or self.core:
+            raise ArgumentError(
+                "`stdin` is for a program that dapeer starts.", "Leave `stdin` out."
+            )
+        if self.terminal:
+            raise ArgumentError(
+                "A program reads either the file `stdin` or its terminal.",
+                "Leave `terminal` out, or `stdin`.",
+            )
+        if self.where == "nvim":
+            raise ArgumentError(
+                "nvim-dap gives a program no file to read.", "Leave `where` out, or `stdin`."
+            )
+
     def where_to_start(self, *, collects: bool) -> Where:
         """Return where to start the program: what `where` says, but `direct` for `auto` in some cases.
 
-        These are several runs, a run that `collects`, and a process with its descendants: nvim-dap is of no use for them.
+        These are several runs, a run that `collects`, a process with its descendants, and a program that reads a file as its standard input:
+        nvim-dap is of no use for them.
         """
-        elsewhere = self.is_repeated or collects or self.tree
+        elsewhere = self.is_repeated or collects or self.tree or self.stdin is not None
         return "direct" if elsewhere and self.where == "auto" else self.where
 
 
@@ -467,6 +491,7 @@ async def dap_run(
     triggers.check()
     arguments.check_repetition(sends=bool(triggers.then))
     arguments.check_tree()
+    arguments.check_input()
     starting = _Starting(call, arguments, triggers)
     compound = await starting.launcher.compound(arguments.configuration, arguments.config or {})
     if compound is not None:
@@ -514,6 +539,7 @@ class _Starting:
             raise ArgumentError(
                 "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
             )
+        self._check_secret_input(start.folder)
         around = _folders_named(request, start.folder, debugger.project)
         named = resolve_breakpoint_files(placed, start.folder, debugger.project, around)
         breakpoints = [(path, resolve_column(path, each)) for path, each in named]
@@ -526,6 +552,16 @@ class _Starting:
             before = inheritance_of(debugger, call.focus, breakpoints, functions, filters)
         tree = arguments.pid if arguments.tree else None
         return StartedProgram(call, start, breakpoints, functions, before, self.triggers, tree)
+
+    def _check_secret_input(self, folder: Path) -> None:
+        """Raise `ArgumentError` if the file that a program reads may hold secrets; `folder` is the program's."""
+        name, files = self.arguments.stdin, self.call.debugger.files
+        bases = (folder, self.call.debugger.project)
+        if name and any(files.secret.hides(str(base / expanded(name))) for base in bases):
+            raise ArgumentError(
+                f"`stdin`: {name} may hold secrets, so no tool reads it.",
+                "The person can change `secrets` in setup() of their Neovim.",
+            )
 
     async def start_compound(
         self, compound: Compound, tasks: TaskPlan, options: StopOptions
