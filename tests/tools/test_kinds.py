@@ -22,7 +22,7 @@ WITHOUT_MORE = {
     "terminate_debuggee", "detached", "force", "n", "at", "column",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
-    "stop_on_entry", "where", "terminal", "follow_children", "just_my_code", "repeat", "until", "ready", "group", "inputs", "processes", "tree",
+    "stop_on_entry", "where", "terminal", "stdin", "follow_children", "just_my_code", "repeat", "until", "ready", "group", "inputs", "processes", "tree",
     # OpenCode's tools count as everything anyway, and so does nvim_lua_call's tool.
     "directory", "title", "agent", "model", "prompt", "command", "arguments", "request_id", "message", "answers",
     "wait", "decision",

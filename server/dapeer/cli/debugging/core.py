@@ -151,7 +151,7 @@ def arguments_from_here(arguments: dict[str, Any], tool: str, project: str) -> d
     if here == project:
         return arguments
     found = {**arguments}
-    for name in ("filename", "core"):
+    for name in ("filename", "core", "stdin"):
         if name in found:
             found[name] = _from_here(found[name], here)
     points = found.get("breakpoints", ())

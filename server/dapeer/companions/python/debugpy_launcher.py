@@ -284,7 +284,7 @@ def hide_launcher(row: Any) -> None:
 
 
 def read_from(path: str) -> None:
-    """Make a file the standard input of this process, which the program inherits; an empty `path` changes nothing."""
+    """Make a file the standard input, which the program inherits; an empty `path` changes nothing."""
     if path:
         opened = os.open(path, os.O_RDONLY)
         os.dup2(opened, 0)

@@ -431,7 +431,7 @@ class StartArguments:
             )
 
     def check_input(self) -> None:
-        """Raise an error if `stdin` is given for a program that is not launched, or for one that has a terminal.
+        """Raise an error if `stdin` is given for a program that is attached to, or has a terminal.
 
         Raises:
             ArgumentError: One of the two, or nvim-dap is to start it.
