@@ -26,6 +26,7 @@ NAMED_BY_ANSWERS = {("dap_terminate", "detached")}
 """Arguments that no list has: the answers in which they are of use name them."""
 NAMED_BY_PAGES = {
     ("dap_run", "tree"),
+    ("dap_run", "stdin"),
     ("dap_run", "processes"),
     ("dap_run", "core"),
     ("dap_run", "host"),

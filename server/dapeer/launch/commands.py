@@ -187,9 +187,9 @@ _PIECE: Final = re.compile(r"""'([^']*)'|"([^"]*)"|\\(.)|([^'"\\]+)""")
 
 
 def simple_command(text: str) -> tuple[Sequence[str], str] | None:
-    """Return the words of a shell's text, and the file that it reads (empty: none), if it is one simple command.
+    """Return the words of a shell's text that is one simple command, and the file that it reads.
 
-    `exec` before it is left out. None: it has other syntax of the shell than words, quotes and `< FILE`.
+    The file is empty if it reads none. `exec` before it is left out. None: it has other syntax of the shell than words, quotes and `< FILE`.
 
     >>> simple_command("exec ./book 'a b.tsv' < day.bin")
     (['./book', 'a b.tsv'], 'day.bin')

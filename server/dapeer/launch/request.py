@@ -80,7 +80,7 @@ def _plain(value: object) -> object:
 
 
 def resolve_paths(inputs: Json, project: Path, request: str = "launch") -> dict[str, Any]:
-    """Return a copy of a call's arguments with absolute paths of what exists: `cwd`, `program`, `stdin`, `core`.
+    """Return a call's arguments with absolute paths of what exists: `cwd`, `program`, `stdin`, `core`.
 
     `inputs` are these arguments; others are copied as they are. `request` is `launch` or `attach`: a program is looked for only at a
     launch. It may be the name of a command on PATH; then `remark` says which file that is.
