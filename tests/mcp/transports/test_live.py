@@ -85,6 +85,25 @@ async def test_a_page_shows_a_program_before_it_has_rows(tmp_path: Path) -> None
         await ask(c, "dap_terminate")
 
 
+async def test_a_page_names_what_a_program_is_run_until(tmp_path: Path) -> None:
+    path = tmp_path / "shop.py"
+    path.write_text(SHOP, encoding="utf-8")
+    points = [{"filename": str(path), "line": 3}]
+    async with (
+        asyncio.timeout(LIMIT),
+        over_http(TOOLS) as (_, url),
+        http_client() as web,
+        Client(streamable(url), extensions=DATA) as c,
+    ):
+        await ask(c, "dap_run", program=str(path), breakpoints=points, terminal=True)
+        await ask(c, "dap_remove_breakpoint", filename=str(path), line=3)
+        await ask(c, "dap_run_until", expression="number > 100", timeout_ms=900)
+        async with web.stream("GET", f"{url}/live/rows") as answer:
+            (told,) = (await picture(answer.aiter_lines()))["programs"]
+        assert (told["state"], told["awaited"]) == ("running", ["until number > 100"])
+        await ask(c, "dap_terminate")
+
+
 async def test_what_a_program_hides_in_its_values_and_names_is_seen_on_the_page(
     tmp_path: Path,
 ) -> None:

@@ -113,15 +113,18 @@ class Live:
 def _awaited(session: Session) -> list[str]:
     """Return which of the last `SHOWN_POINTS` points of a session's program have no row yet, as texts.
 
-    A text is `path:line`, with the path relative to the project, or the name of a function. The order is that in which the points were
-    added; points before the last `SHOWN_POINTS` are not looked at, so an empty list does not mean that all points have rows.
+    A text is `path:line`, with the path relative to the project, the name of a function, or the title of a watch. The order is that in
+    which the points were added; points before the last `SHOWN_POINTS` are not looked at, so an empty list does not mean that all points
+    have rows. Points for rows on the watching itself (`aside`) are left out.
     """
     collected = session.program.collected
     come = {id(each.point) for each in collected.collections.values()}
     return [
-        f"{relative(each.path, session.project)}:{each.line}" if each.path else each.function
+        f"{relative(each.path, session.project)}:{each.line}"
+        if each.path
+        else each.function or each.watch
         for each in list(collected.points.values())[-SHOWN_POINTS:]
-        if id(each) not in come
+        if id(each) not in come and not each.aside
     ]
 
 
