@@ -160,7 +160,6 @@ def test_a_number_that_another_process_has_by_now_is_spared(
         "detach x",
         "forget x",
         "folder x",
-        "folder 00",
     ],
 )
 def test_a_line_without_a_number_or_name_keeps_nothing_else_from_being_cleaned_up(
