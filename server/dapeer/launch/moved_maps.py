@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from dapeer.base.json_types import as_array, as_object
+from dapeer.base.system import foreign_files
 
 MIN_COMMON_NAMES = 2
 """Names at the end of two paths that make them the same file: its own, and a folder's."""
@@ -32,7 +33,7 @@ def moved(program: str, project: Path) -> Mapping[str, str]:
     """
     found: dict[str, set[str]] = {}
     for source in itertools.chain.from_iterable(map(_sources, _maps(Path(program)))):
-        if "node_modules" not in source.parts and not Path(source).exists():
+        if "node_modules" not in source.parts and not foreign_files.exists(source):
             for there, here in _pairs(source, Path(program).parent, project):
                 found.setdefault(there, set()).add(here)
     return {there: next(iter(here)) for there, here in found.items() if len(here) == 1}
@@ -54,10 +55,11 @@ def overrides(folders: Mapping[str, str]) -> Mapping[str, str]:
 def _maps(program: Path) -> Iterator[Path]:
     """Yield the source maps beside a program, its own first."""
     own = program.with_name(f"{program.name}.map")
-    if not program.is_file():
+    if not foreign_files.is_file(program):
         return
-    others = sorted(program.parent.glob("*.map"))
-    yield from itertools.islice(dict.fromkeys([*[own] * own.is_file(), *others]), MAX_MAPS)
+    others = sorted(foreign_files.matching(program.parent, "*.map"))
+    maps = filter(foreign_files.is_file, dict.fromkeys([own, *others]))
+    yield from itertools.islice(maps, MAX_MAPS)
 
 
 def _sources(path: Path) -> Iterator[PurePosixPath]:
@@ -66,8 +68,8 @@ def _sources(path: Path) -> Iterator[PurePosixPath]:
     None are yielded either if it is larger than `MAX_BYTES`. Relative paths, and those with `..`, are left out.
     """
     try:
-        text = path.read_text() if path.stat().st_size <= MAX_BYTES else "{}"
-        held = as_object(json.loads(text))
+        text = foreign_files.read_bytes(path, MAX_BYTES + 1)
+        held = as_object(json.loads(text if len(text) <= MAX_BYTES else "{}"))
     except (OSError, ValueError):
         return
     root = str(held.get("sourceRoot") or "")
@@ -86,7 +88,7 @@ def _pairs(source: PurePosixPath, folder: Path, project: Path) -> Iterator[tuple
     above = [each for each in (folder, *folder.parents) if each.is_relative_to(project)]
     for count in range(len(source.parts) - 1, MIN_COMMON_NAMES - 1, -1):
         end = PurePosixPath(*source.parts[-count:])
-        here = [each for each in above if (each / end).is_file()]
+        here = [each for each in above if foreign_files.is_file(each / end)]
         if here:
             there = str(PurePosixPath(*source.parts[:-count]))
             yield from ((there, str(each)) for each in here)
