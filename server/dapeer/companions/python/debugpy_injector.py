@@ -65,7 +65,6 @@ def go_on_without_debugger(kind):
     wait, dispose = kind.wait_for_ready_to_run, kind.dispose_and_kill_all_pydevd_threads
     if hasattr(wait, "by_dapeer"):
         return
-    @__import__("functools").wraps(wait)
     def wait_for_ready_to_run(debugger):
         late = __import__("threading").Timer(SECONDS_TO_BE_TOLD, debugger.dispose_and_kill_all_pydevd_threads)
         late.daemon = late.is_pydev_daemon_thread = late.pydev_do_not_trace = True
@@ -78,13 +77,14 @@ def go_on_without_debugger(kind):
             for name in ("start_auxiliary_daemon_threads", "patch_threads", "enable_tracing",
                          "set_tracing_for_untraced_contexts", "set_trace_for_frame_and_parents"):
                 setattr(debugger, name, lambda *_, **__: None)
-    # What patches pydevd later looks at the parameters of the stock function.
-    @__import__("functools").wraps(dispose)
     def dispose_and_kill_all_pydevd_threads(debugger, *rest, **named):
         try:
             return dispose(debugger, *rest, **named)
         finally:
             debugger.ready_to_run = True
+    # What patches pydevd later looks at the parameters of the stock functions.
+    wait_for_ready_to_run.__wrapped__ = wait
+    dispose_and_kill_all_pydevd_threads.__wrapped__ = dispose
     wait_for_ready_to_run.by_dapeer = True
     kind.wait_for_ready_to_run = wait_for_ready_to_run
     kind.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
