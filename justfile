@@ -25,7 +25,7 @@ figures *arguments:
 tests-of *arguments:
   uv run python -m tools.tests_of {{arguments}}
 
-# Rename over the whole tree by a table: lines of `file<TAB>Class.method or function(parameter)<TAB>new name`.
+# Rename over the whole tree by a table: lines of `file<TAB>Class.member or function(parameter)<TAB>new name`.
 rename table:
   uv run python -m tools.renames apply {{table}}
 

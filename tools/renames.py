@@ -1,10 +1,10 @@
-"""Rename functions, parameters, modules and classes over the whole tree, and prove of a commit that it only renames.
+"""Rename functions, parameters, classes and attributes over the whole tree, and prove of a commit that it only renames.
 
-    uv run python -m tools.renames apply TABLE    # lines of `file<TAB>Class.method or function(parameter)<TAB>new name`
+    uv run python -m tools.renames apply TABLE    # lines of `file<TAB>Class.member or function(parameter)<TAB>new name`
     uv run python -m tools.renames check [COMMIT] # its message lists the names as `old -> new`, one a line
 
 `apply` asks pyright's language server where each name is used, edits those places, and prints the lines for the commit's message.
-What texts say (a test that patches by a dotted name, a page) it prints, and leaves to you.
+What texts say (a test that patches by a dotted name, a page) it prints, and leaves to you, as it does keywords of `replace`.
 `check` applies the list to the syntax trees of the commit before, and demands those of the commit.
 """
 
@@ -26,7 +26,7 @@ class Rename(NamedTuple):
 
     path: Path
     qualified: str
-    """`function`, `Class.method`, or either with `(parameter)` behind it; also a class, or a variable of a module."""
+    """`function`, `Class.method`, or either with `(parameter)` behind it; also a class, a variable of a module, or `Class.attribute`."""
     new: str
 
     @property
@@ -162,8 +162,10 @@ def find_definition(rename: Rename, source: str) -> tuple[int, int]:
 
 
 def _defines(node: ast.AST, name: str) -> bool:
-    """Whether a node defines a function or class of this name, or sets a variable of it."""
+    """Whether a node defines a function or class of this name, or sets a variable or an attribute of `self` of it."""
     match node:
+        case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Store()):
+            return node.attr == name
         case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
             return node.name == name
         case ast.Name(ctx=ast.Store()):
@@ -224,17 +226,35 @@ def apply_one(rename: Rename, server: LanguageServer) -> None:
 
 
 def print_texts(renames: list[Rename]) -> None:
-    """Print where texts (strings, docstrings, comments, pages) may still say an old dotted name."""
+    """Print where pyright has not looked and an old name may still stand, for each row, with its place.
+
+    That is in texts (strings, docstrings, comments, pages) as a dotted or quoted name, and in keywords of `replace` and `_replace`.
+    """
+    keywords = list(find_replaced_keywords())
     for each in renames:
-        module = each.path.stem
-        asked = subprocess.run(
-            ["git", "grep", "-nE", rf"\b({module}\.{each.old}\b|`{each.old}(\(|`))"],
-            capture_output=True,
-            text=True,
-            check=False,
+        pattern = (
+            rf"\b{each.path.stem}\.{each.old}\b|`{each.old}(\(|`)|attr\(.*[\"']{each.old}[\"']"
         )
-        for line in asked.stdout.splitlines():
+        asked = subprocess.run(
+            ["git", "grep", "-nE", pattern], capture_output=True, text=True, check=False
+        )
+        places = [place for place, keyword in keywords if keyword == each.old]
+        for line in [*asked.stdout.splitlines(), *places]:
             print(f"text: {each.old} -> {each.new}: {line[:160]}", file=sys.stderr)
+
+
+def find_replaced_keywords() -> Iterator[tuple[str, str]]:
+    """Yield `FILE:LINE` and the name of each keyword that `replace` or `_replace` is called with, in the files that git tracks."""
+    for file in _git("ls-files", "*.py").splitlines():
+        for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="replace") | ast.Attribute(attr="replace" | "_replace")
+                ):
+                    for keyword in node.keywords:
+                        yield f"{file}:{keyword.value.lineno}", keyword.arg or ""
+                case _:
+                    pass
 
 
 def check(commit: str) -> int:

@@ -1,5 +1,6 @@
 """Names change over the whole tree by a table, and a commit of renames is proven to be one."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -58,6 +59,72 @@ def test_a_table_renames_a_method_its_parameter_and_a_function_where_they_are_us
     assert (
         "print(count_items(Cart()), Cart().remaining(count=2), shop.count_items)"
         in (tree / "user.py").read_text()
+    )
+
+
+BOX = """\
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+
+@dataclass(frozen=True)
+class Row:
+    used: int
+    line: int = 0
+
+
+class Place(NamedTuple):
+    at: int
+
+
+class Box:
+    def __init__(self, row: Row) -> None:
+        self._got, self.news = row, [Place(at=1)]
+
+    def total(self) -> int:
+        return self._got.used + self.news[0].at
+
+
+class Crate(Box):
+    def own(self) -> Row:
+        return replace(self._got, used=2)
+"""
+BOX_USER = """\
+from box import Box, Place, Row
+
+
+def told(value: object) -> int:
+    match value:
+        case Row(used=count):
+            return count
+        case Place(at=count):
+            return count
+        case Box():
+            value.news = []
+            return value.total()
+        case _:
+            return Row(used=3).used
+"""
+BOX_TABLE = "box.py\tRow.used\tbytes_used\nbox.py\tPlace.at\toffset\nbox.py\tBox._got\t_row\nbox.py\tBox.news\tplaces\n"
+
+
+def test_a_table_renames_fields_and_what_a_method_sets_also_in_subclasses_keywords_and_patterns(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / "box.py").write_text(BOX)
+    (tree / "box_user.py").write_text(BOX_USER)
+    commit("Add boxes")
+    (tmp_path / "table").write_text(BOX_TABLE)
+    assert renames.main(["apply", str(tmp_path / "table")]) == 0
+    said = capsys.readouterr()
+    assert said.out == "_got -> _row\nat -> offset\nnews -> places\nused -> bytes_used\n"
+    # `replace` takes any keyword, so that pyright does not know what this one means.
+    assert said.err == "text: used -> bytes_used: box.py:25\n"
+    names = {"used": "bytes_used", "at": "offset", "_got": "_row", "news": "places"}
+    new = re.sub(r"\b(used|at|_got|news)\b", lambda match: names[match[0]], BOX)
+    assert (tree / "box.py").read_text() == new.replace("_row, bytes_used=2", "_row, used=2")
+    assert (tree / "box_user.py").read_text() == re.sub(
+        r"\b(used|at|news)\b", lambda match: names[match[0]], BOX_USER
     )
 
 
