@@ -244,9 +244,16 @@ def print_texts(renames: list[Rename]) -> None:
 
 
 def find_replaced_keywords() -> Iterator[tuple[str, str]]:
-    """Yield `FILE:LINE` and the name of each keyword that `replace` or `_replace` is called with, in the files that git tracks."""
+    """Yield `FILE:LINE` and the name of each keyword that `replace` or `_replace` is called with, in the files that git tracks.
+
+    Files that are no valid Python, such as fixtures, are left out.
+    """
     for file in _git("ls-files", "*.py").splitlines():
-        for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
+        try:
+            tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+        except SyntaxError:
+            continue
+        for node in ast.walk(tree):
             match node:
                 case ast.Call(
                     func=ast.Name(id="replace") | ast.Attribute(attr="replace" | "_replace")
