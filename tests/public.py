@@ -2,8 +2,8 @@
 
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
-from dapeer.mirror.printed import Logged, Printed
-from dapeer.mirror.stops.stops import History, Reported, Stack, Stop
+from dapeer.mirror.printed import OutputIntake, PrintedLogPoints
+from dapeer.mirror.stops.stops import ShownStop, Stack, Stop, StopHistory
 from dapeer.mirror.stops.values import Values
 from dapeer.view.activations import compare_locals
 
@@ -11,11 +11,19 @@ from dapeer.view.activations import compare_locals
 def public(value: object) -> object:
     """Return all that is public of a mirror, a stop or a log, as plain values."""
     match value:
-        case Mirror() | Stop() | Stack() | Values() | Reported() | Printed() | Logged():
+        case (
+            Mirror()
+            | Stop()
+            | Stack()
+            | Values()
+            | ShownStop()
+            | OutputIntake()
+            | PrintedLogPoints()
+        ):
             return _attributes(value)
         case OutputLog():
             return {**_attributes(value), "pieces": list(value.pieces())}
-        case History():
+        case StopHistory():
             return [
                 (public(stop), compare_locals(value, stop).changes, value.output_end(stop))
                 for stop in value

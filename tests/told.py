@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.printed import Printed
+from dapeer.mirror.printed import OutputIntake
 from dapeer.mirror.stops.stops import Stop
 
 
 class Told:
     """A mirror of a session that is told message by message."""
 
-    def __init__(self, printed: Printed | None = None) -> None:
+    def __init__(self, printed: OutputIntake | None = None) -> None:
         self.mirror = Mirror(printed=printed)
         self._seq = 0
         self.mirror.apply(Event("process", {"name": "a"}))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dapeer.collecting.comparison.divergence import compare_runs, places, rows_of_run
-from dapeer.collecting.comparison.divergence_lines import Compared
+from dapeer.collecting.comparison.divergence_lines import ComparisonReport
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.table import CollectedRow
 
@@ -29,11 +29,11 @@ def collected(steps: Iterable[tuple[int, tuple[str, ...]]], threads: str = "") -
     return found
 
 
-def parted(a: Collected, b: Collected) -> Compared:
+def parted(a: Collected, b: Collected) -> ComparisonReport:
     points = places(a.points.values(), b.points.values())
     of_a = rows_of_run(a, {mine.number: place for place, (mine, _) in enumerate(points)})
     of_b = rows_of_run(b, {other.number: place for place, (_, other) in enumerate(points)})
-    return Compared(compare_runs(of_a, of_b), points, PROJECT)
+    return ComparisonReport(compare_runs(of_a, of_b), points, PROJECT)
 
 
 def text(a: Collected, b: Collected) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from mcp import Client
 
 from dapeer.base.json_types import Json
-from dapeer.collecting.rows.row_blocks import BlockPart, Written, read
+from dapeer.collecting.rows.row_blocks import BlockPart, RowFileContents, read
 from dapeer.collecting.rows.table import CollectedRow
 from tests.harness import ask
 
@@ -27,7 +27,7 @@ async def collect(c: Client, folder: Path, *points: dict[str, object], **more: o
     return told
 
 
-def files(folder: Path) -> list[Written]:
+def files(folder: Path) -> list[RowFileContents]:
     """Return what each process has written."""
     return [read(path.read_bytes()) for path in sorted(folder.glob("*.rows"))]
 
@@ -38,7 +38,7 @@ def rows(folder: Path) -> list[CollectedRow]:
     return parsed(written)
 
 
-def parsed(written: Written) -> list[CollectedRow]:
+def parsed(written: RowFileContents) -> list[CollectedRow]:
     """Return the rows of a file, oldest first."""
     return [row for part in written.parts for _, row in sorted(numbered(part))]
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from dapeer.cli.install.arguments import TARGETS
-from dapeer.cli.install.clients import CLIENTS, Places, command_in
+from dapeer.cli.install.clients import CLIENTS, ClientFolders, command_in
 from dapeer.cli.install.command import places_of_process
 from dapeer.cli.install.reach import trusts_project, try_clients
 from tests.install.person import DAPEER, FILES, Person
@@ -337,7 +337,7 @@ def test_the_doctor_starts_nothing_that_a_stranger_may_have_written(person: Pers
     ],
 )
 def test_vs_code_has_its_file_where_the_platform_keeps_such(platform: str, file: str) -> None:
-    places = Places(Path("/p"), Path("/home"), {}, platform)
+    places = ClientFolders(Path("/p"), Path("/home"), {}, platform)
     assert CLIENTS["vscode"].file("user", places) == Path("/home") / file
 
 
@@ -412,7 +412,7 @@ def test_doctor_knows_in_which_folders_gemini_starts_no_server(
 ) -> None:
     (tmp_path / ".gemini").mkdir()
     (tmp_path / ".gemini/trustedFolders.json").write_text(json.dumps(folders), encoding="utf-8")
-    places = Places(Path("/home/me/shop"), tmp_path, {}, "linux")
+    places = ClientFolders(Path("/home/me/shop"), tmp_path, {}, "linux")
     assert trusts_project(CLIENTS["gemini"], places) is trusted
     assert trusts_project(CLIENTS["claude"], places)
     settings = {"security": {"folderTrust": {"enabled": False}}}

@@ -13,13 +13,13 @@ from dapeer.launch.configurations import (
     configurations_of_neovim,
     merge_configurations,
 )
-from dapeer.launch.launch_json import Ask
+from dapeer.launch.launch_json import PersonVariable
 from tests.json_types import Json
 
 PROJECT = Path("/srv/shop")
 
 
-def made(*asks: Ask, **values: object) -> Configuration:
+def made(*asks: PersonVariable, **values: object) -> Configuration:
     return Configuration("one", "debugpy", "launch", "launch.json", values, asks)
 
 
@@ -81,7 +81,9 @@ def test_other_keys_stay_the_adapters_own_and_terminals_are_left_out() -> None:
 
 
 def test_a_python_that_only_an_editor_knows_is_looked_for_instead() -> None:
-    one = made(Ask("python", "${command:x}", "command:x"), python="${command:x}", program="a")
+    one = made(
+        PersonVariable("python", "${command:x}", "command:x"), python="${command:x}", program="a"
+    )
     assert one.left_to_ask({}, {}, in_neovim=False) == ()
     assert len(one.left_to_ask({}, {}, in_neovim=True)) == 1
     assert one.split({}, {}) == ({"program": "a"}, {})
@@ -101,7 +103,7 @@ def test_a_python_that_only_an_editor_knows_is_looked_for_instead() -> None:
 def test_an_ask_is_answered_by_the_argument_that_it_names(
     field: str, argument: str, inputs: Json, config: Json
 ) -> None:
-    asked = Ask(field, "${input:x}", "input:x")
+    asked = PersonVariable(field, "${input:x}", "input:x")
     assert argument_for(asked) == argument
     assert made(asked).left_to_ask({"env": {"OTHER": "x"}}, {}, in_neovim=False) == (asked,)
     assert made(asked).left_to_ask(inputs, config, in_neovim=False) == ()

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from dapeer.launch.json_with_comments import MalformedJson
-from dapeer.launch.launch_json import Compound, Surroundings, fill_variables, for_platform, parse
+from dapeer.launch.launch_json import Compound, VariableValues, fill_variables, for_platform, parse
 
-HERE = Surroundings("/srv/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
+HERE = VariableValues("/srv/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
 
 COMMENTED = rb"""// Made by hand.
 {
@@ -123,7 +123,7 @@ def test_a_variable_that_can_be_known_is_filled_in(text: str, meant: str) -> Non
 
 
 def test_the_separator_is_that_of_the_platform() -> None:
-    there = Surroundings("C:\\shop", "C:\\ada", {}, "windows")
+    there = VariableValues("C:\\shop", "C:\\ada", {}, "windows")
     values, _ = fill_variables({"program": "${pathSeparator}"}, there, {})
     assert values == {"program": "\\"}
 
@@ -196,7 +196,7 @@ def test_inputs_and_compounds_are_read() -> None:
 
 def test_answers_fill_in_inputs_and_the_variables_of_a_file() -> None:
     answers = {"port": "80", "file": "src/app.py"}
-    around = Surroundings("/srv/shop", "/home/ada", {}, "linux", answers)
+    around = VariableValues("/srv/shop", "/home/ada", {}, "linux", answers)
     texts = ["${input:port}", "${file}", "${fileBasenameNoExtension}", "${relativeFileDirname}"]
     values, asks = fill_variables({"args": texts}, around, {})
     assert (values["args"], asks) == (["80", "/srv/shop/src/app.py", "app", "src"], ())

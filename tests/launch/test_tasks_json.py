@@ -7,10 +7,10 @@ import pytest
 
 from dapeer.launch.env_file import variables
 from dapeer.launch.json_with_comments import MalformedJson
-from dapeer.launch.launch_json import Surroundings
+from dapeer.launch.launch_json import VariableValues
 from dapeer.launch.tasks_json import NoTask, Task, TasksFile, npm_task, parse
 
-AROUND = Surroundings("/srv/shop", "/home/ada", {"USER": "ada"}, "linux", {"target": "web"})
+AROUND = VariableValues("/srv/shop", "/home/ada", {"USER": "ada"}, "linux", {"target": "web"})
 
 
 def tasks(*written: object, **more: object) -> TasksFile:

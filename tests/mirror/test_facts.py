@@ -3,7 +3,7 @@
 import pytest
 
 from dapeer.dap.messages import Request
-from dapeer.mirror.printed import Printed
+from dapeer.mirror.printed import OutputIntake
 from tests.public import public
 from tests.told import Told, variables
 
@@ -266,7 +266,7 @@ def test_output_that_nobody_was_shown_is_told_with_the_next_stop() -> None:
 
 
 def test_output_that_was_shown_at_a_later_stop_of_another_process_is_not_told_again() -> None:
-    printed = Printed()
+    printed = OutputIntake()
     told, other = Told(printed), Told(printed)
     told.event("output", category="stdout", output="one\n")
     stops = [told.stopped(), other.stopped()]

@@ -1,10 +1,10 @@
 """What a program prints, and what log points say meanwhile."""
 
-from dapeer.mirror.printed import IN_TERMINAL, Printed
+from dapeer.mirror.printed import IN_TERMINAL, OutputIntake
 
 
 def test_what_an_adapter_repeats_of_a_terminal_is_left_out_and_a_log_point_is_not() -> None:
-    printed = Printed()
+    printed = OutputIntake()
     printed.take({"category": "stdout", "output": "once\n", IN_TERMINAL: True}, 0.0, None)
     printed.take({"category": "stdout", "output": "once\n"}, 0.0, None)
     assert printed.output.read().text == "once\n"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from dapeer.base.errors import ArgumentError, StaleReference
-from dapeer.mirror.stops.stops import KEPT_FRAMES, KEPT_STOPS, History, Stop
+from dapeer.mirror.stops.stops import KEPT_FRAMES, KEPT_STOPS, Stop, StopHistory
 from dapeer.mirror.stops.values import KEPT_VALUE, KEPT_VARIABLES
 from tests.told import Told
 
@@ -156,7 +156,7 @@ def test_the_history_holds_the_last_hundred_stops() -> None:
 
 
 def test_a_stop_that_was_never_there_is_not_found() -> None:
-    assert History().find(1) is None
+    assert StopHistory().find(1) is None
 
 
 def test_the_scopes_that_a_person_looks_at_first_are_found_by_hint_then_by_name() -> None:

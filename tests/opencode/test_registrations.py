@@ -11,7 +11,7 @@ from dapeer.base.system import folder_names
 from dapeer.integrations.opencode.client import is_here
 from dapeer.integrations.opencode.integration import Servers
 from dapeer.integrations.opencode.registrations import registrations
-from dapeer.integrations.opencode.registrations.registrations import Use
+from dapeer.integrations.opencode.registrations.registrations import ServerUse
 from dapeer.mcp.server.integration import Core
 from tests.processes import LIMIT
 
@@ -40,7 +40,7 @@ async def test_a_server_that_does_not_answer_keeps_nobody_from_ending(tmp_path: 
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server, asyncio.timeout(LIMIT), anyio.create_task_group() as tasks:
         servers = Servers(tmp_path, tasks, None, CORE)
-        servers.set_use("nvim", Use(url, "", (str(tmp_path),), CORE.url), reports.append)
+        servers.set_use("nvim", ServerUse(url, "", (str(tmp_path),), CORE.url), reports.append)
         await asked.wait()
         await servers.leave()
         tasks.cancel_scope.cancel()
@@ -62,7 +62,7 @@ async def test_only_the_core_of_a_neovim_registers_itself(tmp_path: Path, core: 
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server, asyncio.timeout(LIMIT), anyio.create_task_group() as tasks:
         servers = Servers(tmp_path, tasks, None, CORE)
-        servers.set_use("nvim", Use(url, "", (str(tmp_path),), core), lambda _: None)
+        servers.set_use("nvim", ServerUse(url, "", (str(tmp_path),), core), lambda _: None)
         await heard.wait()
         tasks.cancel_scope.cancel()
     assert {line.split()[1] for line in lines} == {b"/global/event"}
@@ -72,7 +72,9 @@ async def test_nothing_is_sent_to_another_machine_and_its_core_says_so(tmp_path:
     reports: list[Json] = []
     async with anyio.create_task_group() as tasks:
         servers = Servers(tmp_path, tasks, None, CORE)
-        servers.set_use("nvim", Use(ELSEWHERE, "", (str(tmp_path),), CORE.url), reports.append)
+        servers.set_use(
+            "nvim", ServerUse(ELSEWHERE, "", (str(tmp_path),), CORE.url), reports.append
+        )
         assert servers.current is None
     (report,) = reports
     assert (report["state"], report["directory"]) == ("failed", str(tmp_path))

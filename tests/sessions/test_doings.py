@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.doings import PERSON, Doer, Doings
+from dapeer.sessions.doings import PERSON, Actor, Doings
 
 PROJECT = Path("/p")
-OTHER = Doer("b", "claude-code 2.0")
+OTHER = Actor("b", "claude-code 2.0")
 
 
 def test_changes_of_a_place_are_one_and_those_undone_are_none() -> None:
@@ -27,7 +27,7 @@ def test_a_change_that_the_client_itself_has_made_undone_is_not_told() -> None:
     kept = Breakpoints()
     with kept.doings.by(PERSON):
         kept.add("/p/a.py", {"line": 3})
-    with kept.doings.by(Doer("a")):
+    with kept.doings.by(Actor("a")):
         kept.remove("/p/a.py", 3)
     assert not kept.doings.news("a", 0, (), PROJECT)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.connections import ownership, unix_peer
-from dapeer.base.errors import Stranger
+from dapeer.base.errors import ForeignListener
 from tests import second_user
 from tests.sockets import needs_tables
 
@@ -64,14 +64,14 @@ def test_another_user_is_refused_before_they_accept_and_after_they_have_left_the
         port = int(second_user.says(thief))
         assert ownership.listeners(reached, port) == {second_user.UID}
         with socket.create_connection((reached, port)) as connection:
-            with pytest.raises(Stranger, match=STRANGER):
+            with pytest.raises(ForeignListener, match=STRANGER):
                 ownership.check_peer(connection, "here")
             second_user.go_on(thief)
             second_user.says(thief)
             # The port is free again, and the one that was expected has come.
             with socket.create_server((host, port), family=family, dualstack_ipv6=host == "::"):
                 assert ownership.listeners(reached, port) == {os.geteuid()}
-                with pytest.raises(Stranger, match=STRANGER):
+                with pytest.raises(ForeignListener, match=STRANGER):
                     ownership.check_peer(connection, "here")
                 second_user.go_on(thief)
                 second_user.says(thief)
@@ -101,7 +101,7 @@ def test_the_owner_of_a_connection_is_told_without_the_tables_of_all(
 def test_a_port_of_another_user_is_refused_by_the_name_of_this_machine_too() -> None:
     with second_user.runs(LISTENS, "127.0.0.1", int(socket.AF_INET)) as thief:
         port = int(second_user.says(thief))
-        with pytest.raises(Stranger, match=r"Another user .* listens at localhost:"):
+        with pytest.raises(ForeignListener, match=r"Another user .* listens at localhost:"):
             ownership.check_listeners("localhost", port)
 
 
@@ -140,5 +140,5 @@ def test_a_unix_socket_at_which_another_user_listens_is_refused() -> None:
     ):
         second_user.says(thief)
         connection.connect(str(folder / "s"))
-        with pytest.raises(Stranger, match=STRANGER):
+        with pytest.raises(ForeignListener, match=STRANGER):
             ownership.check_peer(connection, "here")

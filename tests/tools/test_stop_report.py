@@ -1,7 +1,7 @@
 """The facts of a session become one snapshot."""
 
 from dapeer.collecting.text.summary import CollectedNews
-from dapeer.tools.base.stop.report import Facts, snapshot_of
+from dapeer.tools.base.stop.report import SessionFacts, snapshot_of
 from dapeer.view.snapshot import Snapshot
 from tests.harness import needs
 from tools.source import Source
@@ -14,19 +14,19 @@ NO_NEWS = CollectedNews(lines=[], until=[], came_about=False)
 
 
 def test_each_fact_has_its_field_and_notes_follow_each_other() -> None:
-    facts = Facts(STATE, {"threads": ["one"], "tasks": []}, NO_NEWS, {}, ["b"])
+    facts = SessionFacts(STATE, {"threads": ["one"], "tasks": []}, NO_NEWS, {}, ["b"])
     assert snapshot_of(facts) == {**STATE, "threads": ["one"], "notes": ["a", "b"]}
 
 
 def test_without_news_it_is_the_state_alone_and_that_stays_as_it_was() -> None:
     before = STATE.copy()
-    assert snapshot_of(Facts(STATE, {}, NO_NEWS, {}, [])) == before
+    assert snapshot_of(SessionFacts(STATE, {}, NO_NEWS, {}, [])) == before
     assert before == STATE
 
 
 def test_a_run_until_something_that_has_come_about_is_the_reason() -> None:
     until = CollectedNews(lines=["rows"], until=["n == 3"], came_about=True)
-    view = snapshot_of(Facts(STATE, {}, until, {"breakpoints": {"moved": ["a.py:3"]}}, []))
+    view = snapshot_of(SessionFacts(STATE, {}, until, {"breakpoints": {"moved": ["a.py:3"]}}, []))
     assert view.get("reason") == "until"
     assert "description" not in view
     assert view.get("until") == ["n == 3"]

@@ -1,6 +1,6 @@
 """What a reader who was told of one stop need not be told again at the next."""
 
-from dapeer.view.snapshot import Reader, Snapshot, brief
+from dapeer.view.snapshot import Snapshot, SnapshotReader, brief
 
 
 def look(stop: int, **locals_: str) -> Snapshot:
@@ -21,7 +21,7 @@ def look(stop: int, **locals_: str) -> Snapshot:
 
 
 def untold(before: Snapshot, now: Snapshot) -> Snapshot:
-    reader = Reader()
+    reader = SnapshotReader()
     reader.mark_read(before)
     return reader.unread(now)
 

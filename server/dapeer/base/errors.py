@@ -93,7 +93,7 @@ class AdapterFailed(AdapterError):
     """The adapter did not start, or could not launch or attach."""
 
 
-class Overstepped(AdapterError):
+class AdapterRequestRejected(AdapterError):
     """An adapter's request was rejected: only an adapter that dapeer has started may send it."""
 
 
@@ -101,7 +101,7 @@ class DefinitionError(AdapterError):
     """A definition file is wrong."""
 
 
-class SystemRefuses(DapeerError):
+class SystemUnsupported(DapeerError):
     """The operating system lacks something that dapeer needs."""
 
 
@@ -124,7 +124,7 @@ _NO_ROOM = ("failed to map segment", "cannot allocate memory")
 """What the system's loader says, where there is no memory for a library that Python imports."""
 
 
-def system_error(error: BaseException) -> SystemRefuses | None:
+def system_error(error: BaseException) -> SystemUnsupported | None:
     """Return an error that says which resource the system lacks, and what helps; None for any other error.
 
     Resources are memory, threads or processes, file descriptors, and room on a disk. `error` may be an exception group with a
@@ -134,7 +134,7 @@ def system_error(error: BaseException) -> SystemRefuses | None:
     if isinstance(error, MemoryError) or (
         isinstance(error, ImportError) and any(each in str(error).lower() for each in _NO_ROOM)
     ):
-        return SystemRefuses("There is too little memory.", _REMEDIES[errno.ENOMEM])
+        return SystemUnsupported("There is too little memory.", _REMEDIES[errno.ENOMEM])
     if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
         return from_os_error(BlockingIOError(errno.EAGAIN, "There is no room for another thread"))
     if isinstance(error, OSError) and error.errno in _REMEDIES:
@@ -142,11 +142,13 @@ def system_error(error: BaseException) -> SystemRefuses | None:
     return None
 
 
-def from_os_error(error: OSError) -> SystemRefuses:
+def from_os_error(error: OSError) -> SystemUnsupported:
     """Convert an `OSError` to dapeer's error: the system's text, the file's name, and a known remedy."""
     where = f": {error.filename}" if error.filename is not None else ""
     remedy = _REMEDIES.get(error.errno or 0, "")
-    return SystemRefuses(f"The operating system reports: {error.strerror or error}{where}.", remedy)
+    return SystemUnsupported(
+        f"The operating system reports: {error.strerror or error}{where}.", remedy
+    )
 
 
 def unwrap_group(error: BaseException) -> BaseException:
@@ -158,7 +160,7 @@ def unwrap_group(error: BaseException) -> BaseException:
             return error
 
 
-class Stranger(DapeerError):
+class ForeignListener(DapeerError):
     """Another user of this machine listens where one of our own programs should; nothing was sent."""
 
 
@@ -251,11 +253,11 @@ class NeovimGone(NeovimError):
     """It has ended, or hung up."""
 
 
-class Refused(DapeerError):
+class RefusedByPerson(DapeerError):
     """The person did not allow it."""
 
 
-class Overdue(DapeerError):
+class ToolTimeout(DapeerError):
     """A tool was not done in time; nothing was killed."""
 
 

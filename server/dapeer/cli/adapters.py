@@ -100,7 +100,7 @@ BY_NPM: Final = "npm has compared the checksums of its registry"
 """It does so by itself, and fails where one differs."""
 
 
-class NotGot(DapeerError):
+class InstallFailed(DapeerError):
     """An adapter could not be installed; nothing has changed."""
 
 
@@ -183,7 +183,7 @@ def _get(definition: Definition) -> bool:
     _say(f"{name}: getting {', '.join(way.packages)} by {way.manager} …")
     try:
         verified = _replaced(folder, way)
-    except (NotGot, OSError, ValueError, tarfile.TarError) as error:
+    except (InstallFailed, OSError, ValueError, tarfile.TarError) as error:
         _say(f"{name}: not installed, and nothing has changed: {error}")
         return False
     _say(f"{name}: {verified}; it is in {folder}")
@@ -199,12 +199,12 @@ def _replaced(folder: Path, way: Install) -> str:
     `way` is the definition's way to get it. If that fails, what was in the folder comes back.
 
     Raises:
-        NotGot: The folder is not dapeer's, or a command fails.
+        InstallFailed: The folder is not dapeer's, or a command fails.
         OSError: A file cannot be written.
         TarError: A downloaded archive is not usable.
     """
     if folder.exists() and not (folder / MARK).is_file():
-        raise NotGot(f"{folder} is not dapeer's.", "Move it away first.")
+        raise InstallFailed(f"{folder} is not dapeer's.", "Move it away first.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as aside:
         before = Path(aside) / "before"
@@ -228,12 +228,12 @@ def _filled(folder: Path, way: Install, aside: Path) -> str:
     `aside` is a folder for temporary files.
 
     Raises:
-        NotGot: A command fails, or the manager is unknown.
+        InstallFailed: A command fails, or the manager is unknown.
     """
     if way.manager == "pip":
         return _by_pip(folder, way.packages, aside)
     if way.manager != "npm":
-        raise NotGot(f"Packages of {way.manager} are not known.")
+        raise InstallFailed(f"Packages of {way.manager} are not known.")
     return _taken(folder, way, aside) if way.take else _by_npm(folder, way.packages)
 
 
@@ -244,7 +244,7 @@ def _by_pip(folder: Path, packages: Sequence[str], aside: Path) -> str:
     dapeer keep it. `aside` is a folder for temporary files.
 
     Raises:
-        NotGot: A command fails.
+        InstallFailed: A command fails.
     """
     base, python = getattr(sys, "_base_executable", sys.executable), folder / "bin" / "python"
     uv = shutil.which("uv")
@@ -266,7 +266,7 @@ def _by_npm(folder: Path, packages: Sequence[str]) -> str:
     """Install packages of npm with what they need into a new folder, and return how they were verified.
 
     Raises:
-        NotGot: npm is missing or fails.
+        InstallFailed: npm is missing or fails.
     """
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
     folder.mkdir()
@@ -280,13 +280,13 @@ def _taken(folder: Path, way: Install, aside: Path) -> str:
     `aside` is a folder for temporary files.
 
     Raises:
-        NotGot: npm is missing or fails, or a package has no such folder.
+        InstallFailed: npm is missing or fails, or a package has no such folder.
     """
     for package in way.packages:
         _run(_npm(), "pack", "--silent", "--ignore-scripts", "--pack-destination", aside, package)
     for archive in aside.glob("*.tgz"):
         if not unpack(archive, f"package/{way.take}", aside / "all"):
-            raise NotGot(f"{archive.name} has no folder package/{way.take}.")
+            raise InstallFailed(f"{archive.name} has no folder package/{way.take}.")
     (aside / "all" / "package" / way.take).rename(folder)
     return BY_NPM
 
@@ -295,11 +295,11 @@ def _npm() -> str:
     """Return the path of npm.
 
     Raises:
-        NotGot: It is not on PATH.
+        InstallFailed: It is not on PATH.
     """
     npm = shutil.which("npm")
     if npm is None:
-        raise NotGot("npm was not found.", "Install Node.js, which brings it.")
+        raise InstallFailed("npm was not found.", "Install Node.js, which brings it.")
     return npm
 
 
@@ -307,12 +307,12 @@ def _run(*command: str | Path) -> None:
     """Run a program, whose progress on stderr a person sees.
 
     Raises:
-        NotGot: It fails.
+        InstallFailed: It fails.
     """
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
     if done.returncode:
         what = " ".join(map(str, [Path(command[0]).name, *command[1:3]]))
-        raise NotGot(f"`{what} …` has failed with exit code {done.returncode}.")
+        raise InstallFailed(f"`{what} …` has failed with exit code {done.returncode}.")
 
 
 def _say(text: str) -> None:

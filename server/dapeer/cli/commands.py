@@ -17,7 +17,7 @@ from dapeer.integrations.entries import ENTRIES
 from dapeer.mcp.rendezvous.reaching import ANY, AUTO, NONE
 
 if TYPE_CHECKING:
-    from dapeer.mcp.rendezvous.reaching import Reached
+    from dapeer.mcp.rendezvous.reaching import ReachedServer
     from dapeer.mcp.serving import ServerOptions
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _joinable(arguments: argparse.Namespace, nvim: str) -> Reached | None:
+def _joinable(arguments: argparse.Namespace, nvim: str) -> ReachedServer | None:
     """Connect to the running server of the project, or of the Neovim `nvim`, and return the connection.
 
     None: there is none, or options were given that a running server cannot follow; a sentence on stderr says which then.

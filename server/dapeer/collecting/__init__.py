@@ -5,7 +5,7 @@ The way of a row:
 * `points` has the breakpoints that collect, each client's apart. In a program each is a `Point` (`rows/collection`).
 * The program writes a row each time it comes by, into a file of the folder that `row_files` reads, in the form of
   `rows/rows_file`. Where an adapter can only log, its output is made a row (`adapters/process/log_points`), which
-  `rows/collected.Gathered` takes.
+  `rows/collected.CollectedOutputReader` takes.
 * `rows/collected` keeps the rows of each point and process in tables (`rows/table`).
 * `text/summary` sums them up, and has what is new for a stop's answer; `text/row_listing` lists them; calls are a tree
   (`text/calls`). `comparison/` aligns the rows of two runs.

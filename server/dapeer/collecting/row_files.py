@@ -15,7 +15,7 @@ from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.threads import in_thread
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import TRACER
-from dapeer.collecting.rows.row_blocks import START, FilePosition, Written, read
+from dapeer.collecting.rows.row_blocks import START, FilePosition, RowFileContents, read
 
 
 class RowFiles:
@@ -70,7 +70,7 @@ def _reason(error: int) -> str:
     return os.strerror(error) if error else ""
 
 
-def _written(path: Path, after: FilePosition) -> Iterator[Written]:
+def _written(path: Path, after: FilePosition) -> Iterator[RowFileContents]:
     """Yield what was written into a file after a position; nothing if the file is gone or spoilt."""
     # A process may remove or spoil what it has written.
     with (

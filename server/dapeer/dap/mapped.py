@@ -41,7 +41,7 @@ class PathMapping:
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
+class RenamedFile:
     """A file here, and the name that the program has of it; other files may have moved with it."""
 
     local: str
@@ -90,11 +90,11 @@ class PathNames:
         """Start with a configuration's path mappings; `exists` says whether a path is a file on this machine."""
         self._mappings = mappings
         self._exists = exists
-        self._renamed: list[Renamed] = []
+        self._renamed: list[RenamedFile] = []
 
     def learn(self, local: str, remote: str) -> None:
         """Record that the program calls the local file `local` by the path `remote`."""
-        self._renamed.append(Renamed(local, remote))
+        self._renamed.append(RenamedFile(local, remote))
 
     def remote(self, path: str) -> str:
         """Return the program's path of a file of this machine.

@@ -16,7 +16,7 @@ from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.choice.interpreter import find_program
 from dapeer.adapters.definition.definition import INPUTS, Definition
 from dapeer.adapters.definition.placeholders import fill_table
-from dapeer.adapters.definition.sections import Command, NotFollowed, Split
+from dapeer.adapters.definition.sections import Command, InterpreterArguments, NotFollowed
 from dapeer.adapters.definition.table import own_values
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object
@@ -39,7 +39,7 @@ _BEHIND: Final = "Give what it runs as `program`: "
 
 
 @dataclass(frozen=True, slots=True)
-class _Typed:
+class _TypedProgram:
     """A program as it is typed."""
 
     definitions: Mapping[str, Definition]
@@ -132,7 +132,7 @@ def resolve_command(
     program = launch.inputs.get("program")
     if program is None or is_url(str(program)) or {"module", "code"} & launch.inputs.keys():
         return launch
-    given = _Typed(
+    given = _TypedProgram(
         definitions, launch, folder_of(launch.inputs.get("cwd"), project), project, str(program),
         [str(each) for each in launch.inputs.get("args") or ()],
         [(each, each.command) for each in definitions.values() if each.command is not None],
@@ -151,7 +151,7 @@ def resolve_command(
     return _script_of_shim(given) if chosen is None and launch.type is None else given.launch
 
 
-def _split_line(given: _Typed) -> _Typed:
+def _split_line(given: _TypedProgram) -> _TypedProgram:
     """Return a command line that was given as `program` split into program and arguments, as a shell does.
 
     The request then has a remark for the caller. `given` is the command as it was typed, with the request that it is of. It is returned as
@@ -219,7 +219,7 @@ def simple_command(text: str) -> tuple[Sequence[str], str] | None:
     return words, reads
 
 
-def _out_of_shell(given: _Typed) -> _Typed:
+def _out_of_shell(given: _TypedProgram) -> _TypedProgram:
     """Return what `sh -c TEXT` runs, where its text is one simple command; any other command as it is.
 
     `given` is the command as it was typed; the result has the file that the text reads as `stdin`.
@@ -251,7 +251,7 @@ def _not_followed(definitions: Mapping[str, Definition]) -> Sequence[NotFollowed
     return list({each.command: each for each in every}.values())
 
 
-def _refuse(given: _Typed) -> None:
+def _refuse(given: _TypedProgram) -> None:
     """Check that the program is no command that builds or starts another one, where no debugger follows.
 
     `given` is the command as it was typed. Such commands are those that the adapters' definitions list (`not_followed`).
@@ -293,7 +293,7 @@ def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
     return f"dap_run({', '.join(parts)}).".replace("'", '"')
 
 
-def _interpreted(given: _Typed, definition: Definition, command: Command) -> LaunchRequest:
+def _interpreted(given: _TypedProgram, definition: Definition, command: Command) -> LaunchRequest:
     """Return the request to launch what an interpreter with its arguments runs.
 
     `given` is the command as it was typed, `definition` is the adapter for it, and `command` its description of the interpreter's command
@@ -325,7 +325,7 @@ def _interpreted(given: _Typed, definition: Definition, command: Command) -> Lau
 
 
 def _alone(
-    given: _Typed, definition: Definition, command: Command, path: str, more: dict[str, Any]
+    given: _TypedProgram, definition: Definition, command: Command, path: str, more: dict[str, Any]
 ) -> LaunchRequest:
     """Return the request for a command that the adapter starts, arguments included, as an interpreter.
 
@@ -338,10 +338,10 @@ def _alone(
 
 
 def _script(
-    given: _Typed,
+    given: _TypedProgram,
     definition: Definition,
     command: Command,
-    found: Split,
+    found: InterpreterArguments,
     path: str,
     more: dict[str, Any],
 ) -> LaunchRequest:
@@ -377,7 +377,7 @@ def _script(
     )
 
 
-def _script_of_shim(given: _Typed) -> LaunchRequest:
+def _script_of_shim(given: _TypedProgram) -> LaunchRequest:
     """Return the request to launch the script that a command of a version or package manager stands for.
 
     `given` is the command as it was typed. It is the request as it is if the command is not found, or is a program as any other. For a
@@ -433,7 +433,7 @@ def script_interpreter(path: str) -> str:
     )
 
 
-def _remark(given: _Typed, path: str) -> dict[str, str]:
+def _remark(given: _TypedProgram, path: str) -> dict[str, str]:
     """Return the input `remark` with a note on which file a bare command is; empty without a note.
 
     An earlier remark of the request is kept before it.
@@ -443,7 +443,7 @@ def _remark(given: _Typed, path: str) -> dict[str, str]:
     return {"remark": "; ".join(filter(None, [earlier, said]))} if said or earlier else {}
 
 
-def _program_beside_interpreter(given: _Typed, command: Command, shim: Path) -> str | None:
+def _program_beside_interpreter(given: _TypedProgram, command: Command, shim: Path) -> str | None:
     """Return the path of the script that a version manager's shim starts: the one beside its interpreter.
 
     `command` describes the interpreter's command line, `shim` is the shim's path. It runs the shim of the interpreter beside `shim` in

@@ -18,24 +18,24 @@ from dapeer.base.system.environment import of_starter
 from dapeer.launch.json_with_comments import MalformedJson, read_object
 from dapeer.launch.launch_json import (
     IN_EDITOR,
-    Ask,
     Compound,
     LaunchFile,
-    Surroundings,
+    PersonVariable,
+    VariableValues,
     fill_variables,
     for_platform,
     parse,
 )
 from dapeer.launch.tasks_json import (
     NoTask,
-    Stage,
     TaskPlan,
     TasksFile,
+    TaskStage,
     label_of,
     npm_task,
 )
 from dapeer.launch.tasks_json import parse as parse_tasks
-from dapeer.sessions.triggers.trigger import Ready, checked_pattern
+from dapeer.sessions.triggers.trigger import ReadyCondition, checked_pattern
 
 # The keys of a configuration, and the arguments of dap_run with the same meaning. Pure.
 
@@ -169,7 +169,7 @@ class Configuration:
     """`launch.json`, or `nvim`: it is in Neovim's `dap.configurations`."""
     values: Json
     """Its other keys, with the variables filled in that can be known."""
-    asks: tuple[Ask, ...] = ()
+    asks: tuple[PersonVariable, ...] = ()
     """The variables that only the person can fill in."""
     filetype: str = ""
     """Under which Neovim keeps it."""
@@ -177,7 +177,7 @@ class Configuration:
     """The label of the task that runs before it."""
     task_after: str = ""
     """The label of the task that runs after it."""
-    ready: Ready = field(default_factory=Ready)
+    ready: ReadyCondition = field(default_factory=ReadyCondition)
     """When its server is ready, and where."""
 
     @property
@@ -185,7 +185,9 @@ class Configuration:
         """The name with type and origin, which differs from those of other configurations of the same name."""
         return f"{self.name} ({self.type}, {self.origin})"
 
-    def left_to_ask(self, inputs: Json, config: Json, *, in_neovim: bool) -> tuple[Ask, ...]:
+    def left_to_ask(
+        self, inputs: Json, config: Json, *, in_neovim: bool
+    ) -> tuple[PersonVariable, ...]:
         """Return the variables that only a person can fill in, and that the caller's arguments do not answer.
 
         `inputs` are arguments of dap_run, `config` keys of the configuration that the caller gives. With `in_neovim`, variables for the
@@ -258,7 +260,7 @@ class KnownConfigurations:
     problem: str = ""
     """Why launch.json, or tasks.json, could not be read: file, line and column."""
     tasks: TasksFile = field(default_factory=lambda: TasksFile({}, {}))
-    around: Surroundings | None = None
+    around: VariableValues | None = None
     """What the variables of its tasks stand for."""
 
     def task_plan(self, chosen: Configuration | Compound, config: Json) -> TaskPlan:
@@ -274,7 +276,7 @@ class KnownConfigurations:
         after = config.get("postDebugTask", after)
         return TaskPlan(self._stage(chosen.name, before), self._stage(chosen.name, after))
 
-    def _stage(self, name: str, label: object) -> Stage | None:
+    def _stage(self, name: str, label: object) -> TaskStage | None:
         """Return the task of a label with those that it depends on; nothing is run.
 
         `name` is the configuration's, for errors. None: the label is empty, or the project has no launch.json that could be read.
@@ -333,7 +335,7 @@ class KnownConfigurations:
         return f"There are: {listed or 'none'}. {self.problem}".strip()
 
 
-def argument_for(ask: Ask) -> str:
+def argument_for(ask: PersonVariable) -> str:
     """Return the argument of dap_run by which a caller answers a missing variable, for a text."""
     leaf = ask.field.partition(".")[2] if ask.key == "connect" else ask.key
     known = leaf in INPUTS or leaf in {"args", "env"}
@@ -363,7 +365,7 @@ def read_project(
 
 
 def _tasks(
-    project: Path, around: Surroundings, file: LaunchFile, found: Sequence[Configuration]
+    project: Path, around: VariableValues, file: LaunchFile, found: Sequence[Configuration]
 ) -> tuple[TasksFile, str]:
     """Return the project's tasks, with scripts of package.json that `found` or compounds name.
 
@@ -430,7 +432,7 @@ def merge_configurations(
     return replace(project, configurations=tuple(kept))
 
 
-def _read(written: Json, around: Surroundings, inputs: Json) -> Configuration:
+def _read(written: Json, around: VariableValues, inputs: Json) -> Configuration:
     """Return a configuration of launch.json with this platform's keys and its variables filled in.
 
     `written` is the configuration as the file has it, `inputs` are the questions of the file, by id.
@@ -456,21 +458,23 @@ def _label(value: object) -> str:
     return label_of(value) if is_object(value) else str(value or "")
 
 
-def _ready(action: Json) -> Ready:
+def _ready(action: Json) -> ReadyCondition:
     """Return how the output of a server shows that it is ready, by a configuration's `serverReadyAction`.
 
     `action` has the keys `pattern`, by default a line such as `listening on port 8000`, and `uriFormat`. If it is empty, or the pattern is
-    invalid, the `Ready` waits for nothing.
+    invalid, the `ReadyCondition` waits for nothing.
     """
     pattern, url = str(action.get("pattern") or ""), str(action.get("uriFormat") or "")
     usual = "" if not action else r"listening on.* (https?://\S+|[0-9]+)"
     try:
-        return Ready(output=checked_pattern(pattern or usual, "`serverReadyAction`"), url=url)
+        return ReadyCondition(
+            output=checked_pattern(pattern or usual, "`serverReadyAction`"), url=url
+        )
     except ArgumentError:
-        return Ready()
+        return ReadyCondition()
 
 
-def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
+def _from_neovim(sent: Json, around: VariableValues) -> Configuration:
     """Return a configuration from what Neovim sent: name, type, request, filetype, config and asks."""
     values, asks = fill_variables(_own(_normal(sent["config"])), around, {})
     questions = tuple(_ask_from_neovim(text) for text in sent["asks"])
@@ -478,10 +482,10 @@ def _from_neovim(sent: Json, around: Surroundings) -> Configuration:
     return Configuration(*facts, (*questions, *asks), sent["filetype"])
 
 
-def _around(project: Path, answers: Mapping[str, str] = MappingProxyType({})) -> Surroundings:
+def _around(project: Path, answers: Mapping[str, str] = MappingProxyType({})) -> VariableValues:
     """Return the values of variables in a project's files; `answers` are what a caller says for them."""
     platform = {"win32": "windows", "darwin": "osx"}.get(sys.platform, "linux")
-    return Surroundings(str(project), folder_names.home(), of_starter(), platform, answers)
+    return VariableValues(str(project), folder_names.home(), of_starter(), platform, answers)
 
 
 def _own(values: Json) -> dict[str, Any]:
@@ -494,13 +498,13 @@ def _normal(values: Json) -> Json:
     return {**values, "env": {}} if values.get("env") == [] else values
 
 
-def _ask_from_neovim(text: str) -> Ask:
+def _ask_from_neovim(text: str) -> PersonVariable:
     """Return a missing variable from Neovim's text `FIELD: DESCRIPTION`; without a colon it has no field."""
     field, colon, wants = text.partition(": ")
-    return Ask(field, wants) if colon else Ask("", text)
+    return PersonVariable(field, wants) if colon else PersonVariable("", text)
 
 
-def _answered(ask: Ask, inputs: Json, config: Json) -> bool:
+def _answered(ask: PersonVariable, inputs: Json, config: Json) -> bool:
     """Return whether the caller's arguments give a value that a configuration asks for.
 
     `ask` says which, `inputs` are arguments of dap_run, `config` are keys of the configuration.

@@ -39,7 +39,7 @@ _PICKS_PROCESS = frozenset({"pickProcess", "PickProcess", "pickRemoteProcess", "
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 
 
-class Ask(NamedTuple):
+class PersonVariable(NamedTuple):
     """A variable that a configuration needs, and that only a person can fill in."""
 
     field: str
@@ -67,7 +67,7 @@ class Ask(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class VariableValues:
     """The values of variables, and the platform whose keys apply."""
 
     folder: str
@@ -159,14 +159,14 @@ def for_platform(configuration: Json, platform: str) -> dict[str, Any]:
 
 
 def fill_variables(
-    configuration: Json, surroundings: Surroundings, inputs: Json
-) -> tuple[dict[str, Any], tuple[Ask, ...]]:
+    configuration: Json, surroundings: VariableValues, inputs: Json
+) -> tuple[dict[str, Any], tuple[PersonVariable, ...]]:
     """Return a configuration with its variables filled in at any depth, and the missing variables.
 
     Missing ones are those that only an editor or a person knows; these, and unknown ones, stay as they are written. `inputs` are
     the questions of the file, by id.
     """
-    asks: list[Ask] = []
+    asks: list[PersonVariable] = []
 
     def fill(value: object, field: str) -> object:
         """Return a value with its variables filled in, and add what is missing in it to `asks`."""
@@ -184,7 +184,7 @@ def fill_variables(
     return {key: fill(value, key) for key, value in configuration.items()}, tuple(asks)
 
 
-def _known(variable: str, surroundings: Surroundings) -> str:
+def _known(variable: str, surroundings: VariableValues) -> str:
     """Return the value of a variable, given without `${}`; if it is unknown, `${VARIABLE}` itself.
 
     An environment variable that is not set is empty.
@@ -210,7 +210,7 @@ def _known(variable: str, surroundings: Surroundings) -> str:
     return values.get(variable, lambda: f"${{{variable}}}")()
 
 
-def _of_file(surroundings: Surroundings) -> dict[str, Callable[[], str]]:
+def _of_file(surroundings: VariableValues) -> dict[str, Callable[[], str]]:
     """Return functions that return the values of the variables for the file in the editor, by variable.
 
     It is empty if the caller has not named that file (`answers["file"]`).
@@ -233,7 +233,9 @@ def _of_file(surroundings: Surroundings) -> dict[str, Callable[[], str]]:
     }
 
 
-def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> Iterator[Ask]:
+def _asks(
+    text: str, field: str, surroundings: VariableValues, inputs: Json
+) -> Iterator[PersonVariable]:
     """Yield the variables in a text that only an editor or a person knows, and that nobody has answered.
 
     `field` is the dotted path of the text in its configuration, `inputs` are the questions of the file, by id.
@@ -250,7 +252,7 @@ def _asks(text: str, field: str, surroundings: Surroundings, inputs: Json) -> It
         more = _input(inputs.get(name)) if kind == "input" else ""
         if kind == "command" and name.rpartition(".")[2] in _PICKS_PROCESS:
             more = " (give `pid`: the process to attach to)"
-        yield Ask(field, f"{found[0]}{more}", variable)
+        yield PersonVariable(field, f"{found[0]}{more}", variable)
 
 
 def _input(described: object) -> str:

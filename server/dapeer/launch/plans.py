@@ -113,7 +113,7 @@ def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> No
 
     Raises:
         ArgumentError: Both are given, the process is debugged already, or it cannot be attached to.
-        Stranger: Another user of this machine listens at the port.
+        ForeignListener: Another user of this machine listens at the port.
     """
     pid, port = inputs.get("pid"), inputs.get("port")
     if pid is not None and port is not None:
@@ -277,7 +277,7 @@ def plan_of(
     Raises:
         AdapterUnknown: No adapter fits.
         ArgumentError: An argument is useless to the adapter, nothing can be attached to, or a file is a named pipe, a device or the like.
-        Stranger: Another user of this machine listens at the port of an attach.
+        ForeignListener: Another user of this machine listens at the port of an attach.
     """
     inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
     check_files(config, Path(inputs["cwd"]))

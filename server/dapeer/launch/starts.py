@@ -17,7 +17,7 @@ from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes.broadcast import Broadcast
-from dapeer.sessions.triggers.trigger import Ready
+from dapeer.sessions.triggers.trigger import ReadyCondition
 
 OUTSIDE = "It runs outside of Neovim, whose nvim-dap has no adapter for it: dap.adapters.{name}."
 WAITED = "The start waited until the person was free in Neovim."
@@ -42,7 +42,7 @@ class Start:
     """Returns what the caller should know of how the session was started."""
     tasks: TaskPlan = field(default_factory=TaskPlan)
     """What runs before it, and after it."""
-    ready: Ready = field(default_factory=Ready)
+    ready: ReadyCondition = field(default_factory=ReadyCondition)
     """When its server is ready, as its configuration says."""
 
 

@@ -19,7 +19,7 @@ from dapeer.base.system.matching import AwaitedLines
 from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import uncoloured
-from dapeer.launch.tasks_json import Stage, Task, TaskPlan
+from dapeer.launch.tasks_json import Task, TaskPlan, TaskStage
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.triggers.trigger import checked_pattern
@@ -43,7 +43,7 @@ class TaskFailed(DapeerError):
 
 
 @dataclass(slots=True, eq=False)
-class _Running:
+class _RunningTask:
     """A task that runs, and what it prints."""
 
     task: Task
@@ -96,7 +96,7 @@ class TaskRun:
     _done: dict[str, anyio.Event] = field(default_factory=dict[str, anyio.Event])
     """By label, whether each task that was begun has ended, or is ready."""
 
-    async def run(self, stage: Stage) -> None:
+    async def run(self, stage: TaskStage) -> None:
         """Run the tasks that a task depends on, then the task itself; each label at most once.
 
         Those tasks run one after the other if `stage.in_turn`, else side by side. It returns when the task has ended, or, in the
@@ -152,7 +152,7 @@ class TaskRun:
             raise running.failure(f"failed with exit code {code}")
         self.outcomes.append(f"task {task.label} ({shown_command(task)}) ended with exit code 0")
 
-    async def _start_task(self, task: Task) -> _Running:
+    async def _start_task(self, task: Task) -> _RunningTask:
         """Start a task's process, which ends with `processes`, and return it.
 
         Raises:
@@ -175,9 +175,9 @@ class TaskRun:
                 "The program was not started.",
             ) from error
         self.processes.add(child.pid)
-        return _Running(task, child)
+        return _RunningTask(task, child)
 
-    async def _until_ready(self, running: _Running) -> None:
+    async def _until_ready(self, running: _RunningTask) -> None:
         """Wait until a background task prints the line that its problem matcher names as the end of its work.
 
         Raises:
@@ -205,7 +205,7 @@ class TaskRun:
         finally:
             await awaited.aclose()
 
-    async def _news_of(self, running: _Running) -> None:
+    async def _news_of(self, running: _RunningTask) -> None:
         """Wait until a background task prints a line, which sets its event `news`.
 
         Raises:

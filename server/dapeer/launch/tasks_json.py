@@ -9,7 +9,13 @@ from typing import Any, Final
 
 from dapeer.base.json_types import Json, as_object, is_array, is_object
 from dapeer.launch.json_with_comments import list_of, objects_at, read_object
-from dapeer.launch.launch_json import Ask, Surroundings, fill_variables, for_platform, inputs_of
+from dapeer.launch.launch_json import (
+    PersonVariable,
+    VariableValues,
+    fill_variables,
+    for_platform,
+    inputs_of,
+)
 
 TYPES: Final = ("shell", "process", "npm")
 _TSC: Final = {
@@ -51,11 +57,11 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class TaskStage:
     """A task, and what runs before it: one after the other, or side by side."""
 
     task: Task
-    before: tuple[Stage, ...] = ()
+    before: tuple[TaskStage, ...] = ()
     in_turn: bool = False
     """Those before it run one after the other."""
 
@@ -72,8 +78,8 @@ class Stage:
 class TaskPlan:
     """The tasks of a configuration."""
 
-    before: Stage | None = None
-    after: Stage | None = None
+    before: TaskStage | None = None
+    after: TaskStage | None = None
 
     @property
     def named(self) -> list[str]:
@@ -90,18 +96,18 @@ class TasksFile:
     """By label, as they are written, with what the file says of all."""
     inputs: Json
 
-    def asks(self, label: str, around: Surroundings) -> tuple[Ask, ...]:
+    def asks(self, label: str, around: VariableValues) -> tuple[PersonVariable, ...]:
         """Return the variables that only a person can fill in, of a task and those that it depends on.
 
         Each variable is there once; an unknown label has none.
         """
-        found: dict[str, Ask] = {}
+        found: dict[str, PersonVariable] = {}
         for name in self._needed(label, ()):
             for ask in fill_variables(self.tasks[name], around, self.inputs)[1]:
-                found[ask.wants] = Ask(f"task `{name}`", ask.wants, ask.variable)
+                found[ask.wants] = PersonVariable(f"task `{name}`", ask.wants, ask.variable)
         return tuple(found.values())
 
-    def stage(self, label: str, around: Surroundings) -> Stage:
+    def stage(self, label: str, around: VariableValues) -> TaskStage:
         """Return a task with the tasks that run before it, their variables filled in.
 
         Raises:
@@ -109,7 +115,7 @@ class TasksFile:
         """
         return self._stage(label, around, ())
 
-    def _stage(self, label: str, around: Surroundings, above: tuple[str, ...]) -> Stage:
+    def _stage(self, label: str, around: VariableValues, above: tuple[str, ...]) -> TaskStage:
         """Return the task of a label with those that run before it; `above` are the labels that depend on it.
 
         `around` has the values of variables. Nothing is run.
@@ -126,7 +132,7 @@ class TasksFile:
         before = tuple(self._stage(each, around, (*above, label)) for each in _depends(written))
         filled, _ = fill_variables(written, around, self.inputs)
         task = _task(label, filled, around, has_others=bool(before))
-        return Stage(task, before, written.get("dependsOrder") == "sequence")
+        return TaskStage(task, before, written.get("dependsOrder") == "sequence")
 
     def _needed(self, label: str, above: tuple[str, ...]) -> Iterator[str]:
         """Yield the labels of the tasks that a task depends on, at any depth, then its own.
@@ -190,7 +196,7 @@ def _depends(task: Json) -> Sequence[str]:
     return [label_of(each) if is_object(each) else str(each) for each in every]
 
 
-def _task(label: str, written: Json, around: Surroundings, *, has_others: bool) -> Task:
+def _task(label: str, written: Json, around: VariableValues, *, has_others: bool) -> Task:
     """Return the `Task` of a label from its entry in tasks.json, whose variables are filled in already.
 
     `written` is the entry with the keys for all tasks. `has_others` says that it depends on other tasks, so it needs no command.

@@ -120,7 +120,7 @@ async def serve_detached(offer: ServerOptions) -> None:
         tasks.cancel_scope.cancel()
 
 
-async def _wait_until_unused(server: DapeerServer, guests: unix_socket.Guests) -> None:
+async def _wait_until_unused(server: DapeerServer, guests: unix_socket.SocketClients) -> None:
     """Wait until no client and no program was there for `SECONDS_UNUSED`.
 
     It also ends once a command has said that the server is to end, and neither is there.

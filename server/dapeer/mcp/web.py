@@ -14,7 +14,7 @@ from pathlib import Path
 
 import anyio
 
-from dapeer.base.errors import SystemRefuses
+from dapeer.base.errors import SystemUnsupported
 from dapeer.base.system.stderr import say
 from dapeer.base.system.threads import Clients
 from dapeer.mcp.server.callers import asks_for_data, comes_by_http_or_asks
@@ -53,7 +53,7 @@ async def serve_http(
         ArgumentError: The port cannot be had, or the token or a group of tools cannot be used.
         DefinitionError: The definition of an adapter is wrong.
         NoNeovim: The Neovim to attach to is not there.
-        SystemRefuses: Standard output is closed.
+        SystemUnsupported: Standard output is closed.
     """
     with http.bind(address.host, address.port) as bound:
         port: int = bound.getsockname()[1]
@@ -91,13 +91,13 @@ def _announce(port: int) -> None:
     """Print the port to stdout, for the process that has started this one.
 
     Raises:
-        SystemRefuses: Standard output is closed.
+        SystemUnsupported: Standard output is closed.
     """
     try:
         sys.stdout.write(f"MCP server listening on port {port}\n")
         sys.stdout.flush()
     except OSError as error:
-        raise SystemRefuses(f"Cannot write to standard output: {error.strerror}.") from error
+        raise SystemUnsupported(f"Cannot write to standard output: {error.strerror}.") from error
 
 
 def _stop_with_stdin(stop: anyio.Event) -> None:

@@ -32,7 +32,7 @@ MAX_SHARING_BREAKPOINTS = 100
 """Breakpoints that may share one number."""
 
 
-class _At(NamedTuple):
+class _SentBreakpoint(NamedTuple):
     """One of the breakpoints that were sent."""
 
     path: str
@@ -47,7 +47,7 @@ class _At(NamedTuple):
 
 
 @dataclass(slots=True)
-class Placed:
+class BreakpointStatuses:
     """Each breakpoint that was sent, with the adapter's answer. `Mirror` feeds it."""
 
     lines: dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]] = field(
@@ -84,7 +84,7 @@ class Placed:
     news: int = 0
     """Counts the messages that may have changed the state of a breakpoint."""
 
-    _numbers: dict[int, list[_At]] | None = None
+    _numbers: dict[int, list[_SentBreakpoint]] | None = None
     """By the adapter's number, where the breakpoints are that have it; None: to be found out."""
 
     @property
@@ -154,7 +154,7 @@ class Placed:
             for each in there or same:
                 each.pairs[each.place] = each.pairs[each.place][0], _merged(each.made, changed)
 
-    def _numbered(self, number: int) -> Sequence[_At]:
+    def _numbered(self, number: int) -> Sequence[_SentBreakpoint]:
         """Return the breakpoints that have a number of the adapter's; empty if none has.
 
         The table behind it is built at the first call after a change of the breakpoints, since there may be thousands of events.
@@ -167,7 +167,7 @@ class Placed:
                 for index, (_, made) in enumerate(pairs):
                     same = self._numbers.setdefault(made.get("id", 0), [])
                     if len(same) < MAX_SHARING_BREAKPOINTS:
-                        same.append(_At(path, pairs, index))
+                        same.append(_SentBreakpoint(path, pairs, index))
         return self._numbers.get(number, ())
 
     def record_tracing(self, body: Body) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dapeer.collecting.rows.collected import REMOVED, ROW, Collected, Gathered
+from dapeer.collecting.rows.collected import REMOVED, ROW, Collected, CollectedOutputReader
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import INSPECTIONS, RESUMES
@@ -25,22 +25,22 @@ from dapeer.dap.types import (
 )
 from dapeer.mirror import failures
 from dapeer.mirror.bounded import Bounded
-from dapeer.mirror.breakpoint_status import FILE_NAMED, TRACED, Placed
+from dapeer.mirror.breakpoint_status import FILE_NAMED, TRACED, BreakpointStatuses
 from dapeer.mirror.failures import Failure, Failures
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.output import OutputLog
-from dapeer.mirror.printed import Printed
+from dapeer.mirror.printed import OutputIntake
 from dapeer.mirror.states import Cause, Phase, State
-from dapeer.mirror.stops.stops import Findings, History, Stop
-from dapeer.mirror.threads import Suspended, Threads
+from dapeer.mirror.stops.stops import Stop, StopFindings, StopHistory
+from dapeer.mirror.threads import CurrentStops, Threads
 
 # Keeps an adapter's answers about a stopped program with their stop. Pure.
 
 
-class Fetched:
+class FetchedFacts:
     """Adds fetched facts to the current stop."""
 
-    def __init__(self, suspended: Suspended, frames: Frames, placed: Placed) -> None:
+    def __init__(self, suspended: CurrentStops, frames: Frames, placed: BreakpointStatuses) -> None:
         """Keep what is changed: the stops in `suspended`, and which breakpoints in `placed` were reached.
 
         `frames` tells the user's frames from others.
@@ -130,7 +130,7 @@ class Fetched:
 
 
 @dataclass(slots=True)
-class Loaded:
+class LoadedSources:
     """Modules and sources that came and did not go. `Mirror` feeds it."""
 
     modules: Bounded[str, Body] = field(default_factory=lambda: Bounded("modules"))
@@ -201,7 +201,7 @@ def _key(source: Source) -> str:
 class Notes:
     """The part of a session's state that takes in such notes."""
 
-    def __init__(self, history: History, output: OutputLog, failures: Failures) -> None:
+    def __init__(self, history: StopHistory, output: OutputLog, failures: Failures) -> None:
         """Keep what the methods change; sessions of one program share `output` and `failures`."""
         self.history = history
         """The stops so far."""
@@ -209,7 +209,7 @@ class Notes:
         self.failures = failures
         """Conditions and log messages that could not be evaluated."""
 
-    def learn(self, stop: Stop, found: Findings) -> None:
+    def learn(self, stop: Stop, found: StopFindings) -> None:
         """Set a stop's `found` to what dapeer has found out about it beyond its adapter's reports."""
         stop.learn(found)
 
@@ -269,27 +269,27 @@ class Mirror(Notes):
     def __init__(
         self,
         frames: Frames | None = None,
-        printed: Printed | None = None,
+        printed: OutputIntake | None = None,
         failed: failures.Failures | None = None,
-        gathered: Gathered | None = None,
+        gathered: CollectedOutputReader | None = None,
     ) -> None:
         """Begin the state of a session; sessions of one program share `printed`, `failed` and `gathered`.
 
         `frames` tells the user's frames from others; by default all are the user's. `printed` takes the output, `failed` the
         conditions and log messages that failed, and `gathered` the values that points collect.
         """
-        self._suspended = Suspended()
-        self.printed = printed or Printed()
+        self._suspended = CurrentStops()
+        self.printed = printed or OutputIntake()
         failed = failed or failures.Failures()
         super().__init__(self._suspended.history, self.printed.output, failed)
         self.frames = frames or Frames()
         self.capabilities: Bounded[str, Any] = Bounded("capabilities")
         self._threads = Threads()
-        self.gathered = gathered or Gathered(Collected(), 0)
+        self.gathered = gathered or CollectedOutputReader(Collected(), 0)
         """What its breakpoints collect."""
-        self.placed = Placed()
+        self.placed = BreakpointStatuses()
         """The breakpoints that were sent, with their states."""
-        self.loaded = Loaded()
+        self.loaded = LoadedSources()
         """Modules and sources."""
         self.process: Body = {}
         """Body of the `process` event."""
@@ -298,7 +298,7 @@ class Mirror(Notes):
         """The state beneath the stops of its threads."""
         self._epochs_of_requests: dict[int, int] = {}
         """By seq of a request without an answer yet: the epoch in which it was sent."""
-        self._fetched = Fetched(self._suspended, self.frames, self.placed)
+        self._fetched = FetchedFacts(self._suspended, self.frames, self.placed)
         self._on_event = self._event_handlers()
         self._on_response = self._response_handlers()
 

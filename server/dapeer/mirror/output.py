@@ -21,7 +21,7 @@ _BLANKS = re.compile(" {80,}")
 
 
 @dataclass(slots=True)
-class Piece:
+class OutputPiece:
     """A run of output of one category."""
 
     start: int
@@ -71,7 +71,7 @@ class OutputLog:
     def __init__(self, limit: int = MAX_KEPT_CHARS) -> None:
         """Begin an empty log, which keeps the last `limit` characters."""
         self._limit = limit
-        self._pieces: deque[Piece] = deque()
+        self._pieces: deque[OutputPiece] = deque()
         self.end = 0
         self.lines = 0
         """Line ends that have passed through, the dropped ones included."""
@@ -110,7 +110,7 @@ class OutputLog:
         ):
             last.text += text
         else:
-            self._pieces.append(Piece(self.end, category, text, at))
+            self._pieces.append(OutputPiece(self.end, category, text, at))
         self.end += len(text)
         self.lines += text.count("\n")
         self._trim()
@@ -123,13 +123,13 @@ class OutputLog:
         text = "".join(piece.text for piece in self.pieces(since, category))
         return Output(text, self.end, max(0, self.start - since))
 
-    def pieces(self, since: int = 0, category: str = "all") -> list[Piece]:
+    def pieces(self, since: int = 0, category: str = "all") -> list[OutputPiece]:
         """Return the pieces from cursor `since` on; the first is cut where `since` says."""
         newer = itertools.takewhile(lambda piece: piece.end > since, reversed(self._pieces))
         chosen = [piece for piece in newer if category in ("all", piece.category)]
         return [_cut(piece, since) for piece in reversed(chosen)]
 
-    def between(self, since: int, until: int, category: str = "all") -> list[Piece]:
+    def between(self, since: int, until: int, category: str = "all") -> list[OutputPiece]:
         """Return the pieces between two cursors, the oldest first, of one category or of `all`.
 
         The pieces at both ends are cut there; output that is no longer kept is left out.
@@ -166,7 +166,9 @@ class OutputLog:
                 oldest.start += excess
 
 
-def _cut(piece: Piece, since: int) -> Piece:
+def _cut(piece: OutputPiece, since: int) -> OutputPiece:
     """Return the part of a piece from cursor `since` on."""
     cut = max(0, since - piece.start)
-    return Piece(piece.start + cut, piece.category, piece.text[cut:], piece.at) if cut else piece
+    return (
+        OutputPiece(piece.start + cut, piece.category, piece.text[cut:], piece.at) if cut else piece
+    )

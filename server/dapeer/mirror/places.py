@@ -33,12 +33,12 @@ class Sight:
 
     Or it is what their frames hold.
     """
-    outside: Outside | None = None
+    outside: OutsideReader | None = None
     """How another program reads the places where the adapter does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class OutsideReader:
     """A program that prints where the threads of a process are, without its help."""
 
     command: Sequence[str]
@@ -100,7 +100,7 @@ class ThreadLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ThreadLocations:
     """The locations of all threads, and of the known tasks, at one time."""
 
     threads: Sequence[ThreadLocation] = ()

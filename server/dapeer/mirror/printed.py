@@ -64,7 +64,7 @@ class LogPoint:
         return self.begins[index], self.ends[index]
 
 
-class Logged:
+class PrintedLogPoints:
     """The log points of a program that have said something; their messages are part of its output."""
 
     def __init__(self, output: OutputLog) -> None:
@@ -115,12 +115,12 @@ class Logged:
         return LogMessage(*place, number, text.rstrip("\n"), begin)
 
 
-class Printed:
+class OutputIntake:
     """Takes in output events."""
 
     def __init__(self) -> None:
         self.output = OutputLog()
-        self.logged = Logged(self.output)
+        self.logged = PrintedLogPoints(self.output)
 
     def take(self, body: Body, at: float, log_point: tuple[str, int] | None) -> None:
         """Append the text of an `output` event's body to the output, or to the messages of its log point.

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dapeer.dap.messages import Body, Response
 from dapeer.dap.types import ThreadsResponseBody
 from dapeer.mirror.bounded import MAX_ENTRIES, Bounded
-from dapeer.mirror.stops.stops import History, Reported, Stack, Stop
+from dapeer.mirror.stops.stops import ShownStop, Stack, Stop, StopHistory
 
 
 class Threads:
@@ -56,14 +56,14 @@ class Threads:
         self._listed_in = epoch
 
 
-class Suspended:
+class CurrentStops:
     """The stops that last, and the history of all."""
 
     def __init__(self) -> None:
         """Begin with no stop."""
         self.epoch = 0
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
-        self.history = History()
+        self.history = StopHistory()
         self.stop: Stop | None = None
         """The latest stop that still lasts; None while every thread runs."""
         self._stops: dict[int, Stop] = {}
@@ -108,7 +108,7 @@ class Suspended:
         self.epoch += 1
         # Output that was shown with another process is not shown again.
         start = max(self._output_start, shown)
-        reported = Reported(start, self._output_start, self.history.new_handles())
+        reported = ShownStop(start, self._output_start, self.history.new_handles())
         stop = Stop(self.epoch, body, Stack(thread_id), reported=reported)
         if stop.all_threads:
             self._keep({})

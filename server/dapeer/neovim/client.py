@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 import anyio
 
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import NeovimBusy, NeovimFailed, NeovimGone, NoNeovim, Stranger
+from dapeer.base.errors import ForeignListener, NeovimBusy, NeovimFailed, NeovimGone, NoNeovim
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Connection(asyncio.Protocol):
 
     Raises:
         OSError: No process listens there.
-        Stranger: Another user of this machine does.
+        ForeignListener: Another user of this machine does.
     """
 
     def __init__(self, target: str) -> None:
@@ -119,7 +119,7 @@ class Connection(asyncio.Protocol):
 
         Raises:
             OSError: Nothing listens there.
-            Stranger: Another user of this machine does.
+            ForeignListener: Another user of this machine does.
         """
         match = HOST_AND_PORT.fullmatch(self._target)
         if match is None:
@@ -130,7 +130,7 @@ class Connection(asyncio.Protocol):
         transport, _ = await made
         try:
             check_peer(transport.get_extra_info("socket"), self._target)
-        except (OSError, Stranger):
+        except (OSError, ForeignListener):
             transport.abort()
             # It closes its socket in the next round.
             await asyncio.sleep(0)
@@ -219,7 +219,7 @@ class Neovim:
             raise NeovimBusy(
                 f"What listens at {target} does not answer.", "Check whether that Neovim hangs."
             ) from error
-        except Stranger as error:
+        except ForeignListener as error:
             raise NoNeovim(error.what, error.hint) from error
         except (OSError, EOFError, ValueError) as error:
             raise NoNeovim(
@@ -382,7 +382,7 @@ def _attach(target: str) -> tuple[Session, pynvim.Nvim]:
 
     Raises:
         OSError: Nothing listens there.
-        Stranger: Another user of this machine does.
+        ForeignListener: Another user of this machine does.
     """
     # Many servers have no Neovim.
     import pynvim

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dapeer.base.errors import Refused
+from dapeer.base.errors import RefusedByPerson
 from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system.exchange import Answer
 from dapeer.base.system.tasks import later
@@ -107,7 +107,7 @@ class Approvals:
         It returns at once if they need not be asked. All kinds of an action are one question; a cancelled wait withdraws it.
 
         Raises:
-            Refused: They do not allow it, or their Neovim has ended.
+            RefusedByPerson: They do not allow it, or their Neovim has ended.
         """
         if not self.requires_consent(action):
             return
@@ -122,7 +122,7 @@ class Approvals:
                 self._neovim.send(FORGET, number)
         if not allowed:
             reason = f" ({why})" if why else ""
-            raise Refused(
+            raise RefusedByPerson(
                 f"The person did not allow {action.tool}{reason}.",
                 "Nothing was done; ask them, or go on without it.",
             )

@@ -28,7 +28,7 @@ _EXCEPTION = re.compile(r"[^:]*(?::[\w.:$]*)?")
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class ArgumentKinds:
     """The kinds that one argument adds to a call."""
 
     argument: str
@@ -49,7 +49,7 @@ class CallKinds:
     """The kinds of a tool's calls."""
 
     always: Kinds
-    cases: tuple[If, ...] = ()
+    cases: tuple[ArgumentKinds, ...] = ()
     remark: str = ""
     """A remark for people."""
 
@@ -84,12 +84,12 @@ def has_condition(exception_filter: object) -> bool:
     return _EXCEPTION.fullmatch(str(exception_filter)) is None
 
 
-CONDITIONS: Final = (If("condition", EVALUATE), If("hit_condition", EVALUATE))
-VALUES: Final = (If("evaluate", EVALUATE),)
+CONDITIONS: Final = (ArgumentKinds("condition", EVALUATE), ArgumentKinds("hit_condition", EVALUATE))
+VALUES: Final = (ArgumentKinds("evaluate", EVALUATE),)
 """What `evaluate` adds, the expressions whose values the next stop shows."""
 THEN: Final = (
-    If("then[].input", EVALUATE, "(a program may run what is typed)"),
-    If("then[].evaluate", EVALUATE),
+    ArgumentKinds("then[].input", EVALUATE, "(a program may run what is typed)"),
+    ArgumentKinds("then[].evaluate", EVALUATE),
 )
 """What `then` adds to a call that runs something anyway, as its commands and requests do."""
 EXPRESSION: Final = "if it is more than a name"

@@ -91,7 +91,7 @@ class PeerContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Attached:
+class AttachedNeovim:
     """A Neovim that has sent its state."""
 
     neovim: Neovim
@@ -108,7 +108,7 @@ class Attached:
 class Peer:
     """A Neovim and the person in it. Made by `peers.attach`."""
 
-    def __init__(self, number: int, around: PeerContext, attached: Attached) -> None:
+    def __init__(self, number: int, around: PeerContext, attached: AttachedNeovim) -> None:
         self.id = number
         self.neovim = attached.neovim
         self._facts = attached.facts

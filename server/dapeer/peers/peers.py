@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.base.errors import NeovimBusy, NoNeovim, Refused
+from dapeer.base.errors import NeovimBusy, NoNeovim, RefusedByPerson
 from dapeer.base.json_types import as_object
 from dapeer.base.schemas.judge import Judge
 from dapeer.base.system.tasks import BackgroundTask, all_of
@@ -27,7 +27,7 @@ from dapeer.peers.consent_kinds import ActionKind
 from dapeer.peers.lua_tools import LuaTools
 from dapeer.peers.notifications import Notifications
 from dapeer.peers.nvim_sessions import NvimSessions
-from dapeer.peers.peer import Attached, Peer, PeerContext
+from dapeer.peers.peer import AttachedNeovim, Peer, PeerContext
 from dapeer.peers.shared_breakpoints import unsaved_changes_error
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
@@ -103,14 +103,14 @@ async def attach(number: int, around: PeerContext, target: str, seconds: float) 
         around.taps.forget(secret)
         await neovim.aclose()
         raise
-    peer = Peer(number, around, Attached(neovim, facts, sessions, tools, names, secret))
+    peer = Peer(number, around, AttachedNeovim(neovim, facts, sessions, tools, names, secret))
     peer.join()
     inbox.open(peer.take)
     await peer.wait_for_replay()
     return peer
 
 
-class Search:
+class NeovimSearch:
     """Attaches the Neovims of a project, which no client names, and knows which are new to each client."""
 
     def __init__(self) -> None:
@@ -190,7 +190,7 @@ class Peers:
         self._taps = Taps()
         self._listeners: list[Callable[[], None]] = []
         self._tasks: TaskGroup = anyio.create_task_group()
-        self.search = Search()
+        self.search = NeovimSearch()
         self._detached: set[str] = set()
         """The targets of Neovims that a client has detached: they are not attached again automatically."""
         self.judge = Judge()
@@ -423,7 +423,7 @@ class Peers:
         """Ask every person whose consent an action needs, one after another; return when all have given it.
 
         Raises:
-            Refused: One has not, or cannot be asked since a client has detached their Neovim.
+            RefusedByPerson: One has not, or cannot be asked since a client has detached their Neovim.
         """
         # It attaches a Neovim again after it was left.
         if action.tool != "nvim_connect":
@@ -437,7 +437,7 @@ class Peers:
         Those that have ended are forgotten.
 
         Raises:
-            Refused: There is one.
+            RefusedByPerson: There is one.
         """
         for target, peer in list(self._left.items()):
             if not peer.approvals.requires_consent(action):
@@ -446,7 +446,7 @@ class Peers:
                 # The Neovim has ended.
                 self._left.pop(target, None)
                 continue
-            raise Refused(
+            raise RefusedByPerson(
                 f"The person at the Neovim at {target}, which was detached, wants to be asked before {action.tool}.",
                 f"Nothing was done; nvim_connect with target={target} attaches it again.",
             )

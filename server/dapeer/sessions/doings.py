@@ -35,7 +35,7 @@ _VERBS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Doer:
+class Actor:
     """A client, or a person."""
 
     key: str
@@ -50,20 +50,20 @@ class Doer:
         return self.name if self is PERSON else f"another client{named}"
 
 
-PERSON: Final = Doer("person", "the person")
+PERSON: Final = Actor("person", "the person")
 
-_DOER: ContextVar[Doer | None] = ContextVar("doer", default=None)
+_DOER: ContextVar[Actor | None] = ContextVar("doer", default=None)
 """Who has caused what is done now; tasks inherit it. None: nobody that is told of."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Doing:
+class _ActorAction:
     number: int
-    doer: Doer
+    doer: Actor
 
 
 @dataclass(frozen=True, slots=True)
-class _Change(_Doing):
+class _BreakpointChange(_ActorAction):
     """A breakpoint is set, changed or removed."""
 
     place: tuple[str, int]
@@ -74,7 +74,7 @@ class _Change(_Doing):
 
 
 @dataclass(frozen=True, slots=True)
-class _Move(_Doing):
+class _ProgramMove(_ActorAction):
     """A program is resumed or ended."""
 
     verb: str
@@ -86,12 +86,12 @@ class Doings:
     """The doings of late, by all clients and people."""
 
     def __init__(self) -> None:
-        self._kept: deque[_Change | _Move] = deque(maxlen=KEPT_DOINGS)
+        self._kept: deque[_BreakpointChange | _ProgramMove] = deque(maxlen=KEPT_DOINGS)
         self.count = 0
         """How many there were."""
 
     @contextmanager
-    def by(self, doer: Doer | None) -> Generator[None]:
+    def by(self, doer: Actor | None) -> Generator[None]:
         """Record what happens during the body, also in tasks that it starts, as the doing of `doer`.
 
         None: record nothing.
@@ -110,7 +110,7 @@ class Doings:
         doer = _DOER.get()
         if doer is not None and before != after:
             self.count += 1
-            self._kept.append(_Change(self.count, doer, (path, line), before, after))
+            self._kept.append(_BreakpointChange(self.count, doer, (path, line), before, after))
 
     def move(self, command: str, session: int, program: object) -> None:
         """Record that a request (`continue`, `terminate`, …) has resumed or ended a program.
@@ -120,7 +120,7 @@ class Doings:
         doer = _DOER.get()
         if doer is not None:
             self.count += 1
-            self._kept.append(_Move(self.count, doer, _VERBS[command], session, program))
+            self._kept.append(_ProgramMove(self.count, doer, _VERBS[command], session, program))
 
     def news(self, key: str, since: int, programs: Collection[object], project: Path) -> str:
         """Return in one line what others than a client have done since number `since`; empty: nothing.
@@ -134,12 +134,12 @@ class Doings:
             project: The folder to which names of files are relative.
         """
         new = [each for each in self._kept if each.number > since]
-        changes = [each for each in new if isinstance(each, _Change)]
+        changes = [each for each in new if isinstance(each, _BreakpointChange)]
         own = {each.place: each.number for each in changes if each.doer.key == key}
-        others: dict[str, list[_Change | _Move]] = {}
+        others: dict[str, list[_BreakpointChange | _ProgramMove]] = {}
         for each in new:
-            overtaken = isinstance(each, _Change) and each.number < own.get(each.place, 0)
-            foreign = isinstance(each, _Move) and each.program not in programs
+            overtaken = isinstance(each, _BreakpointChange) and each.number < own.get(each.place, 0)
+            foreign = isinstance(each, _ProgramMove) and each.program not in programs
             if each.doer.key != key and not overtaken and not foreign:
                 others.setdefault(each.doer.words, []).append(each)
         told = [
@@ -150,7 +150,7 @@ class Doings:
         return f"since your last answer {', and '.join(told)}" if told else ""
 
 
-def _told(doings: Sequence[_Change | _Move], project: Path) -> Iterator[str]:
+def _told(doings: Sequence[_BreakpointChange | _ProgramMove], project: Path) -> Iterator[str]:
     """Yield clauses on what one client has done, such as "set a.py:3" or "continued in session 1".
 
     `doings` are all of that client, the oldest first. Several changes of one place count as one; a place that is as before is left out.
@@ -158,7 +158,7 @@ def _told(doings: Sequence[_Change | _Move], project: Path) -> Iterator[str]:
     """
     changes: dict[tuple[str, int], tuple[object, object]] = {}
     for each in doings:
-        if isinstance(each, _Change):
+        if isinstance(each, _BreakpointChange):
             before, _ = changes.get(each.place, (each.before, None))
             changes[each.place] = before, each.after
     for verb in ("set", "changed", "removed"):
@@ -171,7 +171,7 @@ def _told(doings: Sequence[_Change | _Move], project: Path) -> Iterator[str]:
         rest = f" and {more:,} more" if more > 0 else ""
         if places:
             yield f"{verb} {', '.join(places[:MAX_TOLD_PLACES])}{rest}"
-    moves = Counter((each.verb, each.session) for each in doings if isinstance(each, _Move))
+    moves = Counter((each.verb, each.session) for each in doings if isinstance(each, _ProgramMove))
     for (verb, session), times in moves.items():
         again = f" {times} times" if times > 1 and verb != "ended" else ""
         yield (

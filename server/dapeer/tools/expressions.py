@@ -14,7 +14,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.dap.sent_requests import CompletionsArguments
 from dapeer.dap.types import CompletionItem
-from dapeer.peers.consent_kinds import ALL, EVALUATE, CallKinds, If
+from dapeer.peers.consent_kinds import ALL, EVALUATE, ArgumentKinds, CallKinds
 from dapeer.sessions.core.evaluating import (
     evaluate,
     find_variable_by_text,
@@ -23,7 +23,7 @@ from dapeer.sessions.core.evaluating import (
 )
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base import evaluation
-from dapeer.tools.base.arguments import FrameId, Meant, SessionId, frame_of
+from dapeer.tools.base.arguments import CallTarget, FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.evaluation import RESULT_CHARS, name_suggestions
@@ -45,7 +45,11 @@ MAX_COMPLETIONS = 50
     section=Section.LOOK,
     kinds=CallKinds(
         EVALUATE,
-        (If("context", ALL, "`repl` (debugger commands)", lambda context: context == "repl"),),
+        (
+            ArgumentKinds(
+                "context", ALL, "`repl` (debugger commands)", lambda context: context == "repl"
+            ),
+        ),
         "an expression may change anything",
     ),
     is_lean=True,
@@ -59,7 +63,7 @@ async def dap_evaluate(
     context: Literal["watch", "repl", "hover", "clipboard", "variables"] = "watch",
     timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
     *,
-    meant: Meant,
+    meant: CallTarget,
 ) -> Reply:
     """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands."""
     if not expressions:

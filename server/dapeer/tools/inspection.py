@@ -20,7 +20,14 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looking
 from dapeer.sessions.inspection import children
 from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
-from dapeer.tools.base.arguments import FrameId, Meant, SessionId, ThreadId, frame_of, thread_of
+from dapeer.tools.base.arguments import (
+    CallTarget,
+    FrameId,
+    SessionId,
+    ThreadId,
+    frame_of,
+    thread_of,
+)
 from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import find_variable
@@ -149,7 +156,7 @@ async def dap_variables(
     start: Annotated[int, Field(ge=0)] = 0,
     count: Annotated[int, Field(ge=1, le=500)] = 50,
     *,
-    meant: Meant,
+    meant: CallTarget,
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame."""
     session = call.session(meant.session_id)

@@ -115,7 +115,7 @@ class NeovimTool:
 
         Raises:
             ArgumentError: An argument is unknown, missing or of a wrong type; nothing has happened.
-            Refused: The person did not allow it; nothing has happened.
+            RefusedByPerson: The person did not allow it; nothing has happened.
             NeovimError: Neovim does not answer, or the tool failed.
         """
         named = self._renamed(arguments)

@@ -15,7 +15,14 @@ from dapeer.base.sources import relative
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.sent_requests import DisassembleArguments, ReadMemoryArguments, WriteMemoryArguments
 from dapeer.dap.types import DisassembledInstruction, StackFrame
-from dapeer.peers.consent_kinds import EVALUATE, EXPRESSION, WRITE, CallKinds, If, is_expression
+from dapeer.peers.consent_kinds import (
+    EVALUATE,
+    EXPRESSION,
+    WRITE,
+    ArgumentKinds,
+    CallKinds,
+    is_expression,
+)
 from dapeer.sessions.core.evaluating import tidy
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
@@ -109,7 +116,7 @@ def _rows(start: int, content: bytes) -> Iterator[str]:
 @tool(
     "Write memory",
     section=Section.MEMORY,
-    kinds=CallKinds(WRITE, (If("address", EVALUATE, EXPRESSION, is_expression),)),
+    kinds=CallKinds(WRITE, (ArgumentKinds("address", EVALUATE, EXPRESSION, is_expression),)),
     destructive=True,
     needs=["writeMemory"],
 )

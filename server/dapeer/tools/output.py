@@ -13,7 +13,7 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.lines import continued, escaped_in, indented, lines_of
 from dapeer.dap.messages import uncoloured
-from dapeer.mirror.output import OutputLog, Piece, squeezed
+from dapeer.mirror.output import OutputLog, OutputPiece, squeezed
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import inspect_stop, view_of
@@ -159,7 +159,7 @@ def _end(data: dict[str, Any]) -> str:
     return f"ended, exit code {data['exit_code']}{f': {cause}' if cause else ''}"
 
 
-def _enough(pieces: Sequence[Piece]) -> list[Piece]:
+def _enough(pieces: Sequence[OutputPiece]) -> list[OutputPiece]:
     """Return the first pieces, as many as one result can hold, and one more.
 
     One result can hold `MAX_OUTPUT_CHARS` characters.
@@ -182,7 +182,7 @@ def _last(text: str, lines: int) -> str:
     return "".join(text.splitlines(keepends=True)[-lines:])[-MAX_OUTPUT_CHARS:]
 
 
-def _cursor_after(pieces: Sequence[Piece], characters: int, end: int) -> int:
+def _cursor_after(pieces: Sequence[OutputPiece], characters: int, end: int) -> int:
     """Return the cursor after the first `characters` of some pieces of output.
 
     It is `end` if these are all of them.
@@ -194,7 +194,7 @@ def _cursor_after(pieces: Sequence[Piece], characters: int, end: int) -> int:
     return end
 
 
-def _with_metadata(pieces: Sequence[Piece], shown: str, *, from_start: bool) -> str:
+def _with_metadata(pieces: Sequence[OutputPiece], shown: str, *, from_start: bool) -> str:
     """Return the lines that are shown, each with the time and category of the piece in which it begins.
 
     `shown` is the text of these lines; `from_start`: they are the first lines of the pieces, otherwise the last ones.
@@ -204,7 +204,7 @@ def _with_metadata(pieces: Sequence[Piece], shown: str, *, from_start: bool) -> 
     return "\n".join(whole[:count] if from_start else whole[len(whole) - count :])
 
 
-def _stamped(pieces: Sequence[Piece]) -> Iterator[str]:
+def _stamped(pieces: Sequence[OutputPiece]) -> Iterator[str]:
     """Yield the lines of some pieces of output, each with its time and category.
 
     These are of the piece in which the line begins.

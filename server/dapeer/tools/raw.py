@@ -12,7 +12,7 @@ from dapeer.base.json_types import is_array, is_object
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.requests import RESUMES
 from dapeer.mirror.stops.stops import Kind
-from dapeer.peers.consent_kinds import ALL, EVALUATE, NOTHING, RUN, WRITE, CallKinds, If
+from dapeer.peers.consent_kinds import ALL, EVALUATE, NOTHING, RUN, WRITE, ArgumentKinds, CallKinds
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
@@ -74,17 +74,19 @@ def _is_unknown(command: object) -> bool:
 _REQUEST_KINDS: Final = CallKinds(
     NOTHING,
     (
-        If("command", RUN, "to resume, pause or end threads", lambda command: command in _RESUMING),
-        If("command", WRITE, "`goto`", lambda command: command == "goto"),
-        If("command", ("write", "evaluate"), "`set…`, `write…`", _sets),
-        If(
+        ArgumentKinds(
+            "command", RUN, "to resume, pause or end threads", lambda command: command in _RESUMING
+        ),
+        ArgumentKinds("command", WRITE, "`goto`", lambda command: command == "goto"),
+        ArgumentKinds("command", ("write", "evaluate"), "`set…`, `write…`", _sets),
+        ArgumentKinds(
             "command",
             EVALUATE,
             ", ".join(f"`{each}`" for each in sorted(_ASKING)),
             lambda command: command in _ASKING,
         ),
-        If("arguments.context", ALL, "`repl`", lambda context: context == "repl"),
-        If("command", ALL, "that is not in the specification", _is_unknown),
+        ArgumentKinds("arguments.context", ALL, "`repl`", lambda context: context == "repl"),
+        ArgumentKinds("command", ALL, "that is not in the specification", _is_unknown),
     ),
 )
 

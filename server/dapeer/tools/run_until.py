@@ -18,7 +18,7 @@ from dapeer.base.system import foreign_files
 from dapeer.base.text.fitting import shortened
 from dapeer.collecting.rows.collected import On, Watch, watch
 from dapeer.collecting.text.summary import line_of
-from dapeer.peers.consent_kinds import ALL, EVALUATE, RUN, VALUES, CallKinds, If
+from dapeer.peers.consent_kinds import ALL, EVALUATE, RUN, VALUES, ArgumentKinds, CallKinds
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
@@ -52,8 +52,10 @@ _Scope = Annotated[Sequence[str], Field(description="files, functions")]
     kinds=CallKinds(
         RUN,
         (
-            If("expression", EVALUATE),
-            If("last", ALL, "(the program is run again: what it does outside is done twice)"),
+            ArgumentKinds("expression", EVALUATE),
+            ArgumentKinds(
+                "last", ALL, "(the program is run again: what it does outside is done twice)"
+            ),
             *VALUES,
         ),
     ),

@@ -48,7 +48,7 @@ async def dap_script(
         raise ArgumentError("A script starts no scripts.", "Call the tools as methods of `d`.")
     _check_syntax(code)
     script = ScriptClient(Focus(call.debugger, call.focus), call.client)
-    printed = Printed()
+    printed = ScriptOutput()
     async with call.debugger.own_processes() as processes, _ending_sessions(call, script):
         code_of_exit: int | None = None
         with anyio.move_on_after(timeout_ms / 1000) as limit:
@@ -92,7 +92,7 @@ async def _run(
     script: ScriptClient,
     code: str,
     processes: Processes,
-    printed: Printed,
+    printed: ScriptOutput,
 ) -> int | None:
     """Start a Python process for the script, serve its calls until it ends, return its exit code.
 
@@ -163,7 +163,7 @@ async def _ending_sessions(call: Call, script: ScriptClient) -> AsyncGenerator[N
 
 
 @dataclass(slots=True)
-class Printed:
+class ScriptOutput:
     """What a script prints, in two parts: its beginning, and its end so far."""
 
     _first: str = ""

@@ -25,7 +25,7 @@ from dapeer.peers.consent_kinds import RUN, RUNS, THEN, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of, wait_for_place
 from dapeer.sessions.outcomes import outcomes
-from dapeer.tools.base.arguments import Meant, SessionId, thread_of
+from dapeer.tools.base.arguments import CallTarget, SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.groups import group_line
 from dapeer.tools.base.schema import Narrows, Needs, Unlisted
@@ -267,7 +267,7 @@ async def dap_terminate(
         bool, Field(description="end processes that left its POSIX session, too"), Unlisted()
     ] = False,
     *,
-    meant: Meant,
+    meant: CallTarget,
 ) -> Reply:
     """End the program; output and history stay."""
     session_id = meant.session_id

@@ -17,7 +17,7 @@ from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looking
-from dapeer.tools.base.arguments import Meant, ThreadId, thread_of
+from dapeer.tools.base.arguments import CallTarget, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.stop.report import describe_silence
 from dapeer.tools.base.tool import Section, tool
@@ -39,7 +39,7 @@ async def dap_stacktrace(
     start_frame: Annotated[int, Field(ge=0)] = 0,
     levels: Annotated[int, Field(ge=1, le=100)] = 20,
     *,
-    meant: Meant,
+    meant: CallTarget,
 ) -> Reply:
     """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
     session = call.session(meant.session_id)

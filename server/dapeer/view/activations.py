@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.stops import History, Stop
+from dapeer.mirror.stops.stops import Stop, StopHistory
 from dapeer.view.stacks import HEAD_NAME_CHARS
 
 ACTIVATION = "dapeerActivation"
@@ -56,7 +56,7 @@ class ActivationComparison:
         return [f"another call of {name} than before: {NOT_COMPARED}"]
 
 
-def compare_locals(history: History, stop: Stop) -> ActivationComparison:
+def compare_locals(history: StopHistory, stop: Stop) -> ActivationComparison:
     """Compare a stop's locals with those of the last stop in the same function at the same stack depth.
 
     Only earlier stops whose locals were fetched count; without one the result is empty. Changes are empty if the stops are known to

@@ -120,7 +120,7 @@ MAX_TYPES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LocalsChoice:
     """The shown locals of a stop, and how many are not shown: data (many by type), definitions by kind."""
 
     shown: list[Variable]
@@ -130,7 +130,7 @@ class Choice:
     definitions: Mapping[str, int]
 
 
-def choose_locals(stop: Stop, changed: Collection[str]) -> Choice:
+def choose_locals(stop: Stop, changed: Collection[str]) -> LocalsChoice:
     """Choose the locals to show at a stop, at most `MAX_LOCALS`, in the order of their relevance.
 
     If there are more than `MAX_UNSORTED_LOCALS` and the source is known, only those are shown that the source, arguments or
@@ -149,7 +149,7 @@ def choose_locals(stop: Stop, changed: Collection[str]) -> Choice:
     kinds = [*map(definition, defined)]
     ids = {*map(id, shown)}
     types = _types([each for each in whole if id(each) not in ids])
-    return Choice(
+    return LocalsChoice(
         shown, count - len(shown), types, {each: kinds.count(each) for each in DEFINITIONS}
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from dapeer.base.text.fitting import fitted
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.stops import History, Stop
+from dapeer.mirror.stops.stops import Stop, StopHistory
 from dapeer.view.relevance import choose_locals
 
 MAX_LOCALS = 4
@@ -20,7 +20,7 @@ Only dapeer's launcher of debugpy sends it.
 """
 
 
-def last_of_raised(history: History, now: Stop) -> str:
+def last_of_raised(history: StopHistory, now: Stop) -> str:
     """Return the function that an exception ended since the previous stop, with that and its locals.
 
     The text is as that of `last_of_returned`, with the exception after the name. Empty if the adapter reports none: only dapeer's
@@ -30,7 +30,7 @@ def last_of_raised(history: History, now: Stop) -> str:
     return _last_of_left(history, now, f": {error}") if error else ""
 
 
-def last_of_returned(history: History, now: Stop) -> str:
+def last_of_returned(history: StopHistory, now: Stop) -> str:
     """Return the name of the function that returned since the previous stop, with the locals it had there.
 
     At most `MAX_LOCALS` are named. Empty if it is not known that one returned, or an exception ended it.
@@ -38,7 +38,7 @@ def last_of_returned(history: History, now: Stop) -> str:
     return "" if now.body.get(RAISED) else _last_of_left(history, now)
 
 
-def _last_of_left(history: History, now: Stop, end: str = "") -> str:
+def _last_of_left(history: StopHistory, now: Stop, end: str = "") -> str:
     """Return the name of the function that was left since the previous stop, `end`, and its locals there.
 
     `end` is a text on how it was left. Empty if it is not known that one was left.

@@ -279,7 +279,7 @@ def snapshot_of_stop(session_id: int, mirror: Mirror, stop: Stop, project: Path)
 _EMPTY: tuple[object, ...] = ("", [], {})
 
 
-class Place(TypedDict, total=False):
+class FramePlace(TypedDict, total=False):
     """Where a frame is."""
 
     file: str
@@ -287,18 +287,18 @@ class Place(TypedDict, total=False):
     function: str
 
 
-def _place(stop: Stop) -> Place:
+def _place(stop: Stop) -> FramePlace:
     """Return file, line and function of a stop; empty if its frame is unknown.
 
     Where the program itself printed its place, that one is returned, without a function.
     """
     if stop.found.place is not None:
         file, line = stop.found.place
-        return Place(file=file, line=line)
+        return FramePlace(file=file, line=line)
     frame = stop.top
     if frame is None:
-        return Place()
-    return Place(
+        return FramePlace()
+    return FramePlace(
         file=frame_path(frame), line=frame["line"], function=shortened(frame["name"], VALUE_CHARS)
     )
 
@@ -454,7 +454,7 @@ MAX_REMEMBERED_PLACES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ShownFrame:
     """What was shown to a reader of one frame."""
 
     stop: int
@@ -463,11 +463,11 @@ class _Known:
     locals: dict[str, str]
 
 
-class Reader:
+class SnapshotReader:
     """A reader of successive stops: facts of a frame that were shown are not repeated."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[object, ...], _Known] = OrderedDict()
+        self._known: OrderedDict[tuple[object, ...], _ShownFrame] = OrderedDict()
         self._noted: OrderedDict[tuple[int, str], int] = OrderedDict()
         """By session and note: the stop at which the note on another call of a function was shown."""
 
@@ -488,7 +488,7 @@ class Reader:
         if (before := self._known.pop(place, None)) is not None:
             lines |= before.lines
         shown = view.get("locals", {})
-        self._known[place] = _Known(view.get("stop", 0), frozenset(lines), shown)
+        self._known[place] = _ShownFrame(view.get("stop", 0), frozenset(lines), shown)
         if len(self._known) > MAX_REMEMBERED_PLACES:
             self._known.popitem(last=False)
 

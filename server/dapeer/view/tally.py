@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
-class Verdict(enum.Enum):
+class RunVerdict(enum.Enum):
     """What became of a run, as its sentence has it."""
 
     PASSED = "passed"
@@ -31,7 +31,7 @@ class Tally:
     """How many were asked for."""
     passed: list[float] = field(default_factory=list[float])
     """Seconds that each run took that passed, its start included."""
-    verdict: Verdict = Verdict.PASSED
+    verdict: RunVerdict = RunVerdict.PASSED
     """Of the last run."""
     kept: int | None = None
     """The session of the last run that passed."""
@@ -54,7 +54,7 @@ class Tally:
         self.detached |= left
         self.mute = self.mute or mute
 
-    def end(self, verdict: Verdict, untested: str = "") -> Verdict:
+    def end(self, verdict: RunVerdict, untested: str = "") -> RunVerdict:
         """Set the outcome of the last run, and why it has run no test, and return that outcome."""
         self.verdict, self.untested = verdict, untested
         return verdict
@@ -66,7 +66,7 @@ class Tally:
     @property
     def run(self) -> int:
         """The number of the last run, from 1."""
-        return len(self.passed) + (self.verdict is not Verdict.PASSED)
+        return len(self.passed) + (self.verdict is not RunVerdict.PASSED)
 
     @property
     def left(self) -> int:
@@ -90,7 +90,7 @@ class Tally:
         'Run 3 of 50 failed; 2 passed (the last: session 2), 0.4 s each.'
         """
         parts = [self._outcome()]
-        if self.verdict is Verdict.RUNNING or (self.verdict is Verdict.PASSED and self.left):
+        if self.verdict is RunVerdict.RUNNING or (self.verdict is RunVerdict.PASSED and self.left):
             parts.append(f"dap_run with repeat={self.left} goes on.")
         if self.passed_by:
             s = "s" if self.passed_by > 1 else ""
@@ -109,7 +109,7 @@ class Tally:
         """Return the sentence on the last run and on those that have passed."""
         count = len(self.passed)
         each = f", {self._each:.1f} s each" if count else ""
-        if self.verdict is not Verdict.PASSED:
+        if self.verdict is not RunVerdict.PASSED:
             last = f" (the last: session {self.kept})" if self.kept else ""
             passed = f"; {count} passed{last}{each}" if count else ""
             why = f" ({self.untested})" if self.untested else ""

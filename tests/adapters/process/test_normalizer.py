@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.adapters.definition.quirks import Quirks, Sent
+from dapeer.adapters.definition.quirks import Quirks, SentBreakpoints
 from dapeer.adapters.process.normalizer import OURS, Normalizer
 from dapeer.adapters.process.tail import OutputFilter
 from dapeer.dap.messages import Event, Message, Request, Response
@@ -309,7 +309,7 @@ def test_a_breakpoint_that_is_a_watchpoint_is_a_data_breakpoint() -> None:
 
 
 def test_only_the_first_process_of_a_program_stops_at_its_entry() -> None:
-    known = Sent()
+    known = SentBreakpoints()
     first, child = (Normalizer(Quirks(), stop_on_entry=True, sent=known) for _ in range(2))
     assert [short(each) for each in first.normalize(stopped("entry"))] == [("stopped", "entry")]
     assert [short(each) for each in child.normalize(stopped("entry"))] == [

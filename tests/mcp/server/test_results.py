@@ -1,4 +1,4 @@
-"""Nothing about a program leaves by another way than `Finish`: secrets are masked, unseen characters escaped."""
+"""Nothing about a program leaves by another way than `ResultFinisher`: secrets are masked, unseen characters escaped."""
 
 import ast
 import asyncio
@@ -15,7 +15,7 @@ from dapeer.base.secrets.redaction import NOTE
 from dapeer.base.text.lines import escaped
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.hub import output_uri, session_uri
-from dapeer.mcp.server.results import DOCUMENT, Finish
+from dapeer.mcp.server.results import DOCUMENT, ResultFinisher
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.tool import tool
@@ -113,11 +113,11 @@ async def test_resources_and_notifications_are_masked_and_escaped() -> None:
 def test_masks_come_before_escapes_and_both_before_the_encoding() -> None:
     """A terminal's colours hide no secret, but their escapes would."""
     bold = f"DB_\x1b[1mPASSWORD\x1b[0m={SECRET}"
-    seen = Finish(with_data=True).finish(
+    seen = ResultFinisher(with_data=True).finish(
         Reply(bold, {"said": bold}), lambda reply, data: (reply.text, data)
     )
     assert SECRET not in str(seen)
-    assert SECRET in str(Finish(masks=True, escapes=False).text(escaped(bold)))
+    assert SECRET in str(ResultFinisher(masks=True, escapes=False).text(escaped(bold)))
     assert DOCUMENT.text(LEAK) == LEAK
 
 

@@ -14,7 +14,7 @@ import pytest
 from mcp import types as t
 from mcp.server import Server, ServerRequestContext
 
-from dapeer.mcp.transports.jsonl import LONGEST_LINE, Complaint, parse_message, serve
+from dapeer.mcp.transports.jsonl import LONGEST_LINE, ErrorResponse, parse_message, serve
 from tests.mcp.small import run
 from tests.mcp.wire import call, opening, request, started
 from tests.processes import LIMIT
@@ -64,10 +64,12 @@ HALF_A_PAIR = b'{"jsonrpc": "2.0", "id": 8, "method": "ping", "params": {"a": "\
 
 def test_half_a_surrogate_pair_is_named() -> None:
     complaint = parse_message(HALF_A_PAIR)
-    assert isinstance(complaint, Complaint)
+    assert isinstance(complaint, ErrorResponse)
     assert complaint.error.id == 8
     assert "holds half of a surrogate pair" in complaint.error.error.message
-    assert not isinstance(parse_message(HALF_A_PAIR.replace(b"d800", b"d83d\\ude00")), Complaint)
+    assert not isinstance(
+        parse_message(HALF_A_PAIR.replace(b"d800", b"d83d\\ude00")), ErrorResponse
+    )
 
 
 async def test_a_clients_error_reaches_who_has_asked_the_client() -> None:

@@ -10,7 +10,7 @@ from dapeer.sessions.triggers.trigger import (
     CommandRun,
     Evaluation,
     HttpRequest,
-    Ready,
+    ReadyCondition,
     Response,
     TerminalInput,
     outcome_line,
@@ -97,10 +97,12 @@ def test_what_is_no_trigger_is_refused_with_the_reason(given: dict[str, Any], sa
 
 
 def test_a_sign_is_a_port_or_a_pattern_of_either_language() -> None:
-    assert ready_of(None) == Ready()
-    assert ready_of({"port": 8000}) == Ready(8000)
-    assert ready_of({"output": r"port (?<port>\d+)"}) == Ready(output=r"port (?P<port>\d+)")
-    assert Ready(8000).awaited == "until it listens at port 8000"
+    assert ready_of(None) == ReadyCondition()
+    assert ready_of({"port": 8000}) == ReadyCondition(8000)
+    assert ready_of({"output": r"port (?<port>\d+)"}) == ReadyCondition(
+        output=r"port (?P<port>\d+)"
+    )
+    assert ReadyCondition(8000).awaited == "until it listens at port 8000"
 
 
 @pytest.mark.parametrize("given", [{}, {"port": 0}, {"port": "a"}, {"output": "("}, {"prot": 1}])

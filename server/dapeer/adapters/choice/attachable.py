@@ -171,7 +171,7 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
 
     Raises:
         ArgumentError: No process does.
-        Stranger: Another user does.
+        ForeignListener: Another user does.
     """
     check_listeners(host, port)
     if attach and attach.knock:

@@ -66,7 +66,7 @@ def category_of(body: Mapping[str, Any]) -> str:
     return category if category in {"stdout", "stderr"} else "console"
 
 
-class Sent(dict[str, list[Mapping[str, Any]]]):
+class SentBreakpoints(dict[str, list[Mapping[str, Any]]]):
     """The breakpoints sent to an adapter, by path, over all connections: one may report another's failure."""
 
     _entered: object = None
@@ -90,18 +90,18 @@ class SentOption:
     expression: str
 
 
-class Misfires:
+class FailedBreakpointReader:
     """Reads output by a definition's patterns: by kind, with groups for the fields of `breakpointFailed`.
 
     If the adapter leaves out expression or location, they are filled in when only one breakpoint fits.
     """
 
-    def __init__(self, patterns: Mapping[str, str], sent: Sent | None = None) -> None:
+    def __init__(self, patterns: Mapping[str, str], sent: SentBreakpoints | None = None) -> None:
         """Keep the `patterns` of a definition, by kind; `sent` has the breakpoints of all connections."""
         self._patterns = {kind: patterns[kind] for kind in OUTPUT if kind in patterns}
         self._begins = patterns.get(BEGINS, "")
         self._held: dict[str, str] = {}
-        self._sent = Sent() if sent is None else sent
+        self._sent = SentBreakpoints() if sent is None else sent
 
     def sent(self, request: Request) -> None:
         """Record the breakpoints of a file that a `setBreakpoints` request sends; ignore others."""
@@ -273,7 +273,7 @@ class Quirks:
     passes_hits: bool = False
     """A number as hit condition is the hits to pass by; others stop at the hit of that number."""
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Regular expressions of output on a failed part of a breakpoint, by part; `Misfires` reads by them."""
+    """Regular expressions of output on a failed part of a breakpoint, by part; `FailedBreakpointReader` reads by them."""
     harmful: Mapping[str, str] = field(default_factory=dict[str, str])
     """Requests that are never sent, since they end the program or worse; each with what to do instead."""
 

@@ -14,7 +14,7 @@ from dapeer.adapters.definition.table import Compiled, DefinitionTable, Evaluate
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.exception_filters import Filter, Filters, TypeFilter
 from dapeer.mirror.frames import ForeignFrames, Frames, Raised
-from dapeer.mirror.places import Outside, Sight
+from dapeer.mirror.places import OutsideReader, Sight
 
 # The tables of a definition on what must be installed, and how.
 
@@ -426,7 +426,7 @@ How = Literal["program", "module", "code", ""]
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class InterpreterArguments:
     """The arguments of an interpreter, apart from those of what it runs."""
 
     options: Sequence[str]
@@ -476,7 +476,7 @@ class Command:
         """Return whether a program of this name, with these arguments, may run tests."""
         return bool(self.tests) and any(re.fullmatch(self.tests, each) for each in (name, *args))
 
-    def split(self, args: Sequence[str]) -> Split:
+    def split(self, args: Sequence[str]) -> InterpreterArguments:
         """Return the interpreter's arguments, what it runs, and the arguments of that, from a command line.
 
         `args` are the words behind the interpreter. The result is empty in all parts where nothing is run, or code from
@@ -492,7 +492,7 @@ class Command:
             how = self._how(word)
             if how and rest:
                 options += [word[:-1]] * (len(word) > len("-m"))
-                return Split(options, how, rest[0], rest[1:])
+                return InterpreterArguments(options, how, rest[0], rest[1:])
             if how or (word == "--" and not rest):
                 break
             if word in self.valued and rest:
@@ -503,9 +503,11 @@ class Command:
                 options.append(word)
             elif word not in {"--", *self.dropped}:
                 return (
-                    Split(options, "program", word, rest) if word != "-" else Split([], "", "", [])
+                    InterpreterArguments(options, "program", word, rest)
+                    if word != "-"
+                    else InterpreterArguments([], "", "", [])
                 )
-        return Split([], "", "", [])
+        return InterpreterArguments([], "", "", [])
 
     def _how(self, option: str) -> How:
         """Return what follows an option: a module or code; empty if neither does."""
@@ -888,7 +890,7 @@ class Children:
         return int(found[1]) if found else 0
 
 
-def _outside(table: DefinitionTable) -> Outside | None:
+def _outside(table: DefinitionTable) -> OutsideReader | None:
     """Return the table `[threads.outside]`: the program that reads where threads are, without a debugger.
 
     Its keys are `command`, the regular expressions `thread`, `frame` and `own`, and the sentences `missing` and `denied`. None: it has no
@@ -902,7 +904,7 @@ def _outside(table: DefinitionTable) -> Outside | None:
     command = table.texts("command")
     missing, denied = (table.get(each, str, "") for each in ("missing", "denied"))
     table.done()
-    return Outside(command, thread, frame, own, missing, denied) if command else None
+    return OutsideReader(command, thread, frame, own, missing, denied) if command else None
 
 
 def sight(table: DefinitionTable) -> Sight:

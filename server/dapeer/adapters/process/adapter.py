@@ -20,7 +20,7 @@ from anyio.abc import ByteStream, SocketAttribute
 
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition, Inputs, RequestName
-from dapeer.adapters.definition.quirks import Sent
+from dapeer.adapters.definition.quirks import SentBreakpoints
 from dapeer.adapters.definition.sections import TransportTable
 from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
 from dapeer.adapters.process.normalized_transport import NormalizedTransport
@@ -37,7 +37,7 @@ from dapeer.adapters.process.streams import (
 )
 from dapeer.adapters.process.terminal import Terminal, check_terminal
 from dapeer.base.connections import LOOPBACK
-from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemRefuses
+from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemUnsupported
 from dapeer.base.json_types import as_object
 from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.process_table import descendants
@@ -152,13 +152,13 @@ class Adapter:
         terminal: Terminal | None = None,
         address: HostAndPort | None = None,
         log_points: LogPoints | None = None,
-        sent: Sent | None = None,
+        sent: SentBreakpoints | None = None,
         patch_off: Body | None = None,
         word: str = "",
     ) -> None:
         self.log_points = log_points or LogPoints()
         """Those of its program, in all processes."""
-        self.sent = Sent() if sent is None else sent
+        self.sent = SentBreakpoints() if sent is None else sent
         """The breakpoints that it has got, in all processes."""
         self.transport = LogPointTransport(transport, self.log_points)
         self.word = word or (spawned.tail.word if spawned else "")
@@ -220,7 +220,7 @@ class Adapter:
         """Open a terminal for its program, keep it in `terminal`, and return it.
 
         Raises:
-            SystemRefuses: The system has none to give.
+            SystemUnsupported: The system has none to give.
         """
         self.terminal = Terminal()
         return self.terminal
@@ -278,7 +278,7 @@ async def open_adapter(
     Raises:
         AdapterMissing: It is not installed.
         AdapterFailed: It did not start, or ended without having said anything.
-        SystemRefuses: There is no loopback, terminal or folder for it.
+        SystemUnsupported: There is no loopback, terminal or folder for it.
     """
     table = definition.transport_of(request, inputs)
     _check_system(definition, table, wants_terminal=bool(inputs.get("terminal")))
@@ -306,7 +306,7 @@ async def open_adapter(
             own["word"] = spawned.tail.word
             again = connector(table, values)
             stream = await stream_of(spawned, again, definition.timeouts.start)
-        sent, wire = Sent(), ContentLengthTransport(stream)
+        sent, wire = SentBreakpoints(), ContentLengthTransport(stream)
         transport = _transport(definition, wire, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
         transport = _noted(definition, processes, stack, transport, stream, inputs)
@@ -334,11 +334,11 @@ def _check_system(definition: Definition, table: TransportTable, *, wants_termin
     `table` is the transport that will be used; `wants_terminal`: the program is to run in a terminal.
 
     Raises:
-        SystemRefuses: It does.
+        SystemUnsupported: It does.
     """
     if (table.loopback or table.kind == "tcp") and not has_loopback():
         what, way = lacking_loopback()
-        raise SystemRefuses(
+        raise SystemUnsupported(
             f"{definition.title} needs {what}", f"{way}, or start dapeer where it is there."
         )
     if wants_terminal:
@@ -349,12 +349,12 @@ def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
     """Create the folder of a session, and return its path; it is removed with `stack`, or by the reaper.
 
     Raises:
-        SystemRefuses: No temporary folder is writable.
+        SystemUnsupported: No temporary folder is writable.
     """
     try:
         folder = str(stack.enter_context(temporary_folder()))
     except OSError as error:
-        raise SystemRefuses(
+        raise SystemUnsupported(
             f"No temporary folder is writable: {error.strerror}.",
             "Start dapeer with $TMPDIR set to a writable folder.",
         ) from error
@@ -383,7 +383,7 @@ def _transport(
     spawned: Spawned | None,
     inputs: Inputs,
     own: Mapping[str, object],
-    sent: Sent,
+    sent: SentBreakpoints,
 ) -> Transport:
     """Return a transport that normalizes the adapter's messages, if it has quirks; else `wire` itself.
 

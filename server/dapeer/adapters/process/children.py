@@ -18,7 +18,7 @@ from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.adapters.process.streams import HostAndPort, connect
 from dapeer.adapters.process.tcp_nodelay import send_without_delay
 from dapeer.base.connections import LOOPBACK
-from dapeer.base.errors import AdapterFailed, Overstepped
+from dapeer.base.errors import AdapterFailed, AdapterRequestRejected
 from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.transport import Transport
 
@@ -37,8 +37,8 @@ async def open_child(
 
     Raises:
         AdapterFailed: Nothing accepts connections there.
-        Overstepped: It names an address to which dapeer must not connect.
-        Stranger: Another user of this machine accepts them.
+        AdapterRequestRejected: It names an address to which dapeer must not connect.
+        ForeignListener: Another user of this machine accepts them.
     """
     again, address = _again(definition, parent), None
     connector = again
@@ -102,7 +102,7 @@ def _address(configuration: Mapping[str, object], parent: Adapter) -> HostAndPor
     adapter, it is that adapter's own address: who is only attached to does not choose to whom dapeer connects.
 
     Raises:
-        Overstepped: The configuration names another address, or no port.
+        AdapterRequestRejected: The configuration names another address, or no port.
     """
     host, port = _named(configuration)
     if parent.address is None and _loops(host):
@@ -112,7 +112,7 @@ def _address(configuration: Mapping[str, object], parent: Adapter) -> HostAndPor
         if host == theirs or (_loops(host) and _loops(theirs)):
             return parent.address
     here = ":".join(map(str, parent.address)) if parent.address else "a port of this machine"
-    raise Overstepped(
+    raise AdapterRequestRejected(
         f"The adapter announced a child process at {host}:{port}, and dapeer connects only to {here}.",
         "The child runs on without a debugger.",
     )
@@ -122,7 +122,7 @@ def _named(configuration: Mapping[str, object]) -> HostAndPort:
     """Return host and port that a child's configuration names in `connect`; without a host, the loopback.
 
     Raises:
-        Overstepped: It names no valid port.
+        AdapterRequestRejected: It names no valid port.
     """
     match configuration.get("connect"):
         case {"host": str(host), "port": int(port)} if 0 < port <= LAST_PORT:
@@ -130,7 +130,7 @@ def _named(configuration: Mapping[str, object]) -> HostAndPort:
         case {"port": int(port)} if 0 < port <= LAST_PORT:
             return LOOPBACK, port
         case _:
-            raise Overstepped(
+            raise AdapterRequestRejected(
                 "The adapter announced a child process without its port.",
                 "The child runs on without a debugger.",
             )

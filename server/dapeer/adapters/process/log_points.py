@@ -156,7 +156,7 @@ MAX_NUMBER_DIGITS = 8
 
 
 @dataclass(slots=True)
-class _Heeded:
+class _UnheededOptions:
     """What an adapter does not heed where a breakpoint prints."""
 
     hits: str
@@ -182,7 +182,7 @@ class LogPoints:
         self._failed = re.compile(failed, re.MULTILINE) if failed else None
         self._places: list[tuple[str, int, tuple[int, ...]]] = []
         """Path, line, and the numbers of its collection points."""
-        self._heeded: dict[tuple[str, int], _Heeded] = {}
+        self._heeded: dict[tuple[str, int], _UnheededOptions] = {}
         """By path and line."""
 
     @property
@@ -231,7 +231,7 @@ class LogPoints:
         if hits.isdecimal():
             own.add("hitCondition")
         if place not in self._heeded or self._heeded[place].hits != hits:
-            self._heeded[place] = _Heeded(hits, int(hits) - 1 if hits.isdecimal() else 0)
+            self._heeded[place] = _UnheededOptions(hits, int(hits) - 1 if hits.isdecimal() else 0)
         self._heeded[place].condition = str(point.get("condition") or "")
         message = with_condition(point, self.mark, str(point["logMessage"]))
         rest = {key: value for key, value in point.items() if key not in own}

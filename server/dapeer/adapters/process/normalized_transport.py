@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import anyio
 
-from dapeer.adapters.definition.quirks import Quirks, Sent
+from dapeer.adapters.definition.quirks import Quirks, SentBreakpoints
 from dapeer.adapters.process.normalizer import OURS, Normalizer
 from dapeer.base.errors import ProtocolError
 from dapeer.base.json_types import Value, is_array, is_object
@@ -31,7 +31,7 @@ class NormalizedTransport:
         *,
         stop_on_entry: bool,
         settle: Callable[[], Awaitable[None]],
-        sent: Sent,
+        sent: SentBreakpoints,
         word: str = "",
     ) -> None:
         """Begin to receive from the adapter at `inner`, in a task of its own.

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from dapeer.adapters.definition.quirks import (
-    Misfires,
+    FailedBreakpointReader,
     Quirks,
-    Sent,
+    SentBreakpoints,
     category_of,
     is_legible,
     without_lines,
@@ -37,7 +37,12 @@ class Normalizer:
     """Turns each message into those that an ordinary adapter would have sent. Pure."""
 
     def __init__(
-        self, quirks: Quirks, *, stop_on_entry: bool, sent: Sent | None = None, word: str = ""
+        self,
+        quirks: Quirks,
+        *,
+        stop_on_entry: bool,
+        sent: SentBreakpoints | None = None,
+        word: str = "",
     ) -> None:
         """Keep what an adapter's messages are normalized by.
 
@@ -46,8 +51,8 @@ class Normalizer:
         """
         self._quirks = quirks
         self._word = word
-        self._all = Sent() if sent is None else sent
-        self._misfires = Misfires(quirks.failed, self._all)
+        self._all = SentBreakpoints() if sent is None else sent
+        self._misfires = FailedBreakpointReader(quirks.failed, self._all)
         self._first = True
         self._stepping = False
         """Whether the program was last resumed by a step."""

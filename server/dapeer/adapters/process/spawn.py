@@ -34,7 +34,7 @@ from dapeer.companions.python.dapeer_debuggee.patching import WORD
 # that is killed takes the program with it that it is attached to.
 
 
-class _Outliving(subprocess.Popen[bytes]):
+class _DetachedPopen(subprocess.Popen[bytes]):
     """A process that may live on when nobody needs its object any more, which is no fault here."""
 
     def __del__(self) -> None:
@@ -171,7 +171,7 @@ def _started(
     `stdin`, `stdout` and `stderr` are descriptors or constants of `subprocess`; `env` are all of its variables; `cwd` None is the current
     folder.
     """
-    return _Outliving(
+    return _DetachedPopen(
         arguments,
         bufsize=0,
         stdin=stdin,
@@ -339,7 +339,7 @@ async def spawn(
 
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
-        SystemRefuses: The system has no process or descriptor to give.
+        SystemUnsupported: The system has no process or descriptor to give.
     """
     transport, arguments = command.transport, list(command.arguments)
     stdio = transport.kind == "stdio"
@@ -455,7 +455,7 @@ async def start(
 
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.
-        SystemRefuses: The system has no process or descriptor to give.
+        SystemUnsupported: The system has no process or descriptor to give.
     """
     processes = Processes(reaper, attached=attached)
     spawning = asyncio.create_task(

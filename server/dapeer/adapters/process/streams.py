@@ -20,7 +20,7 @@ from dapeer.adapters.process.spawn import ChildProcess, Spawned
 from dapeer.adapters.process.tail import Tail
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import AdapterFailed, Stranger
+from dapeer.base.errors import AdapterFailed, ForeignListener
 
 # TCP ports for the servers that dapeer starts.
 
@@ -215,7 +215,7 @@ async def connect(host: str, port: int, *, here: bool = False) -> PromptStream:
 
     Raises:
         OSError: Nothing listens there.
-        Stranger: Another user of this machine does; nothing was sent.
+        ForeignListener: Another user of this machine does; nothing was sent.
     """
     return await _checked(await anyio.connect_tcp(host, port), f"{host}:{port}", here=here)
 
@@ -225,7 +225,7 @@ async def connect_unix(path: str) -> PromptStream:
 
     Raises:
         OSError: Nothing listens there.
-        Stranger: Another user does; nothing was sent.
+        ForeignListener: Another user does; nothing was sent.
     """
     return await _checked(await anyio.connect_unix(path), path, here=True)
 
@@ -239,7 +239,7 @@ async def _checked(
 
     Raises:
         OSError: The connection is to itself, was closed, or is not `here`.
-        Stranger: Another user has the other end.
+        ForeignListener: Another user has the other end.
     """
     connection = _socket(stream)
     try:
@@ -247,7 +247,7 @@ async def _checked(
         if connection.getsockname() == connection.getpeername():
             raise ConnectionRefusedError
         check_peer(connection, where, here=here)
-    except (OSError, Stranger):
+    except (OSError, ForeignListener):
         await stream.aclose()
         raise
     return PromptStream(stream)
@@ -301,7 +301,7 @@ async def connect_to(address: HostAndPort, seconds: float) -> PromptStream:
 
     Raises:
         AdapterFailed: No process listens there, or it disconnects.
-        Stranger: Another user of this machine listens there.
+        ForeignListener: Another user of this machine listens there.
     """
     host, port = address
     try:
@@ -355,7 +355,7 @@ async def stream_of(
             return await _listening(spawned, again)
     except TimeoutError as error:
         raise spawned.failed(f"did not listen within {seconds:g} s") from error
-    except Stranger as error:
+    except ForeignListener as error:
         raise AdapterFailed(
             error.what, "Nothing was sent. Start it again: it then gets another port."
         ) from error
@@ -368,7 +368,7 @@ async def _listening(spawned: Spawned, again: Connector) -> PromptStream:
 
     Raises:
         AdapterFailed: It has ended.
-        Stranger: Another user listens in its place.
+        ForeignListener: Another user listens in its place.
     """
     while spawned.process.returncode is None:
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 from dapeer.adapters.process.tail import OutputFilter, Tail
-from dapeer.base.errors import AdapterFailed, ArgumentError, NotStopped, SystemRefuses
+from dapeer.base.errors import AdapterFailed, ArgumentError, NotStopped, SystemUnsupported
 from dapeer.base.system.environment import environment_for
 
 _LAUNCHER = Path(__file__).parents[2] / "companions" / "process" / "terminal.py"
@@ -33,7 +33,7 @@ def _opened() -> tuple[int, int, str]:
     Both ends are descriptors that the caller closes.
 
     Raises:
-        SystemRefuses: The system has none to give.
+        SystemUnsupported: The system has none to give.
     """
     ends: list[int] = []
     try:
@@ -42,7 +42,7 @@ def _opened() -> tuple[int, int, str]:
     except OSError as error:
         for each in ends:
             os.close(each)
-        raise SystemRefuses(
+        raise SystemUnsupported(
             f"No terminal can be opened: {error.strerror}.",
             "Leave `terminal` out, or start dapeer where /dev/ptmx and /dev/pts are usable.",
         ) from error
@@ -52,7 +52,7 @@ def check_terminal() -> None:
     """Open a pseudo-terminal and close it again, to know whether an adapter could have one.
 
     Raises:
-        SystemRefuses: It could not.
+        SystemUnsupported: It could not.
     """
     for each in _opened()[:2]:
         os.close(each)
@@ -71,7 +71,7 @@ class Terminal:
         Lines that begin with one of `hide` are left out of the output: the adapter prints them there.
 
         Raises:
-            SystemRefuses: The system has no pseudo-terminal to give.
+            SystemUnsupported: The system has no pseudo-terminal to give.
         """
         self._words = OutputFilter(hide)
         self.pid = 0

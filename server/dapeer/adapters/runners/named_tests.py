@@ -16,9 +16,9 @@ from dapeer.adapters.definition.sections import Tests
 from dapeer.adapters.definition.table import own_values
 from dapeer.adapters.runners.runner import (
     BuiltTests,
-    Naming,
-    Recognised,
+    RecognisedRunner,
     Runner,
+    TestSelection,
     build,
     folder_of,
     load_runners,
@@ -151,7 +151,7 @@ class NamedTests:
 
     file: Path
     parts: Sequence[str]
-    naming: Naming
+    naming: TestSelection
 
     def why_unknown(self, printed: str) -> str | None:
         """Return why the runner knows no such test, as a clause; None if it does, or has not said so.
@@ -243,7 +243,7 @@ async def launch_of(inputs: Json) -> Launch | None:
 
 
 async def _launch(
-    known: Recognised, file: Path | None, parts: Sequence[str], inputs: Json
+    known: RecognisedRunner, file: Path | None, parts: Sequence[str], inputs: Json
 ) -> Launch:
     """Build the tests where that is necessary, and return how to launch those that are meant.
 
@@ -295,7 +295,7 @@ async def _launch(
     )
 
 
-def _values(known: Recognised, file: Path | None, inputs: Json) -> dict[str, object]:
+def _values(known: RecognisedRunner, file: Path | None, inputs: Json) -> dict[str, object]:
     """Return the values of the placeholders in a runner's commands, without those that have none.
 
     `file` is the file of the tests, or None; `inputs` are the caller's. The runner's own program is looked for.
@@ -326,7 +326,7 @@ def _read(runner: Runner, file: Path) -> Mapping[str, str]:
 
 
 async def _built(
-    known: Recognised,
+    known: RecognisedRunner,
     file: Path,
     parts: Sequence[str],
     values: Mapping[str, object],

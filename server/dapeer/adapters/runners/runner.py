@@ -44,7 +44,7 @@ _SPECIAL = re.compile(r"[.*+?^${}()|\[\]\\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class ProjectMarker:
     """A file that marks a folder as a project of the runner."""
 
     file: str
@@ -54,7 +54,7 @@ class Sign:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class MissingFileReason:
     """What has a build leave a file out."""
 
     file: Pattern
@@ -79,7 +79,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Naming:
+class TestSelection:
     """How the runner selects tests."""
 
     join: str = " "
@@ -100,7 +100,7 @@ class Naming:
     """The same, when no test ran; None: `unknown` says that, too."""
     whole: Sequence[str]
     """Arguments that select all tests of one file; `${names}`: what `written` finds, joined by `|`."""
-    left_out: Sequence[LeftOut]
+    left_out: Sequence[MissingFileReason]
     """Why a build may be without a file; looked at only once the runner knows none of the file's tests."""
 
     def written_in(self, file: Path) -> list[str]:
@@ -159,7 +159,7 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lookup:
+class ProgramLookup:
     """How to find the program that contains a test: a command that lists programs as JSON."""
 
     command: Sequence[str]
@@ -192,15 +192,15 @@ class Runner:
     """Is found in a file of its tests: then no sign is needed."""
     main: Pattern
     """Is found in a source that makes its folder a program; other folders are tests and what they test."""
-    signs: Sequence[Sign]
+    signs: Sequence[ProjectMarker]
     rank: int = 1
     programs: Sequence[str]
     """Its program: in the project's folder or above it, at a path, or a name on PATH."""
     install: str = ""
     """The command that gets it."""
-    naming: Naming
+    naming: TestSelection
     build: Build | None
-    lookup: Lookup | None
+    lookup: ProgramLookup | None
     in_file: Mapping[str, Pattern]
     """Placeholders with values from the file of a test: the first group of a pattern."""
     launch: Mapping[str, Any]
@@ -246,11 +246,11 @@ class Runner:
         runner = table.read(
             cls,
             title=table.get("title", str, table.text("id")),
-            signs=tuple(each.read(Sign) for each in table.tables("signs")),
+            signs=tuple(each.read(ProjectMarker) for each in table.tables("signs")),
             programs=table.texts("program"),
             naming=_naming(table.table("name")),
             build=table.table("build").read(Build) if "build" in table else None,
-            lookup=table.table("lookup").read(Lookup) if "lookup" in table else None,
+            lookup=table.table("lookup").read(ProgramLookup) if "lookup" in table else None,
             in_file={name: _pattern(reads, name) for name in reads},
             exceptions=filters.all_texts() or None,
             functions=stops.texts("functions"),
@@ -261,9 +261,10 @@ class Runner:
         return runner
 
 
-def _naming(table: DefinitionTable) -> Naming:
+def _naming(table: DefinitionTable) -> TestSelection:
     return table.read(
-        Naming, left_out=tuple(each.read(LeftOut) for each in table.tables("left_out"))
+        TestSelection,
+        left_out=tuple(each.read(MissingFileReason) for each in table.tables("left_out")),
     )
 
 
@@ -319,7 +320,7 @@ async def build(build: Build, values: Values, cwd: Path, env: Mapping[str, str])
 
 
 async def look_up(
-    lookup: Lookup, built: str, values: Values, cwd: Path, env: Mapping[str, str]
+    lookup: ProgramLookup, built: str, values: Values, cwd: Path, env: Mapping[str, str]
 ) -> list[BuiltTests]:
     """Return the programs with tests that there are, each with the names of its tests.
 
@@ -341,7 +342,7 @@ async def look_up(
 
 
 async def _tests(
-    lookup: Lookup, values: Values, cwd: Path, env: Mapping[str, str]
+    lookup: ProgramLookup, values: Values, cwd: Path, env: Mapping[str, str]
 ) -> Sequence[str]:
     """Return the names of the tests of one program, as its command lists them, or its only one, `${test}`.
 
@@ -355,7 +356,7 @@ async def _tests(
 
 
 def select_tests(
-    found: Sequence[BuiltTests], file: Path, parts: Sequence[str], naming: Naming
+    found: Sequence[BuiltTests], file: Path, parts: Sequence[str], naming: TestSelection
 ) -> list[BuiltTests]:
     """Return the programs with the tests that a name means, each with only these tests; empty: none.
 
@@ -500,7 +501,7 @@ _MAX_PROGRAM_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class RecognisedRunner:
     """A runner, and the project that it has been recognised by."""
 
     runner: Runner
@@ -510,7 +511,7 @@ class Recognised:
     """The file by which it was recognised."""
 
 
-def recognise(runners: Sequence[Runner], file: Path) -> Recognised:
+def recognise(runners: Sequence[Runner], file: Path) -> RecognisedRunner:
     """Return the runner of a file, or of a folder, with tests, and the project that it is in.
 
     The file itself decides; else the nearest folder above it with a sign of a runner; else a runner that needs none.
@@ -521,12 +522,12 @@ def recognise(runners: Sequence[Runner], file: Path) -> Recognised:
     able = [runner for runner in runners if _fits(runner, file)]
     own = next((each for each in able if each.holds and holds(file, each.holds)), None)
     if own is not None:
-        return _within(own, file) or Recognised(own, folder_of(file), file)
+        return _within(own, file) or RecognisedRunner(own, folder_of(file), file)
     for folder in _above(file):
         for runner in able:
             found = next(_signs(runner.signs, folder), None)
             if found is not None:
-                return Recognised(runner, folder, found)
+                return RecognisedRunner(runner, folder, found)
     free = next((each for each in able if not each.signs and each.holds is None), None)
     if free is None:
         known = ", ".join(dict.fromkeys(each.title for each in able or runners))
@@ -534,15 +535,15 @@ def recognise(runners: Sequence[Runner], file: Path) -> Recognised:
             f"No test runner is known for {file.name}: nothing in its project points to {known}.",
             "Start the runner as `program`, with the test in its `args`.",
         )
-    return Recognised(free, folder_of(file), file)
+    return RecognisedRunner(free, folder_of(file), file)
 
 
-def with_project(runner: Runner, folder: Path) -> Recognised:
+def with_project(runner: Runner, folder: Path) -> RecognisedRunner:
     """Return a runner that was named, with its project around a folder; without a sign, the folder is it."""
-    return _within(runner, folder) or Recognised(runner, folder, folder)
+    return _within(runner, folder) or RecognisedRunner(runner, folder, folder)
 
 
-def program_of(recognised: Recognised) -> str | None:
+def program_of(recognised: RecognisedRunner) -> str | None:
     """Return the path of the runner's own program; None where the definition names none.
 
     It is looked for in the project's folder and above it, then on PATH.
@@ -603,16 +604,16 @@ def _fits(runner: Runner, file: Path) -> bool:
     return any(fnmatch(file.name, pattern) for pattern in runner.files)
 
 
-def _within(runner: Runner, file: Path) -> Recognised | None:
+def _within(runner: Runner, file: Path) -> RecognisedRunner | None:
     """Return a runner with the nearest folder above a file that has a sign of it; None if none has."""
     for folder in _above(file):
         found = next(_signs(runner.signs, folder), None)
         if found is not None:
-            return Recognised(runner, folder, found)
+            return RecognisedRunner(runner, folder, found)
     return None
 
 
-def _signs(signs: Sequence[Sign], folder: Path) -> Iterator[Path]:
+def _signs(signs: Sequence[ProjectMarker], folder: Path) -> Iterator[Path]:
     """Yield the files in a folder that are signs of a runner."""
     return (
         found

@@ -92,7 +92,7 @@ def check_peer(connection: socket.socket, where: str, *, here: bool = False) -> 
     namespace.
 
     Raises:
-        Stranger: Another user has it.
+        ForeignListener: Another user has it.
         OSError: The connection has been closed, or its other end is not here.
     """
     uid = peer_uid(connection)
@@ -105,7 +105,7 @@ def check_listeners(host: str, port: int) -> None:
     """Check that no other user of this machine listens at a port; check its connections separately.
 
     Raises:
-        Stranger: Another user listens there.
+        ForeignListener: Another user listens there.
     """
     for uid in listeners(host, port):
         check_user(uid, f"{host}:{port}")

@@ -17,12 +17,14 @@ def check_user(uid: int | None, where: str) -> None:
     """Check that a user id is dapeer's own, root's, or unknown (None); `where` is the address, for errors.
 
     Raises:
-        Stranger: It is another user.
+        ForeignListener: It is another user.
     """
     if not is_trusted(uid):
-        from dapeer.base.errors import Stranger
+        from dapeer.base.errors import ForeignListener
 
-        raise Stranger(f"Another user of this machine ({_name(uid)}) listens at {where}.", NEXT)
+        raise ForeignListener(
+            f"Another user of this machine ({_name(uid)}) listens at {where}.", NEXT
+        )
 
 
 def is_trusted(uid: int | None) -> bool:

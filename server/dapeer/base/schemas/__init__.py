@@ -1,10 +1,15 @@
 """JSON Schemas that others have written: whether they are any, and whether arguments fit them."""
 
 from dapeer.base.schemas.rules import flaw_of, problem_of, unknown
-from dapeer.base.schemas.unpacking import Unfilled, convert_arguments, notes, without_filled
+from dapeer.base.schemas.unpacking import (
+    StrippedArguments,
+    convert_arguments,
+    notes,
+    without_filled,
+)
 
 __all__ = [
-    "Unfilled",
+    "StrippedArguments",
     "convert_arguments",
     "flaw_of",
     "notes",

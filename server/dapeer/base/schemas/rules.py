@@ -25,7 +25,7 @@ MAX_LISTED_VALUES = 20
 UNCHECKED = "The arguments cannot be checked"
 
 
-class _Flaw(Exception):
+class _InvalidSchema(Exception):
     """A schema is invalid; the text is a clause that says why."""
 
 
@@ -44,7 +44,7 @@ def flaw_of(schema: object) -> str | None:
         if foreign:
             return f"its schema refers to {shortened(foreign, MAX_CLAUSE_CHARS)}, which clients cannot read"
         _validator(json.dumps(schema), declared=False)
-    except _Flaw as flaw:
+    except _InvalidSchema as flaw:
         return str(flaw)
     except RecursionError:
         return "its schema is nested too deeply"
@@ -63,7 +63,7 @@ def problem_of(arguments: Json, schema: Json) -> str | None:
         errors = validator.iter_errors(arguments)
         first = min(errors, key=lambda error: len(error.absolute_path), default=None)
         return None if first is None else _sentence(first)
-    except _Flaw as flaw:
+    except _InvalidSchema as flaw:
         return f"{UNCHECKED}: {flaw}."
     except RecursionError:
         return f"{UNCHECKED}: they or the tool's schema are nested without end."
@@ -78,7 +78,7 @@ def _validator(schema: str, *, declared: bool) -> Any:
     With `declared` it follows the version that the schema's `$schema` names, else MCP's own, 2020-12.
 
     Raises:
-        _Flaw: The schema is invalid, or refers to something that it does not contain.
+        _InvalidSchema: The schema is invalid, or refers to something that it does not contain.
         RecursionError: It is nested too deeply.
     """
     # Loaded when it is needed: most servers never see a schema that is not their own.
@@ -94,13 +94,13 @@ def _validator(schema: str, *, declared: bool) -> Any:
         kind.check_schema(parsed)
     except library.SchemaError as error:
         where = shortened(".".join(map(str, error.absolute_path)) or "it", MAX_CLAUSE_CHARS)
-        raise _Flaw(f"its schema is invalid: {where}: {_clause(error)}") from error
+        raise _InvalidSchema(f"its schema is invalid: {where}: {_clause(error)}") from error
     resource = specification_with(kind.META_SCHEMA["$schema"]).create_resource(parsed)
     # A registry that retrieves nothing.
     registry = cast("Any", Registry)().with_resource("", resource)
     missing = next(_missing(resource, registry.resolver_with_root(resource)), None)
     if missing is not None:
-        raise _Flaw(
+        raise _InvalidSchema(
             f"its schema refers to {shortened(missing, MAX_CLAUSE_CHARS)}, which does not exist"
         )
     return kind(parsed, registry=registry)

@@ -181,7 +181,7 @@ CLEARS: Final = "[]"
 
 
 @dataclass(frozen=True, slots=True)
-class Unfilled:
+class StrippedArguments:
     """Arguments without those that were only filled in."""
 
     arguments: dict[str, Any]
@@ -196,7 +196,7 @@ class Unfilled:
             yield f"left out, as this call fills in what it does not need: {', '.join(self.zeros)}"
 
 
-def without_filled(arguments: Json, schema: Json) -> Unfilled:
+def without_filled(arguments: Json, schema: Json) -> StrippedArguments:
     """Return a call's arguments without the optional ones that the model only filled in, at any depth.
 
     `schema` is the tool's JSON Schema. Values that say nothing are `""`, `{}`, an `[]` that clears nothing, and 0 where the minimum
@@ -226,7 +226,7 @@ def without_filled(arguments: Json, schema: Json) -> Unfilled:
         for key, value in arguments.items()
         if key in zeros and _differs(value, as_object(properties[names[key]]))
     ]
-    return Unfilled(
+    return StrippedArguments(
         {key: value for key, (value, _) in inner.items()},
         frozenset(names[key] for key in empty),
         (*shown, *dict.fromkeys(each for _, more in inner.values() for each in more)),
@@ -236,7 +236,7 @@ def without_filled(arguments: Json, schema: Json) -> Unfilled:
 def _inside(value: object, schema: object) -> tuple[object, tuple[str, ...]]:
     """Return a value without what is only filled in within it, and what was left out that could be meant.
 
-    Only objects and lists of objects that `schema` describes are changed; the second part is as in `Unfilled.zeros`.
+    Only objects and lists of objects that `schema` describes are changed; the second part is as in `StrippedArguments.zeros`.
     """
     known = as_object(schema)
     if is_object(value) and "properties" in known:

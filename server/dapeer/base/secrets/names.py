@@ -40,7 +40,7 @@ Span = tuple[int, int, str]
 """Where a secret begins and ends, and what it is called."""
 
 
-class Name(NamedTuple):
+class SecretName(NamedTuple):
     """A name of a secret in a text."""
 
     begin: int
@@ -58,13 +58,13 @@ class Name(NamedTuple):
             yield *span, self.word.lower()
 
 
-def names(text: str) -> Iterator[Name]:
+def names(text: str) -> Iterator[SecretName]:
     """Yield the names of secrets in a text, from its beginning to its end."""
     for found in _NAME.finditer(text):
         start = found.start()
         least = max(start - _MAX_PREFIX_CHARS, 0)
         begin = least + len(text[least:start].rstrip(_OF_NAMES))
-        yield Name(begin, found.end(), found[0], bool(found["password"]))
+        yield SecretName(begin, found.end(), found[0], bool(found["password"]))
 
 
 def is_word(text: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from dapeer.base.json_types import is_array, is_object
-from dapeer.base.secrets.names import Name, Span, is_mixed, is_number, is_word, names
+from dapeer.base.secrets.names import SecretName, Span, is_mixed, is_number, is_word, names
 
 # Secrets named beside them, not as `name = value`: in pairs, objects, elements, lists, tables. Pure.
 
@@ -47,7 +47,7 @@ _SEVERAL = (
 _ONE = re.compile(r"[\"']([^\s\"'\\]{6,400})[\"'](?!\s?:)")
 
 
-def secrets_near(text: str, name: Name) -> Iterator[Span]:
+def secrets_near(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the secrets that stand near a name, but not as `name = value`: start, end and label of each.
 
     `name` is a place in `text`. Such are the other text of a pair, the value of an object or element, the next column, and the values of a
@@ -68,7 +68,7 @@ def secrets_near(text: str, name: Name) -> Iterator[Span]:
             yield from name.credential_at(one.span(1), text, sure=False)
 
 
-def _pair(text: str, name: Name) -> Iterator[Span]:
+def _pair(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the second text of a pair of two texts whose first is the name."""
     opened = _OPENED.search(text, max(name.begin - 5, 0), name.begin)
     if opened:
@@ -77,7 +77,7 @@ def _pair(text: str, name: Name) -> Iterator[Span]:
         yield from _rest(text, name, _SECOND, sure=among)
 
 
-def _object(text: str, name: Name) -> Iterator[Span]:
+def _object(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the value of an object that has the name as the value of a key such as `name` or `key`.
 
     That is `{"name": "password", "value": "…"}` for instance, in any order. It yields start, end and label, at most once, and only a value
@@ -94,7 +94,7 @@ def _object(text: str, name: Name) -> Iterator[Span]:
         yield from name.credential_at(value.span(group), text, sure=group == "quoted")
 
 
-def _rest(text: str, name: Name, form: re.Pattern[str], *, sure: bool) -> Iterator[Span]:
+def _rest(text: str, name: SecretName, form: re.Pattern[str], *, sure: bool) -> Iterator[Span]:
     """Yield group `value` of the pattern `form`, matched behind the name, if it looks like a credential.
 
     `sure` says that only values can stand there.
@@ -129,23 +129,23 @@ _BELOW = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class _SecretHeading:
     """The heading of a column of secrets: its number, the number of cells, and its place in its line."""
 
-    name: Name
+    name: SecretName
     index: int
     count: int
     place: tuple[int, int]
     split: re.Pattern[str] | None
 
 
-def column_secrets(text: str, names: Sequence[Name]) -> Iterator[Span]:
+def column_secrets(text: str, names: Sequence[SecretName]) -> Iterator[Span]:
     """Yield the values below headings that are names of secrets, in tables of any of the known forms.
 
     Each is a start, an end and a label. `names` are the names of secrets in `text`, in their order. A table ends at the first line of
     another form, or after `MAX_TABLE_ROWS`.
     """
-    heads: Sequence[_Head] = ()
+    heads: Sequence[_SecretHeading] = ()
     rows = position = following = 0
     while position < len(text) and (heads or following < len(names)):
         if not heads:
@@ -175,7 +175,9 @@ def _start(text: str, position: int) -> int:
     return max([least, *(at + length for at, length in ends if at >= 0)])
 
 
-def _heads(text: str, line: tuple[int, int], names: Sequence[Name]) -> Iterator[_Head]:
+def _heads(
+    text: str, line: tuple[int, int], names: Sequence[SecretName]
+) -> Iterator[_SecretHeading]:
     """Yield the headings in a line that are names of secrets, if the line is the heading of a table.
 
     `line` is the line's start and end in `text`, `names` are the names in it.
@@ -189,7 +191,9 @@ def _heads(text: str, line: tuple[int, int], names: Sequence[Name]) -> Iterator[
             continue
         bare = ((index, cell, _bare(text, cell)) for index, cell in enumerate(cells))
         found = [
-            _Head(begins[start], index, len(cells), (cell[0] - line[0], cell[1] - line[0]), split)
+            _SecretHeading(
+                begins[start], index, len(cells), (cell[0] - line[0], cell[1] - line[0]), split
+            )
             for index, cell, (start, end) in bare
             if start in begins and begins[start].end == end
         ]
@@ -238,7 +242,7 @@ def _is_heading(
     )
 
 
-def _row(text: str, line: tuple[int, int], heads: Sequence[_Head]) -> list[Span] | None:
+def _row(text: str, line: tuple[int, int], heads: Sequence[_SecretHeading]) -> list[Span] | None:
     """Return start, end and label of a line's secrets below headings; None: it is no row of the table.
 
     `line` is the line's start and end in `text`; all of `heads` are of one table. A rule between rows has no values. Without delimiters a
@@ -259,14 +263,14 @@ def _row(text: str, line: tuple[int, int], heads: Sequence[_Head]) -> list[Span]
     return [span for place, head in below for span in _cell(text, place, head)]
 
 
-def _cell(text: str, place: tuple[int, int], head: _Head) -> Iterator[Span]:
+def _cell(text: str, place: tuple[int, int], head: _SecretHeading) -> Iterator[Span]:
     """Yield the place of a cell's value if it looks like the secret that its heading names."""
     span = _bare(text, place)
     if not set(text[slice(*span)]) & set("()[]{}"):
         yield from head.name.credential_at(span, text, sure=head.split is not None)
 
 
-def _column(text: str, name: Name) -> Iterator[Span]:
+def _column(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the values of a pandas column with this name, printed as a series or as dapeer shows a table.
 
     Each is a start, an end and a label. `name` is a place in `text`, before or behind which the rows are looked for.
@@ -282,7 +286,7 @@ def _column(text: str, name: Name) -> Iterator[Span]:
             yield from _words(text, found.span("rows"), name)
 
 
-def _words(text: str, place: tuple[int, int], name: Name) -> Iterator[Span]:
+def _words(text: str, place: tuple[int, int], name: SecretName) -> Iterator[Span]:
     """Yield the words between two positions of `text` that look like credentials, in whichever column."""
     for word in _WORD.finditer(text, *place):
         yield from name.credential_at(word.span(), text, sure=False)
@@ -298,7 +302,7 @@ def _words(text: str, place: tuple[int, int], name: Name) -> Iterator[Span]:
 # Megabytes of output are checked, so a form is tried only if one of its words is in the text, and none backtracks far.
 
 
-class Form(NamedTuple):
+class SecretForm(NamedTuple):
     """A way in which secrets are written."""
 
     words: tuple[str, ...]
@@ -347,7 +351,7 @@ def _by_names(text: str) -> Iterator[Span]:
     yield from column_secrets(text, found)
 
 
-def _named(text: str, name: Name) -> Iterator[Span]:
+def _named(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the value that follows a name in `text`, as in `name = value`, if it looks like its secret.
 
     It yields at most once: start, end and label. `name` is a place in `text`, as `names` yields it.
@@ -378,7 +382,7 @@ _RANGE = re.compile(
 """The least and the greatest number of a column, in a summary of it or around its plot."""
 
 
-def _ends_of_range(text: str, name: Name) -> Iterator[Span]:
+def _ends_of_range(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the two numbers of a range that follows a name, as the least and greatest PIN of a column."""
     if found := _RANGE.match(text, name.end):
         for group in (1, 2):
@@ -414,7 +418,7 @@ def _cookies(text: str) -> Iterator[Span]:
                 yield *found.span("value"), "cookie"
 
 
-def _form(label: str, words: str, pattern: str) -> Form:
+def _form(label: str, words: str, pattern: str) -> SecretForm:
     """Return a form whose matches are credentials in any text.
 
     `label` is what a secret is called, `words` are words in lower case of which every such text has one, separated by spaces. Group
@@ -427,10 +431,10 @@ def _form(label: str, words: str, pattern: str) -> Form:
         for found in compiled.finditer(text):
             yield *found.span(1), label
 
-    return Form(tuple(words.split()), find)
+    return SecretForm(tuple(words.split()), find)
 
 
-def _option(programs: str, words: str, option: str, *, user: bool = False) -> Form:
+def _option(programs: str, words: str, option: str, *, user: bool = False) -> SecretForm:
     """Return the form of a password that a command line gives to a program as an option.
 
     `programs` and `option` are patterns, `words` are words of which every such text has one. With `user` the option's value is
@@ -475,8 +479,8 @@ FORMS: Final = (
     _option(r"ldap(?:search|add|modify|delete|whoami)", "ldap", rf"-w(?:{_APART})?"),
     _option(r"sqlcmd|bcp|zip|unzip", "sqlcmd bcp zip", rf"-P(?:{_APART})?"),
     _option(r"curl|wget", "curl wget", rf"(?:-u(?:{_APART})?|--(?:proxy-)?user{_APART})", user=True),
-    Form(("cookie", "morsel"), _cookies),
-    Form(_NAME_WORDS, _by_names),
+    SecretForm(("cookie", "morsel"), _cookies),
+    SecretForm(_NAME_WORDS, _by_names),
 )  # fmt: skip
 """Read from the first on: where two find the same, the first names it."""
 WORDS: Final = tuple(dict.fromkeys(word for form in FORMS for word in form.words))
@@ -610,7 +614,7 @@ def may_hold_secrets(text: str, data: object = None) -> bool:
     return escaped or any(map(all_of_it.lower().__contains__, WORDS))
 
 
-class _Places(NamedTuple):
+class _PositionMap(NamedTuple):
     """Where the characters of a text without escape sequences are in the text with them."""
 
     plain: list[int]
@@ -621,9 +625,9 @@ class _Places(NamedTuple):
         return position + self.shift[bisect.bisect_right(self.plain, position) - 1]
 
 
-def _places(text: str) -> _Places:
+def _places(text: str) -> _PositionMap:
     """Return the table that converts positions without a terminal's escape sequences to those in `text`."""
-    places = _Places([0], [0])
+    places = _PositionMap([0], [0])
     removed = 0
     for code in _ANSI.finditer(text):
         removed += code.end() - code.start()

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import anyio
 
-from dapeer.base.errors import Overdue
+from dapeer.base.errors import ToolTimeout
 
 T = TypeVar("T")
 Predicate = Callable[[], bool]
@@ -137,11 +137,11 @@ class Waiters:
 async def on_cancellation(end: Callable[[T], Awaitable[None]], whom: T) -> AsyncGenerator[None]:
     """Run the body; if it is cancelled, await `end(whom)` before the cancellation goes on.
 
-    `end` itself cannot be cancelled by it, and an `Overdue` that it raises is ignored.
+    `end` itself cannot be cancelled by it, and an `ToolTimeout` that it raises is ignored.
     """
     try:
         yield
     except anyio.get_cancelled_exc_class():
-        with anyio.CancelScope(shield=True), contextlib.suppress(Overdue):
+        with anyio.CancelScope(shield=True), contextlib.suppress(ToolTimeout):
             await end(whom)
         raise

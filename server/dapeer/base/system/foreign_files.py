@@ -31,7 +31,7 @@ _OTHER_KINDS: Final = (
 _NO_PATH: Final = "is no path: it holds a NUL, or half of a surrogate pair"
 
 
-class NotRegular(OSError):
+class NotRegularFile(OSError):
     """There is something at the path, but no file with text or data in it; `strerror` says what there is."""
 
 
@@ -95,7 +95,7 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading bytes, and return it; a pipe or a device is never opened for long.
 
     Raises:
-        OSError: The file cannot be read, or is something else (`NotRegular`).
+        OSError: The file cannot be read, or is something else (`NotRegularFile`).
     """
     # Opening a device can already do something, so the kind is looked at before. It is looked at again
     # afterwards, and opened without waiting, since another file may have taken its place.
@@ -103,7 +103,7 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
         _check(os.stat(path).st_mode, path)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except ValueError as error:
-        raise NotRegular(errno.EINVAL, _NO_PATH, os.fspath(path)) from error
+        raise NotRegularFile(errno.EINVAL, _NO_PATH, os.fspath(path)) from error
     try:
         _check(os.fstat(descriptor).st_mode, path)
         return os.fdopen(descriptor, "rb")
@@ -143,17 +143,17 @@ def read_member(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> byt
         with open_file(archive) as file, zipfile.ZipFile(file) as held, held.open(name) as member:
             return member.read(most)
     except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, zlib.error) as error:
-        raise NotRegular(errno.ENOENT, "does not exist", os.fspath(path)) from error
+        raise NotRegularFile(errno.ENOENT, "does not exist", os.fspath(path)) from error
 
 
 def _check(mode: int, path: str | os.PathLike[str]) -> None:
     """Check that a file's mode, from `stat`, is that of a regular file.
 
     Raises:
-        NotRegular: It is something else.
+        NotRegularFile: It is something else.
     """
     if kind := _kind_of(mode):
-        raise NotRegular(errno.EINVAL, kind, os.fspath(path))
+        raise NotRegularFile(errno.EINVAL, kind, os.fspath(path))
 
 
 def _kind_of(mode: int) -> str:

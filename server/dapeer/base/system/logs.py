@@ -31,7 +31,7 @@ def set_up(level: str, file: Path | None) -> None:
         ArgumentError: The file cannot be written.
     """
     try:
-        handler = _Stderr(sys.stderr) if file is None else _File(file)
+        handler = _Stderr(sys.stderr) if file is None else _PrivateFileHandler(file)
     except OSError as error:
         raise ArgumentError(
             f"Cannot log to {file}: {error.strerror}.", "Name another file with --log-file."
@@ -42,7 +42,7 @@ def set_up(level: str, file: Path | None) -> None:
 
 
 @dataclass(slots=True)
-class _Alike:
+class _RecentRecords:
     """What one place in the code has logged recently."""
 
     since: float
@@ -58,7 +58,7 @@ class RepetitionFilter(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._places: dict[tuple[str, int], _Alike] = {}
+        self._places: dict[tuple[str, int], _RecentRecords] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether a record is logged: `MOST_ALIKE` warnings of one place per `SECONDS_PER_PLACE` are.
@@ -72,7 +72,7 @@ class RepetitionFilter(logging.Filter):
         alike = self._places.get(place)
         if alike is None or record.created - alike.since > SECONDS_PER_PLACE:
             left_out = alike.left_out if alike else 0
-            alike = self._places[place] = _Alike(record.created)
+            alike = self._places[place] = _RecentRecords(record.created)
             if left_out:
                 record.msg = f"{record.getMessage()} (and {left_out} more like this before)"
                 record.args = ()
@@ -99,7 +99,7 @@ class _Stderr(logging.StreamHandler[TextIO]):
         del record
 
 
-class _File(logging.FileHandler):
+class _PrivateFileHandler(logging.FileHandler):
     """Logs to a file that only its owner can read, since it may contain values of the program."""
 
     def __init__(self, path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from dapeer.base.errors import Overdue
+from dapeer.base.errors import ToolTimeout
 from dapeer.base.system.limited_answers import MAX_PROCESSOR_SECONDS
 from dapeer.base.system.limited_process import Closed, LimitedProcess, NoAnswer
 
@@ -17,7 +17,7 @@ _LITERAL = re.compile(r"[\w \-:/,;=@'\"<>!~%&#]*")
 """A text that means itself."""
 
 
-class PatternOverdue(Overdue):
+class PatternOverdue(ToolTimeout):
     """A pattern has taken too long for a text."""
 
 

@@ -26,7 +26,7 @@ NARROWEST: Final = 20
 _BOLD, _RED, _CYAN, _DIM, _OFF = "\x1b[1m", "\x1b[31m", "\x1b[36m", "\x1b[2m", "\x1b[0m"
 
 
-class Form:
+class AnswerFormat:
     """How an answer is written."""
 
     def __init__(self, color: str = AUTO, *, is_data: bool = False) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Final
 
-    from dapeer.cli.debugging.answers import Form
+    from dapeer.cli.debugging.answers import AnswerFormat
     from dapeer.cli.debugging.core import Core
     from dapeer.scripting.wire import Answer, Connection
 
@@ -50,7 +50,7 @@ def run(given: Sequence[str]) -> int:
     tool = table.tools_by_command()[name]
     known = known_tools()[tool]
     arguments: dict[str, Any] = {}
-    form, is_about_all = answers.Form(), False
+    form, is_about_all = answers.AnswerFormat(), False
     if words or table.by_place(tool, known):
         # A command without a word does without `argparse`, which takes as long as all else here.
         from dapeer.cli.debugging import parsers
@@ -67,7 +67,7 @@ def run(given: Sequence[str]) -> int:
 def call(
     tool: str,
     arguments: Mapping[str, Any],
-    form: Form,
+    form: AnswerFormat,
     *,
     starts: bool,
     waits: bool,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Final
 
-    from dapeer.mcp.rendezvous.reaching import Announcement, Reached
+    from dapeer.mcp.rendezvous.reaching import Announcement, ReachedServer
 
 NAME: Final = "dapeer command"
 ELSEWHERE: Final = {"configuration", "core", "pid", "port"}
@@ -32,7 +32,7 @@ ENDS_WITH: Final = "this is the server of {whose} (process {pid}), which was the
 class Core:
     """The server that a command talks to."""
 
-    def __init__(self, connection: Connection, reached: Reached) -> None:
+    def __init__(self, connection: Connection, reached: ReachedServer) -> None:
         self.connection = connection
         self.announcement = reached.announcement
         self._wire = reached.connection
@@ -67,7 +67,7 @@ def joined_or_started(
     variable, for a server that is started.
 
     Raises:
-        SystemRefuses: It cannot be started.
+        SystemUnsupported: It cannot be started.
         ServerGone: It ends at once.
     """
     try:
@@ -82,7 +82,7 @@ def joined_or_started(
     return _opened(detached.reach_or_start(Path.cwd(), credentials), environment)
 
 
-def _reach() -> Reached | None:
+def _reach() -> ReachedServer | None:
     """Connect to the server of the Neovim in whose terminal this runs, or to the project's; else None."""
     here = os.getcwd()
     if os.environ.get("NVIM"):
@@ -94,7 +94,7 @@ def _reach() -> Reached | None:
     return reaching.connect_to_server(here)
 
 
-def _opened(reached: Reached, environment: Mapping[str, str] | None) -> Core:
+def _opened(reached: ReachedServer, environment: Mapping[str, str] | None) -> Core:
     """Return a connection by which tools of a reached server can be called.
 
     `environment` are the variables for programs that are started; None if there are none.
@@ -116,7 +116,7 @@ def _as_bytes(text: str) -> str:
     return os.fsencode(text).decode("latin-1")
 
 
-def _tell_of_a_killed_one(reached: Reached | None) -> None:
+def _tell_of_a_killed_one(reached: ReachedServer | None) -> None:
     """Write once to stderr that the detached server of earlier commands was killed, if so.
 
     The file that shows this is removed. `reached` is the server that was found, None without one: only this folder and those above it

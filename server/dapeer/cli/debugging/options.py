@@ -51,7 +51,7 @@ class Point(argparse.Action):
         setattr(namespace, POINTS, points)
 
 
-class OfPoint(argparse.Action):
+class BreakpointOption(argparse.Action):
     """Sets something of the breakpoint before it."""
 
     def __call__(
@@ -171,7 +171,7 @@ def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[s
         how = _how(schema["items"] if many else schema)
         flags = [*ALSO.get(name, ()), f"--{_dashed(name)}"]
         group.add_argument(
-            *flags, action=OfPoint, dest=name, const=[] if many else None,
+            *flags, action=BreakpointOption, dest=name, const=[] if many else None,
             default=argparse.SUPPRESS, help=_help(schema), **how,
         )  # fmt: skip
 

@@ -68,7 +68,7 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_any(words: Sequence[str]) -> tuple[str, dict[str, Any], answers.Form]:
+def read_any(words: Sequence[str]) -> tuple[str, dict[str, Any], answers.AnswerFormat]:
     """Return the tool, its arguments, and how the answer is written, from the words behind `call`.
 
     `words` are those behind `call`.
@@ -77,12 +77,12 @@ def read_any(words: Sequence[str]) -> tuple[str, dict[str, Any], answers.Form]:
         SystemExit: The words are wrong (2), or ask for help, which has been written (0).
     """
     typed = add_any(options.alone).parse_args(words)
-    return typed.tool, typed.arguments, answers.Form(typed.color, is_data=typed.json)
+    return typed.tool, typed.arguments, answers.AnswerFormat(typed.color, is_data=typed.json)
 
 
 def read_command(
     name: str, tool: str, words: Sequence[str]
-) -> tuple[dict[str, Any], answers.Form, bool]:
+) -> tuple[dict[str, Any], answers.AnswerFormat, bool]:
     """Return a tool's arguments, how the answer is written, and whether `--all` was given.
 
     `words` are those behind the command `name`; of `dap_run` those behind `--` are the program, if none is named, and its arguments.
@@ -101,5 +101,5 @@ def read_command(
         arguments["program"], *rest = rest
     if rest:
         arguments["args"] = [*arguments.get("args", ()), *rest]
-    form = answers.Form(typed.color, is_data=typed.json)
+    form = answers.AnswerFormat(typed.color, is_data=typed.json)
     return arguments, form, getattr(typed, "all", False)

@@ -37,7 +37,7 @@ async def _search(client: Client) -> None:
     """Find the bug step by step: a conditional stop, expressions, a run to a line, another value.
 
     Raises:
-        Evidence: The program does not behave as the story says.
+        UnexpectedBehaviour: The program does not behave as the story says.
     """
     add, total = line_of(SHOP, "add"), line_of(SHOP, "total")
     say("One call starts the program and shows it where the amount is put together.")
@@ -78,7 +78,7 @@ async def _collect(client: Client) -> None:
     """Find the bug in one call, by collecting values at a line.
 
     Raises:
-        Evidence: The program does not behave as the story says.
+        UnexpectedBehaviour: The program does not behave as the story says.
     """
     say("One call runs the program to its end, and records what comes by where the total returns.")
     collect = ["total", "self.discount", GOODS, "total * (1 - self.discount)"]

@@ -27,7 +27,7 @@ from dapeer.base.system.tasks import BackgroundTask
 from dapeer.base.text.fitting import shortened
 from dapeer.cli.demo.transcript import (
     WIDTH,
-    Evidence,
+    UnexpectedBehaviour,
     assistant,
     call,
     expect,
@@ -205,13 +205,13 @@ class Seat:
         """Wait for the next notification of a kind from Neovim, and return its arguments.
 
         Raises:
-            Evidence: None comes within `SECONDS_TO_WAIT`.
+            UnexpectedBehaviour: None comes within `SECONDS_TO_WAIT`.
         """
         try:
             with anyio.fail_after(SECONDS_TO_WAIT):
                 return await self._notifications[kind].take()
         except TimeoutError:
-            raise Evidence(f"Neovim should show: {kind}") from None
+            raise UnexpectedBehaviour(f"Neovim should show: {kind}") from None
 
     async def is_at(self, text: str) -> None:
         """Wait until the line at Neovim's cursor is this text.
@@ -255,7 +255,7 @@ async def seated(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat
     `nvim` is its executable, `nvim_dap` the plugin's folder.
 
     Raises:
-        Evidence: It does not start.
+        UnexpectedBehaviour: It does not start.
     """
     with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as place:
         socket = str(Path(place) / "nvim")
@@ -273,7 +273,7 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
     """Start an embedded Neovim that listens at `socket`, and after the body wait for its end, or kill it.
 
     Raises:
-        Evidence: It does not start.
+        UnexpectedBehaviour: It does not start.
     """
     plugins = f"set runtimepath^={plugin_folder()},{nvim_dap}"
     start = [nvim, "--clean", "-n", "--headless", "--embed", "--listen", socket]
@@ -290,7 +290,9 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
         with anyio.fail_after(SECONDS_TO_WAIT):
             line = await process.stderr.readline() if process.stderr else b""
         if line != b"ready\n":
-            raise Evidence(f"Neovim should start, but says: {line.decode(errors='replace')}")
+            raise UnexpectedBehaviour(
+                f"Neovim should start, but says: {line.decode(errors='replace')}"
+            )
         yield
     finally:
         try:
@@ -341,7 +343,7 @@ async def _story(nvim: str, nvim_dap: Path) -> None:
     `nvim` is Neovim's executable, `nvim_dap` the plugin's folder.
 
     Raises:
-        Evidence: Something does not go as the story says.
+        UnexpectedBehaviour: Something does not go as the story says.
     """
     say(
         "A person has `shop.py` open in Neovim. It sells goods for 100.00 with a discount of 10 %, so 90.00 should be "
@@ -387,7 +389,7 @@ async def _joins(client: Client) -> None:
     """Have the assistant find the person's session and see its stop.
 
     Raises:
-        Evidence: It sees another one.
+        UnexpectedBehaviour: It sees another one.
     """
     say(
         "Now they ask their assistant, whose `dapeer stdio` is attached to this Neovim. It finds the same session."
@@ -403,7 +405,7 @@ async def _breakpoint(client: Client, somebody: Person) -> None:
     """Have the assistant set a conditional breakpoint that the person sees, and continue to it.
 
     Raises:
-        Evidence: Neovim does not show the breakpoint.
+        UnexpectedBehaviour: Neovim does not show the breakpoint.
     """
     say(
         "It wants to stop at the last item only. Its breakpoint has a condition, and becomes a sign in Neovim: C."
@@ -423,7 +425,7 @@ async def _away(client: Client, seat: Seat, somebody: Person) -> str:
     """Have the assistant go on while Neovim waits for a key of the person; return the evaluated cost.
 
     Raises:
-        Evidence: The program does not behave as the story says.
+        UnexpectedBehaviour: The program does not behave as the story says.
     """
     await somebody.types("f")
     state = await seat.waits_for_a_key()
@@ -452,7 +454,7 @@ async def _finds(client: Client, seat: Seat, somebody: Person, cost: str) -> Non
     """Have the assistant find the bug while the person types elsewhere; `cost` was evaluated before.
 
     Raises:
-        Evidence: The program does not behave as the story says.
+        UnexpectedBehaviour: The program does not behave as the story says.
     """
     say(
         "`cost` takes the discount off already. What happens to the total? The person writes a note in another "
@@ -502,7 +504,7 @@ async def review(client: Client, seat: Seat, somebody: Person, shop: Path) -> No
     """Play the part in which the assistant proposes a fix of the file `shop`, and the person accepts it.
 
     Raises:
-        Evidence: It does not go as the story says.
+        UnexpectedBehaviour: It does not go as the story says.
     """
     await seat.configure(CONFIGURATION.read_text(encoding="utf-8"))
     say("It shows the person what it would change: a diff in Neovim. Both sides of it:")
@@ -530,7 +532,7 @@ async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> 
     `line` takes the place of the wrong line in the file `shop`, a copy of the program.
 
     Raises:
-        Evidence: The answer is not what was proposed.
+        UnexpectedBehaviour: The answer is not what was proposed.
     """
     proposal = _with(line, shop)
     arguments = {"new_file_path": str(shop), "new_file_contents": proposal}

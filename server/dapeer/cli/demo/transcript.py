@@ -21,16 +21,16 @@ from dapeer.mcp.data_extension import EXTENSION
 WIDTH = 100
 
 
-class Evidence(Exception):
+class UnexpectedBehaviour(Exception):
     """The program did not behave as the story expects."""
 
 
 async def play(story: Callable[[], Awaitable[None]]) -> int:
-    """Play a story, and return the exit code: 1 if it raises `Evidence`, which is then printed."""
+    """Play a story, and return the exit code: 1 if it raises `UnexpectedBehaviour`, which is then printed."""
     code = 0
     try:
         await story()
-    except* Evidence as missing:
+    except* UnexpectedBehaviour as missing:
         # The client's task groups have wrapped it, each once.
         error: BaseException = missing
         while isinstance(error, BaseExceptionGroup):
@@ -46,7 +46,7 @@ async def call(client: Client, tool: str, **arguments: Value) -> Json:
     `tool` is its whole name, `arguments` are its own. The data is empty if the answer has none.
 
     Raises:
-        Evidence: The answer is an error.
+        UnexpectedBehaviour: The answer is an error.
     """
     given = ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items())
     print(f"\n→ {tool}({given})")
@@ -61,10 +61,10 @@ def expect(holds: bool, what: str) -> None:
     """Check that the story is true so far; `what` says what should have been.
 
     Raises:
-        Evidence: It is not.
+        UnexpectedBehaviour: It is not.
     """
     if not holds:
-        raise Evidence(what)
+        raise UnexpectedBehaviour(what)
 
 
 def say(text: str) -> None:

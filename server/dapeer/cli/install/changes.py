@@ -17,12 +17,12 @@ from dapeer.base.json_types import Json, is_object
 from dapeer.base.system import foreign_files
 from dapeer.base.system.shipped import shipped_folder
 from dapeer.cli.install import json_text, toml_text
-from dapeer.cli.install.clients import LAST, NAME, Client, ConfigScope, ForeignEntry, Places
+from dapeer.cli.install.clients import LAST, NAME, Client, ClientFolders, ConfigScope, ForeignEntry
 from dapeer.cli.install.edits import (
     BOM,
     MalformedText,
     TextEditor,
-    Unsafe,
+    UnsafeEdit,
     with_entry,
     without_entry,
 )
@@ -93,7 +93,7 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LinkChange:
     """A link, and where it leads afterwards; `None` if it goes."""
 
     path: Path
@@ -127,7 +127,7 @@ class Link:
 
 
 def changes_to_add(
-    client: Client, scope: ConfigScope, places: Places, command: Sequence[str]
+    client: Client, scope: ConfigScope, places: ClientFolders, command: Sequence[str]
 ) -> list[FileChange]:
     """Return the changes that let a client start dapeer; nothing is written yet.
 
@@ -147,7 +147,7 @@ def changes_to_add(
         )
     except MalformedText as error:
         raise _unreadable(path, str(error)) from error
-    except (Unsafe, ForeignEntry) as error:
+    except (UnsafeEdit, ForeignEntry) as error:
         raise ArgumentError(
             f"{path} has an entry `{NAME}` for something else, or with a command of a person's own."
             if isinstance(error, ForeignEntry)
@@ -176,7 +176,7 @@ def _written(
 
     Raises:
         MalformedText: The text cannot be read.
-        Unsafe: Something else would change.
+        UnsafeEdit: Something else would change.
     """
     after = with_entry(editor, text, where, entry)
     if old is not None and "args" in old and "args" not in entry:
@@ -184,7 +184,9 @@ def _written(
     return after
 
 
-def changes_to_remove(client: Client, scope: ConfigScope, places: Places) -> list[FileChange]:
+def changes_to_remove(
+    client: Client, scope: ConfigScope, places: ClientFolders
+) -> list[FileChange]:
     """Return the changes that take dapeer out of a client's files; nothing is written yet.
 
     Files of skills and agents that a person has changed stay.
@@ -205,7 +207,7 @@ def changes_to_remove(client: Client, scope: ConfigScope, places: Places) -> lis
             f"{path} has an entry `{NAME}` for something else, or with a command of a person's own.",
             f"Nothing was changed. Take `{NAME}` out of `{client.key}` yourself, if you want that.",
         ) from error
-    except Unsafe as error:
+    except UnsafeEdit as error:
         raise ArgumentError(
             f"dapeer cannot be taken out of {path} without a change to something else in it.",
             f"Nothing was changed. Take `{NAME}` out of `{client.key}` yourself.",
@@ -220,7 +222,7 @@ def changes_to_remove(client: Client, scope: ConfigScope, places: Places) -> lis
 
 
 def changes_of_skill(
-    client: Client, scope: ConfigScope, places: Places, *, remove: bool
+    client: Client, scope: ConfigScope, places: ClientFolders, *, remove: bool
 ) -> list[FileChange]:
     """Return the changes that give an agent the skill that names commands, or take it away.
 
@@ -244,7 +246,7 @@ def changes_of_skill(
     return changes
 
 
-def entry_in(client: Client, scope: ConfigScope, places: Places) -> Json | None:
+def entry_in(client: Client, scope: ConfigScope, places: ClientFolders) -> Json | None:
     """Return the entry for dapeer in a client's configuration file.
 
     None: it has none, or there is no file.
@@ -259,7 +261,7 @@ def entry_in(client: Client, scope: ConfigScope, places: Places) -> Json | None:
         raise _unreadable(path, str(error)) from error
 
 
-def value_for_project(client: Client, places: Places, table: str, *keys: str) -> object:
+def value_for_project(client: Client, places: ClientFolders, table: str, *keys: str) -> object:
     """Return what a client's file of the person has for this project, below the key `table`.
 
     Projects are named there by their folder; `keys` lead to the value in the project's part. None: there is nothing, or it is unreadable,
@@ -275,7 +277,7 @@ def value_for_project(client: Client, places: Places, table: str, *keys: str) ->
         return None
 
 
-def link_change(data: Path, plugin: Path, *, remove: bool) -> Link:
+def link_change(data: Path, plugin: Path, *, remove: bool) -> LinkChange:
     """Return the link by which Neovim loads the plugin as a change, or its removal.
 
     Nothing is written yet. `data` is Neovim's `stdpath('data')`, `plugin` the folder of the plugin.
@@ -286,10 +288,12 @@ def link_change(data: Path, plugin: Path, *, remove: bool) -> Link:
     path = data / "site" / "pack" / NAME / "start" / NAME
     if path.exists() and not path.is_symlink():
         raise ArgumentError(f"{path} is there already, and no link.", "Move it away first.")
-    return Link(path, None if remove else plugin)
+    return LinkChange(path, None if remove else plugin)
 
 
-def _extras(client: Client, scope: ConfigScope, places: Places) -> Iterator[tuple[Path, Path]]:
+def _extras(
+    client: Client, scope: ConfigScope, places: ClientFolders
+) -> Iterator[tuple[Path, Path]]:
     """Yield (file of ours, where it goes) for each skill and agent that the client takes."""
     for kind in client.extras:
         ours = _shipped(kind)
@@ -330,7 +334,7 @@ def _read(path: Path) -> str | None:
         return content.decode()
     except FileNotFoundError:
         return None
-    except foreign_files.NotRegular as error:
+    except foreign_files.NotRegularFile as error:
         raise _unreadable(path, f"it {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise _unreadable(path, "it is not in UTF-8") from error

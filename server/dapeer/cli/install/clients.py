@@ -23,7 +23,7 @@ ConfigScope = Literal["project", "user"]
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class ClientFolders:
     """The folders that a client's files are in."""
 
     project: Path
@@ -73,7 +73,7 @@ class Client:
     trust: str = ""
     """Below it the person's file has, by folder, whether a project's file is read; empty: all are."""
 
-    def file(self, scope: ConfigScope, places: Places) -> Path:
+    def file(self, scope: ConfigScope, places: ClientFolders) -> Path:
         """Return the path of the file in which the client has its MCP servers; it need not exist."""
         if scope == "project":
             return self._present(places.project / self.project_file)
@@ -81,21 +81,21 @@ class Client:
             return self._present(Path(*moved))
         return self._present(places.home / _of_platform(self.user_file, places))
 
-    def root(self, scope: ConfigScope, places: Places) -> Path:
+    def root(self, scope: ConfigScope, places: ClientFolders) -> Path:
         """Return the folder that has the client's files, and is there without the client: it is never removed."""
         if scope == "project":
             return places.project
         moved = self._moved(places)
         return Path(moved[0]) if moved else places.home
 
-    def folder(self, scope: ConfigScope, places: Places) -> Path:
+    def folder(self, scope: ConfigScope, places: ClientFolders) -> Path:
         """Return the folder of the client's skills and agents."""
         if scope == "project":
             return places.project / self.own
         moved = self._moved(places)
         return Path(moved[0]) if moved else places.home / self.own
 
-    def _moved(self, places: Places) -> tuple[str, str] | None:
+    def _moved(self, places: ClientFolders) -> tuple[str, str] | None:
         """Return the folder that an environment variable names for the client, and the file in it.
 
         None: no such variable is set. Applications with windows read such variables on Linux only.
@@ -203,7 +203,7 @@ def _listed(value: object) -> list[str]:
     return [str(each) for each in value] if is_array(value) else []
 
 
-def _of_platform(path: str, places: Places) -> str:
+def _of_platform(path: str, places: ClientFolders) -> str:
     """Return a client's path on this platform: that of an application with windows differs, others do not."""
     if not path.startswith((".config/Code/", ".config/Claude/")):
         return path

@@ -18,14 +18,21 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.system import folder_names
 from dapeer.cli.install.changes import (
     FileChange,
-    Link,
+    LinkChange,
     changes_of_skill,
     changes_to_add,
     changes_to_remove,
     entry_in,
     link_change,
 )
-from dapeer.cli.install.clients import CLIENTS, NAME, Client, ConfigScope, Places, switched_off
+from dapeer.cli.install.clients import (
+    CLIENTS,
+    NAME,
+    Client,
+    ClientFolders,
+    ConfigScope,
+    switched_off,
+)
 from dapeer.neovim.discovery.program import plugin_folder, too_old_note
 
 NVIM: Final = "nvim"
@@ -111,7 +118,7 @@ def _has_nothing_to_do(title: str, *, remove: bool) -> int:
     return 0
 
 
-def _change(changes: Sequence[FileChange | Link], then: str, *, agreement: Agreement) -> int:
+def _change(changes: Sequence[FileChange | LinkChange], then: str, *, agreement: Agreement) -> int:
     """Print the changes, ask if the person has not agreed, and make them; return the exit code.
 
     Changes that change nothing are left out. `then` is a sentence on what to do afterwards. `agreement`: with `ask` the person is asked at
@@ -136,7 +143,7 @@ def _change(changes: Sequence[FileChange | Link], then: str, *, agreement: Agree
 
 
 def changes_of(
-    client: Client, scope: ConfigScope, places: Places, *, remove: bool
+    client: Client, scope: ConfigScope, places: ClientFolders, *, remove: bool
 ) -> list[FileChange]:
     """Return the changes that install dapeer for a client, or remove it; nothing is written yet.
 
@@ -151,9 +158,9 @@ def changes_of(
     return changes_to_add(client, scope, places, command)
 
 
-def places_of_process() -> Places:
+def places_of_process() -> ClientFolders:
     """Return the folders, environment and platform of this process."""
-    return Places(Path.cwd(), Path(folder_names.home()), os.environ, sys.platform)
+    return ClientFolders(Path.cwd(), Path(folder_names.home()), os.environ, sys.platform)
 
 
 def _own_command(

@@ -67,7 +67,7 @@ class TextEditor(Protocol):
         ...
 
 
-class Unsafe(ValueError):
+class UnsafeEdit(ValueError):
     """Every known way to change a text would change something else in it, too."""
 
 
@@ -80,7 +80,7 @@ def with_entry(
 
     Raises:
         MalformedText: The text cannot be read, or something on the path holds no members.
-        Unsafe: Something else would change.
+        UnsafeEdit: Something else would change.
     """
     if text is not None and text.startswith(BOM):
         return BOM + with_entry(editor, text.removeprefix(BOM), path, entry)
@@ -100,7 +100,7 @@ def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
 
     Raises:
         MalformedText: The text cannot be read, or something on the path holds no members.
-        Unsafe: Something else would change.
+        UnsafeEdit: Something else would change.
     """
     if text.startswith(BOM):
         return BOM + (without_entry(editor, text.removeprefix(BOM), path) or "")
@@ -119,7 +119,7 @@ def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str
     It is the first text of the editor that has this value there. None as `text`: there is no file.
 
     Raises:
-        Unsafe: There is no such way.
+        UnsafeEdit: There is no such way.
     """
     ways = (
         after
@@ -137,7 +137,7 @@ def _safe(editor: TextEditor, before: str, path: Keys, ways: Iterable[str | None
     None among the texts, and as result, means that the file is removed. `ways` are those texts.
 
     Raises:
-        Unsafe: None of them does.
+        UnsafeEdit: None of them does.
     """
     kept = editor.everything_but(before, path)
     for after in ways:
@@ -146,7 +146,7 @@ def _safe(editor: TextEditor, before: str, path: Keys, ways: Iterable[str | None
                 return after
         except MalformedText:
             continue
-    raise Unsafe
+    raise UnsafeEdit
 
 
 def _reads(editor: TextEditor, text: str, path: Keys) -> object:

@@ -25,8 +25,8 @@ from dapeer.cli.install.clients import (
     LAST,
     NAME,
     Client,
+    ClientFolders,
     ConfigScope,
-    Places,
     command_in,
     switched_off,
 )
@@ -130,7 +130,7 @@ def takes_from_registry(command: Sequence[str]) -> bool:
     return any(_OF_REGISTRY.fullmatch(each.replace(" ", "")) for each in named or words)
 
 
-async def try_clients(places: Places) -> Sequence[Reach]:
+async def try_clients(places: ClientFolders) -> Sequence[Reach]:
     """Start each server for dapeer that a client has in its configuration; return what was found.
 
     The scopes are the user, the project, and `local`: an entry for this project in the user's file. One row comes back for each client and
@@ -162,7 +162,7 @@ async def try_clients(places: Places) -> Sequence[Reach]:
     return [*found, *(_reach(entry, answers[entry.command], places) for entry in entries)]
 
 
-def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
+def _reach(entry: _Entry, failure: str | None, places: ClientFolders) -> Reach:
     """Return the row for an entry whose command was tried.
 
     `failure` is why it is no server; None: it answers, but a client that does not trust the folder would not start it.
@@ -179,13 +179,13 @@ def _reach(entry: _Entry, failure: str | None, places: Places) -> Reach:
     return Reach(entry.client, entry.scope, "failed", f"{entry.path}: {failure}")
 
 
-def reads_project_file(client: Client, places: Places) -> bool:
+def reads_project_file(client: Client, places: ClientFolders) -> bool:
     """Whether a client reads its file in the project, as far as its list of trusted projects says."""
     level = value_for_project(client, places, client.trust, "trust_level")
     return not client.trust or level == "trusted"
 
 
-def trusts_project(client: Client, places: Places) -> bool:
+def trusts_project(client: Client, places: ClientFolders) -> bool:
     """Whether a client starts servers in the project, as far as its list of trusted folders says.
 
     `TRUST_FOLDER` is for a folder and all in it, `TRUST_PARENT` for the folder around it; of several the closest counts.

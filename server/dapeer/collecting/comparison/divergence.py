@@ -27,7 +27,7 @@ MAX_PAIRS = 4_000_000
 """Pairs of rows of which all differences are kept, two bits each; more are halved."""
 
 
-class Gap(NamedTuple):
+class RowDifference(NamedTuple):
     """Rows that differ: `a[start_a:end_a]` stand where `b[start_b:end_b]` do; between gaps all are alike."""
 
     start_a: int
@@ -36,7 +36,7 @@ class Gap(NamedTuple):
     end_b: int
 
 
-def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW_ROWS) -> Iterator[Gap]:
+def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW_ROWS) -> Iterator[RowDifference]:
     """Yield the stretches in which two sequences of row numbers differ, in order.
 
     Equal numbers are equal rows. Sequences longer than `window` are aligned one window after the other, so the result may have more edits
@@ -55,7 +55,7 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
     return next(compress(count(), map(ne, a, b)), min(len(a), len(b)))
 
 
-def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
+def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[RowDifference]:
     """Yield the gaps between `a` and `b`, of one window after the other, each of at most `window` rows.
 
     A window begins behind the last gap that the one before has yielded: gaps in the last quarter of a window are found again in the next
@@ -75,7 +75,7 @@ def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[Gap]:
         i, j = (len(a), len(b)) if whole else (found[-1].end_a, found[-1].end_b)
 
 
-def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
+def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowDifference]:
     """Yield the gaps of the fewest edits (a row added, removed or replaced) that lead from `a` to `b`.
 
     `i` and `j` are added to the indices of rows in `a` and in `b`. Long sequences are halved, to bound the memory. Gaps may touch each
@@ -85,7 +85,7 @@ def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
     a, b, i, j = a[alike:], b[alike:], i + alike, j + alike
     if not a or not b or set(a).isdisjoint(b):
         if a or b:
-            yield Gap(i, i + len(a), j, j + len(b))
+            yield RowDifference(i, i + len(a), j, j + len(b))
     elif len(a) * len(b) > MAX_PAIRS and len(b) > 1:
         # The edits pass the middle of b where those before and behind it are the fewest.
         middle = len(b) // 2
@@ -128,7 +128,7 @@ def _distances(a: Sequence[int], b: Sequence[int]) -> Sequence[int]:
     return list(accumulate(map(sub, *bits), initial=len(b)))
 
 
-def _traced(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]:
+def _traced(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowDifference]:
     """Yield the gaps of the fewest edits from `a` to `b`; all differences are kept, so both must be short.
 
     `i` and `j` are added to the indices of rows in `a` and in `b`.
@@ -149,16 +149,16 @@ def _traced(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[Gap]
     x = y = 0
     for end_x, end_y in reversed(alike):
         if end_x > x or end_y > y:
-            yield Gap(i + x, i + end_x, j + y, j + end_y)
+            yield RowDifference(i + x, i + end_x, j + y, j + end_y)
         x, y = end_x + 1, end_y + 1
 
 
-def _joined(found: Iterator[Gap]) -> Iterator[Gap]:
+def _joined(found: Iterator[RowDifference]) -> Iterator[RowDifference]:
     """Yield gaps, where those that touch each other are one."""
-    last: Gap | None = None
+    last: RowDifference | None = None
     for gap in found:
         if last is not None and (last.end_a, last.end_b) == (gap.start_a, gap.start_b):
-            last = Gap(last.start_a, gap.end_a, last.start_b, gap.end_b)
+            last = RowDifference(last.start_a, gap.end_a, last.start_b, gap.end_b)
             continue
         if last is not None:
             yield last
@@ -390,7 +390,7 @@ def numbered(
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class Divergence:
     """A place where two runs differ."""
 
     kind: Literal["data", "flow"]
@@ -420,9 +420,9 @@ class RunComparison:
         default_factory=dict[ColumnNumbers, tuple[str, str]]
     )
     """Columns that differ in every row, and their first values."""
-    data: Parting | None = None
+    data: Divergence | None = None
     """The first place of its kind."""
-    flow: Parting | None = None
+    flow: Divergence | None = None
     changed: Counter[ColumnNumbers] = field(default_factory=Counter[ColumnNumbers])
     """How many rows differ, by column."""
     rows_changed: int = 0
@@ -436,7 +436,7 @@ class RunComparison:
     """Whether a run has several threads or tasks."""
 
     @property
-    def first(self) -> Parting | None:
+    def first(self) -> Divergence | None:
         """The first place where the runs differ; None: they do not."""
         found = [each for each in (self.data, self.flow) if each is not None]
         return min(found, key=lambda each: each.position, default=None)
@@ -446,7 +446,7 @@ class RunComparison:
         """How many rows of run a have an equal row in run b."""
         return len(self.a) - self.only_a - self.rows_changed
 
-    def take(self, parting: Parting) -> None:
+    def take(self, parting: Divergence) -> None:
         """Count a difference, and keep it in `data` or `flow` if it is the first of its kind by position."""
         if parting.kind == "flow":
             self.only_a += parting.rows[0]
@@ -477,21 +477,21 @@ def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
             left = [each % count for each in mine[gap.start_a : gap.end_a]]
             right = [each % count for each in other[gap.start_b : gap.end_b]]
             inner = [_moved(each, gap) for each in gaps(left, right)]
-            for parting in _partings(found, gap, inner, _Rows(rows_a, rows_b, lane)):
+            for parting in _partings(found, gap, inner, _ThreadRows(rows_a, rows_b, lane)):
                 found.take(parting)
     if found.first is None and lanes_a.keys() == lanes_b.keys() and found.threads:
         found.order = next((n for n in range(len(a)) if a.lane(n) != b.lane(n)), None)
     return found
 
 
-def _moved(inner: Gap, gap: Gap) -> Gap:
+def _moved(inner: RowDifference, gap: RowDifference) -> RowDifference:
     """Return the gap `inner`, whose places count from the beginning of `gap`, with places of the whole."""
     a, b = gap.start_a, gap.start_b
-    return Gap(inner.start_a + a, inner.end_a + a, inner.start_b + b, inner.end_b + b)
+    return RowDifference(inner.start_a + a, inner.end_a + a, inner.start_b + b, inner.end_b + b)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _ThreadRows:
     """The rows of a thread or task in both runs."""
 
     a: Sequence[int]
@@ -514,25 +514,27 @@ def _paired(
 
 
 def _partings(
-    found: RunComparison, gap: Gap, inner: Sequence[Gap], rows: _Rows
-) -> Iterator[Parting]:
+    found: RunComparison, gap: RowDifference, inner: Sequence[RowDifference], rows: _ThreadRows
+) -> Iterator[Divergence]:
     """Yield the differences of a gap: rows of one place are paired, the `inner` gaps are rows of one run.
 
     A pair is of kind "data", a gap of `inner` of kind "flow". `inner` has the gaps within `gap` that remain if only the places of the
     rows are compared; `rows` has the rows of the thread in both runs.
     """
     i, j = gap.start_a, gap.start_b
-    end = Gap(gap.end_a, gap.end_a, gap.end_b, gap.end_b)
+    end = RowDifference(gap.end_a, gap.end_a, gap.end_b, gap.end_b)
     for each in chain(inner, (end,)):
         for x, y in zip(rows.a[i : each.start_a], rows.b[j : each.start_b], strict=True):
-            yield Parting("data", x, y, columns=_unlike(found, x, y), lane=rows.lane)
+            yield Divergence("data", x, y, columns=_unlike(found, x, y), lane=rows.lane)
         i, j = each.end_a, each.end_b
         if each != end:
             x, y = (
                 next(iter(run[start : start + 1]), None)
                 for run, start in ((rows.a, each.start_a), (rows.b, each.start_b))
             )
-            yield Parting("flow", x, y, rows=(i - each.start_a, j - each.start_b), lane=rows.lane)
+            yield Divergence(
+                "flow", x, y, rows=(i - each.start_a, j - each.start_b), lane=rows.lane
+            )
 
 
 def _unlike(found: RunComparison, x: int, y: int) -> list[ColumnNumbers]:

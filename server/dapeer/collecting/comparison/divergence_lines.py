@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.base.sources import relative
-from dapeer.collecting.comparison.divergence import ColumnNumbers, Parting, RunComparison, RunRows
+from dapeer.collecting.comparison.divergence import (
+    ColumnNumbers,
+    Divergence,
+    RunComparison,
+    RunRows,
+)
 from dapeer.collecting.rows.collection import Point
 from dapeer.collecting.text.call_lines import FUNCTION, as_text
 from dapeer.collecting.text.column_lines import value
@@ -20,7 +25,7 @@ MAX_NAMED_COLUMNS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonReport:
     """Two runs, and what of them is told."""
 
     found: RunComparison
@@ -95,7 +100,7 @@ class Compared:
         """The rows of run a, and those of run b."""
         return self.found.a, self.found.b
 
-    def _first(self, first: Parting) -> Iterator[str]:
+    def _first(self, first: Divergence) -> Iterator[str]:
         """Yield lines on the first difference: how the runs part, rows before it, and the row of each."""
         outcome = self._outcome(first)
         yield f"{outcome[0].upper()}{outcome[1:]}"
@@ -110,12 +115,12 @@ class Compared:
                 yield from (f"Before, in {name}:", *(f"  {each}" for each in rows))
         yield from self._rows(first)
 
-    def _ends(self, parting: Parting) -> tuple[int, int]:
+    def _ends(self, parting: Divergence) -> tuple[int, int]:
         """Return the index in run a and in run b up to which the rows were the same."""
         a, b = parting.a, parting.b
         return len(self.found.a) if a is None else a, len(self.found.b) if b is None else b
 
-    def _rows(self, parting: Parting) -> Iterator[str]:
+    def _rows(self, parting: Divergence) -> Iterator[str]:
         """Yield two lines: the row at which run a, and run b, parts from the other, or that it has no more."""
         for which, (name, number) in enumerate((("a", parting.a), ("b", parting.b))):
             shown = (
@@ -123,7 +128,7 @@ class Compared:
             )
             yield f"{name} {shown}"
 
-    def _outcome(self, parting: Parting) -> str:
+    def _outcome(self, parting: Divergence) -> str:
         """Return a sentence on how the runs part at `parting`: by values or by control flow, and where."""
         a, b = self.found.a, self.found.b
         thread = f" in {self._who(parting)}" if self.found.threads else ""
@@ -155,7 +160,7 @@ class Compared:
         return f"control flow parts{thread}: {where} ({', '.join(more)})."
 
     @staticmethod
-    def _who(parting: Parting) -> str:
+    def _who(parting: Divergence) -> str:
         """Return the name of the task or thread in which the runs part."""
         _, thread, task = parting.lane
         return task or thread or "the main thread"

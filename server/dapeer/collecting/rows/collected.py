@@ -212,7 +212,7 @@ class Collected:
 
 
 @dataclass(slots=True)
-class Gathered:
+class CollectedOutputReader:
     """Takes in what one process collects, as its output tells it."""
 
     collected: Collected

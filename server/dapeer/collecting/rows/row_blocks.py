@@ -33,7 +33,7 @@ NOBODY = ("", "", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NumberedNames:
     """What numbers in rows stand for."""
 
     zero: float = 0.0
@@ -68,7 +68,7 @@ class BlockPart:
 
 
 @dataclass(slots=True)
-class _Found:
+class _ChunkRows:
     """Rows of a chunk, as bytes."""
 
     lines: list[bytes] = field(default_factory=list[bytes])
@@ -93,13 +93,13 @@ class _Found:
         self.end += len(part)
 
 
-def read_part(chunk: bytes, names: Names) -> tuple[BlockPart, int]:
+def read_part(chunk: bytes, names: NumberedNames) -> tuple[BlockPart, int]:
     """Return the complete rows of a chunk, and how many bytes they take.
 
     They end at a zero byte, or at the chunk's end; an incomplete one is left for later. `names` has what the numbers in the rows stand
     for.
     """
-    found = _Found()
+    found = _ChunkRows()
     while found.end < len(chunk) and chunk[found.end]:
         rows = (
             _lines(chunk, found.end)
@@ -136,7 +136,7 @@ def _plain(chunk: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _tables(
-    rows: bytes, count: int, order: Sequence[int], names: Names
+    rows: bytes, count: int, order: Sequence[int], names: NumberedNames
 ) -> Iterator[tuple[int, Table]]:
     """Yield point and table of rows that have `count` values each; rows of an unknown shape are dropped.
 
@@ -160,7 +160,7 @@ def _tables(
         yield shape.point, _table(b"".join(parts), shape.letters, of, names)
 
 
-def _table(rows: bytes, letters: str, order: Sequence[int], names: Names) -> Table:
+def _table(rows: bytes, letters: str, order: Sequence[int], names: NumberedNames) -> Table:
     """Return rows of one shape as a table; `letters` are the types of their values."""
     size = row_format.row_bytes(len(letters))
     contexts = _column(rows, "I", 4, size)
@@ -176,7 +176,7 @@ def _table(rows: bytes, letters: str, order: Sequence[int], names: Names) -> Tab
     )
 
 
-def _who(contexts: array[int], names: Names) -> tuple[list[str], list[str], list[str]]:
+def _who(contexts: array[int], names: NumberedNames) -> tuple[list[str], list[str], list[str]]:
     """Return the threads, tasks and callers of rows as three lists, by the numbers of their contexts."""
     of = {each: names.contexts.get(each, NOBODY) for each in _different(contexts)}
     if len(of) == 1:
@@ -220,7 +220,7 @@ def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) ->
     return column
 
 
-def read_names(text: bytes, zero: float) -> Names:
+def read_names(text: bytes, zero: float) -> NumberedNames:
     """Return what the lines of a file's header say, up to a zero byte; a line of another form is ignored.
 
     The fields of a line stand between tabs: `s`, number, point and letters of a shape; `c`, number, thread, task and caller of a context;
@@ -240,7 +240,7 @@ def read_names(text: bytes, zero: float) -> Names:
                 contexts[int(number)] = thread, task, caller
             case _:
                 pass
-    return Names(zero, shapes, contexts, frozenset(opened))
+    return NumberedNames(zero, shapes, contexts, frozenset(opened))
 
 
 # The file that a collector in the program has written its rows into. Pure.
@@ -263,7 +263,7 @@ START = FilePosition(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class RowFileContents:
     """What a file tells."""
 
     parts: Sequence[BlockPart] = ()
@@ -288,14 +288,14 @@ class Written:
         return "".join(each.text for each in self.parts)
 
 
-def read(data: bytes | memoryview, after: FilePosition = START) -> Written:
+def read(data: bytes | memoryview, after: FilePosition = START) -> RowFileContents:
     """Return what was written into a file of rows after a position, and up to where it was read.
 
     A row that is not complete yet is left for the next call, which gets the returned `place` as `after`. If `data` is no file of rows,
     there are no parts, all numbers are 0, and `place` is `after`. `called`, `dropped` and `lost` are those of the whole file.
     """
     if len(data) < row_format.HEADER.size:
-        return Written(place=after)
+        return RowFileContents(place=after)
     magic, pid, begin, size, chunks, started, zero, dropped, lost, error = (
         row_format.HEADER.unpack_from(data)
     )
@@ -304,7 +304,7 @@ def read(data: bytes | memoryview, after: FilePosition = START) -> Written:
         or not row_format.SERIAL.size < size <= MAX_FILE_BYTES
         or chunks * size > MAX_FILE_BYTES
     ):
-        return Written(place=after)
+        return RowFileContents(place=after)
     starts = range(begin, min(begin + chunks * size, len(data) - row_format.SERIAL.size + 1), size)
     parts: list[BlockPart] = []
     place = after
@@ -320,4 +320,4 @@ def read(data: bytes | memoryview, after: FilePosition = START) -> Written:
         )
         parts.append(part)
         place = FilePosition(number, known + end)
-    return Written(parts, place, pid, started, dropped, lost, names.called, error)
+    return RowFileContents(parts, place, pid, started, dropped, lost, names.called, error)

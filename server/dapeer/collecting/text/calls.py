@@ -21,7 +21,7 @@ from dapeer.collecting.text.call_lines import (
     repeats,
 )
 from dapeer.collecting.text.column_lines import ODD_ROWS, described
-from dapeer.collecting.text.columns import MAX_ODD_ROWS, NUMERIC, Odd, column, is_rare, kind
+from dapeer.collecting.text.columns import MAX_ODD_ROWS, NUMERIC, OddRow, column, is_rare, kind
 
 # Collected calls, each within the one that it belongs to; which are alike, and which are odd. Pure.
 
@@ -30,7 +30,7 @@ Lane = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Forest:
+class CallForest:
     """The calls of a table, each within the one that it belongs to."""
 
     lines: CallLines
@@ -137,13 +137,13 @@ def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> 
     return {index: found[index] for index in kept}
 
 
-def _odd_kinds(results: Sequence[str]) -> Iterator[Odd]:
+def _odd_kinds(results: Sequence[str]) -> Iterator[OddRow]:
     """Yield the first result of each kind that is rare, numbers apart."""
     kinds = list(map(kind, results))
     for name, count in Counter(kinds).items():
         if is_rare(count, len(kinds)) and name not in NUMERIC:
             why = f"the only {name}" if count == 1 else f"the first of {count:,} {name}"
-            yield Odd(kinds.index(name), why)
+            yield OddRow(kinds.index(name), why)
 
 
 def by_function(lines: CallLines, order: Iterable[int]) -> dict[str, list[int]]:
@@ -180,7 +180,7 @@ def tree(table: Table, expressions: Sequence[str]) -> list[str]:
     It is opened as far as `MAX_TREE_LINES` allow. `expressions` are those that were collected beside the call.
     """
     lines = CallLines(table, expressions)
-    forest = Forest(lines)
+    forest = CallForest(lines)
     shown: list[str] = []
     for deepest in range(1, MAX_LEVELS):
         deeper = list(_lanes(forest, deepest))
@@ -191,7 +191,7 @@ def tree(table: Table, expressions: Sequence[str]) -> list[str]:
     return shown if len(shown) >= len(table) else [*functions(forest), *shown]
 
 
-def _lanes(forest: Forest, deepest: int) -> Iterator[str]:
+def _lanes(forest: CallForest, deepest: int) -> Iterator[str]:
     """Yield the tree of each thread or task, below its name if there are several.
 
     Calls within each other are shown `deepest` levels deep.
@@ -203,7 +203,7 @@ def _lanes(forest: Forest, deepest: int) -> Iterator[str]:
         yield from _within(forest, roots, deepest, "  " * several)
 
 
-def _within(forest: Forest, calls: Sequence[int], deepest: int, indent: str) -> Iterator[str]:
+def _within(forest: CallForest, calls: Sequence[int], deepest: int, indent: str) -> Iterator[str]:
     """Yield the lines of calls that follow each other; those that repeat are folded into one line.
 
     `calls` are row indices, `deepest` is how many levels of calls are shown, `indent` stands before each line.
@@ -234,7 +234,7 @@ def _within(forest: Forest, calls: Sequence[int], deepest: int, indent: str) -> 
             yield f"{indent}{_alike(forest, rest, part)}{but}"
 
 
-def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
+def _but_for(forest: CallForest, calls: Sequence[int], period: int) -> str:
     """Return ", but for" and the arguments that differ among folded calls; empty: none differs.
 
     `calls` are row indices; `period` is how many of them repeat together.
@@ -258,7 +258,7 @@ def _but_for(forest: Forest, calls: Sequence[int], period: int) -> str:
     )
 
 
-def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
+def _given_within(forest: CallForest, index: int) -> tuple[str, ...]:
     """Return the arguments of all calls within the call in row `index`, at any depth."""
     given, left = list[str](), list(forest.of(index))
     while left:
@@ -268,7 +268,7 @@ def _given_within(forest: Forest, index: int) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: Forest) -> set[int]:
+def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: CallForest) -> set[int]:
     """Return the indices of the parts that are not shown, if there are more than `MAX_SIBLINGS`.
 
     The first and last parts are shown, and those with odd calls.
@@ -284,14 +284,14 @@ def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: Fores
     return {*range(len(parts))} - shown - set(sorted(odd)[:ODD_ROWS])
 
 
-def _has_odd(forest: Forest, index: int) -> bool:
+def _has_odd(forest: CallForest, index: int) -> bool:
     """Return whether the call in row `index`, or one within it, is odd."""
     return bool(forest.why) and (
         index in forest.why or any(_is_within(forest, odd, index) for odd in forest.why)
     )
 
 
-def _is_within(forest: Forest, index: int, outer: int) -> bool:
+def _is_within(forest: CallForest, index: int, outer: int) -> bool:
     """Return whether the call in row `index` is the call `outer`, or within it at any depth."""
     at: int | None = index
     while at is not None and at != outer:
@@ -300,7 +300,7 @@ def _is_within(forest: Forest, index: int, outer: int) -> bool:
 
 
 def _alike(
-    forest: Forest, calls: Sequence[int], part: RepeatedPart, known: int | None = None
+    forest: CallForest, calls: Sequence[int], part: RepeatedPart, known: int | None = None
 ) -> str:
     """Return a line that says that `calls` are alike, or like those from the call in row `known` on.
 
@@ -314,7 +314,7 @@ def _alike(
     return f"#{hits[calls[0]]}…{hits[calls[-1]]} {like} ({len(calls) // part.period:,}{each})"
 
 
-def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str]:
+def _call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator[str]:
     """Yield the line of the call in row `index`, and those of the calls within it, `deepest` levels deep.
 
     It is opened further if an odd call is within it. `indent` stands before each line.
@@ -347,7 +347,7 @@ def _call(forest: Forest, index: int, deepest: int, indent: str) -> Iterator[str
         yield from _call(forest, outer, 1, deeper)
 
 
-def _chain(forest: Forest, index: int) -> list[int]:
+def _chain(forest: CallForest, index: int) -> list[int]:
     """Return the calls of a recursion below the call in row `index`; each has called only the next one.
 
     Empty: there are fewer than `MIN_CHAIN`, or it is no recursion.
@@ -364,7 +364,7 @@ def _chain(forest: Forest, index: int) -> list[int]:
     return found if recurs and len(found) >= MIN_CHAIN else []
 
 
-def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
+def _far(forest: CallForest, index: int) -> Iterator[tuple[int, int]]:
     """Yield the row index of each call around odd ones deep within the call in row `index`, and how far.
 
     How far is how many calls are between. A call within another one of these is left out. Nothing is yielded if an odd call is near
@@ -387,7 +387,7 @@ def _far(forest: Forest, index: int) -> Iterator[tuple[int, int]]:
             yield outer, between
 
 
-def functions(forest: Forest) -> Iterator[str]:
+def functions(forest: CallForest) -> Iterator[str]:
     """Yield a line for each function, those with most calls first: number of calls, time, and results.
 
     There are at most `MAX_SHOWN_FUNCTIONS`; a last line says how many more there are.
@@ -408,7 +408,7 @@ def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
     `table` has the calls, `expressions` are those that were collected beside them. At most `MAX_LISTED_FUNCTIONS` are listed. A last line
     says that recording makes calls slower.
     """
-    forest = Forest(CallLines(table, expressions))
+    forest = CallForest(CallLines(table, expressions))
     by = by_function(forest.lines, forest.order)
     spent = {name: _spent(forest, indices) for name, indices in by.items()}
     order = sorted(by, key=lambda name: (-spent[name][1], name))
@@ -422,14 +422,14 @@ def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
     yield "(Recording makes calls slower: compare these times with each other.)"
 
 
-def _together(forest: Forest, name: str, indices: Sequence[int], took: str) -> str:
+def _together(forest: CallForest, name: str, indices: Sequence[int], took: str) -> str:
     """Return the line on a function: how many calls, `took`, and what they have returned."""
     results = column([forest.lines.table.cells[RESULT][index] for index in indices])
     count = f"{len(indices):,} call{'' if len(indices) == 1 else 's'}"
     return f"{name}: {count}{took} → {described(results)}"
 
 
-def _spent(forest: Forest, indices: Iterable[int]) -> tuple[int, int]:
+def _spent(forest: CallForest, indices: Iterable[int]) -> tuple[int, int]:
     """Return how many nanoseconds calls of one function took: in all, and without the calls within them.
 
     `indices` are their rows. A call within another one of the function counts once in the first number.

@@ -14,7 +14,7 @@ from dapeer.collecting.text.columns import (
     MAX_ODD_VALUE_CHARS,
     MIN_ROWS_FOR_RARE,
     Column,
-    Odd,
+    OddRow,
     column,
     is_rare,
     runs,
@@ -31,7 +31,7 @@ MIN_FILLED_SHARE = 0.5
 Cell = str | int | float
 
 
-def repeated(columns: Mapping[str, Column], hits: Sequence[str]) -> list[Odd]:
+def repeated(columns: Mapping[str, Column], hits: Sequence[str]) -> list[OddRow]:
     """Return the rows that repeat a combination of values in 2 or 3 columns, where nearly all come once.
 
     `columns` are by their short names, `hits` has the number of each row. At most `MAX_ODD_ROWS` rows are returned, of the first such
@@ -61,7 +61,7 @@ def _odd(
     rows: Sequence[tuple[Cell, ...]],
     rest: Mapping[str, Column],
     hits: Sequence[str],
-) -> Iterator[Odd]:
+) -> Iterator[OddRow]:
     """Yield each row whose combination has come before, with what differs in the columns `rest`.
 
     `names` are the columns that are combined, `rows` their values in each row, and `hits` the number of each row, which the reason names.
@@ -78,7 +78,7 @@ def _odd(
             if each.values[before] != each.values[index]
         ]
         which = f"({', '.join(names)}) = ({told}) twice, first in #{hits[before]}"
-        yield Odd(index, "; ".join([which, *others]))
+        yield OddRow(index, "; ".join([which, *others]))
 
 
 def _short(value: str) -> str:
@@ -163,7 +163,7 @@ class ShownColumns:
         return why
 
     @property
-    def repeated(self) -> list[Odd]:
+    def repeated(self) -> list[OddRow]:
         """The rows that repeat a combination of values where nearly all come once."""
         columns = {self.short(name): each for name, each in self.columns.items()}
         return repeated(columns, self.table.hits)

@@ -176,7 +176,7 @@ Fits: TypeAlias = Callable[[int, float], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Odd:
+class OddRow:
     """A row in which a column is unlike the rest of it."""
 
     index: int
@@ -194,7 +194,7 @@ class Column:
     range: tuple[float, float] | None = None
     """The least and the greatest, where most are numbers."""
     trend: str = ""
-    odd: Sequence[Odd] = ()
+    odd: Sequence[OddRow] = ()
 
     @property
     def constant(self) -> bool:
@@ -233,7 +233,7 @@ def column(values: Sequence[str]) -> Column:
     return found
 
 
-def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> Iterator[Odd]:
+def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> Iterator[OddRow]:
     """Set range and trend of the column `found`, and yield its odd rows.
 
     `of` has the kind of each value, `numbers` the values as numbers; None: some are none.
@@ -257,12 +257,12 @@ def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> I
         found.trend, steps = _trend(numbers, indices)
         yield from steps
         if not found.trend:
-            yield from (Odd(indices[each.index], each.why) for each in _far(numbers))
+            yield from (OddRow(indices[each.index], each.why) for each in _far(numbers))
 
 
-def _first_of_each(odd: Iterable[Odd]) -> list[Odd]:
+def _first_of_each(odd: Iterable[OddRow]) -> list[OddRow]:
     """Return odd rows in the order of their index, each once, with the first reason."""
-    first: dict[int, Odd] = {}
+    first: dict[int, OddRow] = {}
     for each in odd:
         first.setdefault(each.index, each)
     return [first[index] for index in sorted(first)]
@@ -294,7 +294,7 @@ def is_rare(count: int, total: int) -> bool:
     return total >= MIN_ROWS_FOR_RARE and count <= max(1, total // ROWS_PER_RARE_VALUE)
 
 
-def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -> Iterator[Odd]:
+def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -> Iterator[OddRow]:
     """Yield the first rows of values that are rare.
 
     With `kinds`, also the first of each other kind but the usual. `counts` has how often each value comes. Nothing is yielded for few
@@ -317,10 +317,12 @@ def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -
         for number in range(min(count, MAX_ODD_ROWS) if rare else 1):
             index = values.index(value, index + 1)
             which = "the first" if number == 0 else "one"
-            yield Odd(index, f"the only {what}" if count == 1 else f"{which} of {count:,} {what}")
+            yield OddRow(
+                index, f"the only {what}" if count == 1 else f"{which} of {count:,} {what}"
+            )
 
 
-def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[Odd]]:
+def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[OddRow]]:
     """Return how numbers go on ("rising", "each +1", "mostly falling"; empty: no trend), and odd rows.
 
     There must be two numbers at least.
@@ -351,7 +353,7 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
     if len(breaks) > most:
         breaks = []
     odd = [
-        Odd(indices[row], f"{steps[row - 1]:+g}" if row else f"{steps[0]:+g} to the next")
+        OddRow(indices[row], f"{steps[row - 1]:+g}" if row else f"{steps[0]:+g} to the next")
         for row in breaks[:MAX_ODD_ROWS]
         # A step over what is no number is none.
         if not row or indices[row] == indices[row - 1] + 1
@@ -424,7 +426,7 @@ def _direction(
     return [], "", ge
 
 
-def _far(numbers: Sequence[float]) -> Iterator[Odd]:
+def _far(numbers: Sequence[float]) -> Iterator[OddRow]:
     """Yield the first row of each number that is far from the middle half of all.
 
     Far is more than `MIN_FAR_WIDTHS` times that half's width away. At most `MAX_ODD_ROWS` of the least and of the greatest are looked at,
@@ -437,7 +439,7 @@ def _far(numbers: Sequence[float]) -> Iterator[Odd]:
     width = MIN_FAR_WIDTHS * (high - low or abs(high) or 1)
     ends = [*finite[:MAX_ODD_ROWS], *finite[-MAX_ODD_ROWS:]]
     for value in {each for each in ends if not low - width <= each <= high + width}:
-        yield Odd(numbers.index(value), "far from the others")
+        yield OddRow(numbers.index(value), "far from the others")
 
 
 def runs(indices: Sequence[int], total: int) -> Iterator[tuple[int, int]]:

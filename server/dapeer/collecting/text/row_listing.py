@@ -148,7 +148,7 @@ def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], matcher: 
                 f"The filter is longer than {MAX_EXPRESSION_CHARS} characters.", "Shorten it."
             )
         tree = ast.parse(expression.strip(), mode="eval").body
-        return _Reader(columns, matcher).read(tree, 0)
+        return _ExpressionCompiler(columns, matcher).read(tree, 0)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "msg", None) or "it cannot be read"
         raise ArgumentError(f"The filter does not parse: {reason}.", _hint(columns)) from error
@@ -168,7 +168,7 @@ def named(text: str) -> str:
         return text.strip()
 
 
-class _Reader:
+class _ExpressionCompiler:
     """Makes of an expression's syntax tree a function that gives its value in a row."""
 
     def __init__(self, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> None:

@@ -29,7 +29,7 @@ PAUSE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineRow:
     """One row."""
 
     at: float
@@ -80,14 +80,14 @@ def timeline(
 
 
 def _lines(
-    picked: Sequence[tuple[int, Entry]], shown_ones: set[int], several: Sequence[bool]
+    picked: Sequence[tuple[int, TimelineRow]], shown_ones: set[int], several: Sequence[bool]
 ) -> Iterator[str]:
     """Yield the picked rows as lines, each numbered, and for rows that are not shown a range of numbers.
 
     `picked` are pairs of number and row; `shown_ones` are the numbers to show. `several` says whether there are several processes,
     threads and tasks, which are named then.
     """
-    before: Entry | None = None
+    before: TimelineRow | None = None
     left_out: list[int] = []
     for number, entry in picked:
         if number not in shown_ones:
@@ -110,7 +110,9 @@ def _lines(
         before = entry
 
 
-def _entries(collection: Collection, indices: Sequence[int], project: Path) -> Iterator[Entry]:
+def _entries(
+    collection: Collection, indices: Sequence[int], project: Path
+) -> Iterator[TimelineRow]:
     """Yield an entry for each wanted row of a point in a process.
 
     `indices` are the rows' indices in the collection's table. An entry's `at` is in seconds since 1970, if the collection knows when its
@@ -129,7 +131,7 @@ def _entries(collection: Collection, indices: Sequence[int], project: Path) -> I
         else:
             text = f"{place} {_values(found, names, cells)}".rstrip()
         who = f"process {collection.process}", table.threads[index], table.tasks[index]
-        yield Entry(
+        yield TimelineRow(
             collection.started + times[index], table.order[index], who, text, why.get(index, "")
         )
 

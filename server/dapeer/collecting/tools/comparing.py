@@ -9,7 +9,7 @@ from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
 from dapeer.collecting.comparison.divergence import RunComparison, compare_runs, places, rows_of_run
-from dapeer.collecting.comparison.divergence_lines import Compared
+from dapeer.collecting.comparison.divergence_lines import ComparisonReport
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.collection import Point
 from dapeer.sessions.core.session import Session
@@ -45,7 +45,7 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
         for which, session in enumerate(runs)
     )
     found = await in_thread(compare_runs, mine, other)
-    shown = Compared(found, common, call.debugger.project)
+    shown = ComparisonReport(found, common, call.debugger.project)
     lines = [_title(found, a, b), *shown.text(), *_left_out(runs, points, common, call)]
     return Reply(lines_of(lines), {"a": a, "b": b, **shown.data()})
 

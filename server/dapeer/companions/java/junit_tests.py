@@ -49,7 +49,7 @@ def read_tests(text: str) -> list[Test]:
     text = _LEFT_OUT.sub('""', text)
     found: list[Test] = []
     classes: list[str] = []
-    types = _Types(text, set(_CLASS.findall(text)))
+    types = _TypeResolver(text, set(_CLASS.findall(text)))
     for head, opens, inside in _heads(text, classes):
         declared = _CLASS.search(_ANNOTATION.sub("", head))
         binary = types.package + "$".join(inside)
@@ -95,7 +95,7 @@ def _heads(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str
         begin = each.end()
 
 
-class _Types:
+class _TypeResolver:
     """Completes the names of the types that a Java source names, by its package and imports."""
 
     def __init__(self, text: str, classes: set[str]) -> None:

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from dapeer.base.connections.ownership import check_peer, peer_processes, reports_port_owners
-from dapeer.base.errors import Stranger
+from dapeer.base.errors import ForeignListener
 from dapeer.companions.python.debugpy_launcher import patching
 from dapeer.companions.python.debugpy_launching import NO_TOKEN
 
@@ -92,7 +92,7 @@ def is_ours(connection: socket.socket) -> bool:
     try:
         host = str(connection.getpeername()[0]).partition("%")[0]
         check_peer(connection, host, here=ipaddress.ip_address(host).is_loopback)
-    except (OSError, Stranger):
+    except (OSError, ForeignListener):
         return False
     return True
 

@@ -35,7 +35,7 @@ from dapeer.base.system import folder_names
 from dapeer.base.system.process_table import is_running
 from dapeer.integrations.claude_ide.editor import Editor
 from dapeer.mcp.server.toolbox import Calls
-from dapeer.mcp.transports.jsonl import Complaint, encode_message, parse_message
+from dapeer.mcp.transports.jsonl import ErrorResponse, encode_message, parse_message
 
 # The files by which Claude Code finds an IDE: one for each port, in a folder of its own.
 
@@ -420,7 +420,7 @@ async def _read(
         with suppress(ConnectionClosed, anyio.BrokenResourceError):
             async for data in connection:
                 line = data.encode() if isinstance(data, str) else data
-                if isinstance(message := parse_message(line), Complaint):
+                if isinstance(message := parse_message(line), ErrorResponse):
                     await connection.send(encode_message(message.error).decode())
                 elif message is not None:
                     await received.send(SessionMessage(message))

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 import httpx2
 
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import ArgumentError, Stranger
+from dapeer.base.errors import ArgumentError, ForeignListener
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.text.fitting import shortened
 from dapeer.integrations.opencode.errors import (
@@ -181,7 +181,7 @@ class OpenCode:
             ) from error
         except httpx2.TransportError as error:
             raise self._gone(error) from error
-        except Stranger as error:
+        except ForeignListener as error:
             raise NoOpenCode(error.what, error.hint) from error
         self._check(answer, f"{method} {path}")
         return _content(answer)
@@ -212,7 +212,7 @@ class OpenCode:
                     yield events
         except httpx2.TransportError as error:
             raise self._gone(error) from error
-        except Stranger as error:
+        except ForeignListener as error:
             raise NoOpenCode(error.what, error.hint) from error
 
     async def _connecting(self, name: str, info: Mapping[str, Any]) -> None:
@@ -221,7 +221,7 @@ class OpenCode:
         The HTTP library calls this at each step of a connection, with the step's `name` and `info`.
 
         Raises:
-            Stranger: Another user of this machine owns it; the connection is closed.
+            ForeignListener: Another user of this machine owns it; the connection is closed.
         """
         if name != "connection.connect_tcp.complete":
             return
@@ -231,7 +231,7 @@ class OpenCode:
             return
         try:
             check_peer(stream.get_extra_info("socket"), self.url)
-        except (OSError, Stranger):
+        except (OSError, ForeignListener):
             await stream.aclose()
             raise
 

@@ -22,7 +22,7 @@ from dapeer.integrations.opencode.registrations.registrations import (
     SECONDS_TO_LEAVE,
     Registrations,
     Report,
-    Use,
+    ServerUse,
 )
 from dapeer.integrations.opencode.tools import TOOLS
 from dapeer.integrations.variables import OPENCODE_PASSWORD
@@ -59,7 +59,7 @@ class Servers:
         self._known: dict[str, Catalogue] = {}
         """By the Neovim that has reported it, the newest last."""
         self._watches: dict[str, anyio.CancelScope] = {}
-        self._uses: dict[str, Use] = {}
+        self._uses: dict[str, ServerUse] = {}
         """By the Neovim that has reported it."""
         self._registrations: dict[str, Registrations] = {}
         """By the same."""
@@ -85,7 +85,7 @@ class Servers:
         """Call `listener` when another server is the current one, or its skills are others."""
         self._listeners.append(listener)
 
-    def set_use(self, who: str, use: Use, report: Report) -> None:
+    def set_use(self, who: str, use: ServerUse, report: Report) -> None:
         """Note which OpenCode server a Neovim uses now, listen to it, and have the core registered.
 
         The core is registered where the Neovim wants it. A server on another machine is refused, which is reported: it gets neither
@@ -98,8 +98,8 @@ class Servers:
         """
         if use.url and not is_here(use.url):
             self._refuse(use, report)
-            use = Use()
-        before, self._uses[who] = self._uses.get(who, Use()), use
+            use = ServerUse()
+        before, self._uses[who] = self._uses.get(who, ServerUse()), use
         credentials = _credentials(use.authorization) if use.authorization else {}
         self._register(who, use, credentials, report)
         if (before.url, before.authorization) != (use.url, use.authorization):
@@ -117,11 +117,11 @@ class Servers:
         """
         if who in self._registrations:
             self._registrations[who].forget_reports()
-        if self._uses.pop(who, Use()).url:
+        if self._uses.pop(who, ServerUse()).url:
             self._leave(who)
             self._changed()
 
-    def _refuse(self, use: Use, report: Report) -> None:
+    def _refuse(self, use: ServerUse, report: Report) -> None:
         """Report that a server on another machine gets neither password nor token.
 
         Nothing is reported unless it was to have this core.
@@ -132,7 +132,9 @@ class Servers:
                 about = {"url": use.url, "directory": directory}
                 report({**about, "state": "failed", "problem": problem})
 
-    def _register(self, who: str, use: Use, credentials: Mapping[str, str], report: Report) -> None:
+    def _register(
+        self, who: str, use: ServerUse, credentials: Mapping[str, str], report: Report
+    ) -> None:
         """Have the core registered where a Neovim wants it; nothing happens if this server has no HTTP."""
         if self._core is None:
             return
@@ -308,7 +310,7 @@ class OpenCodeIntegration(Integration):
                     code = "require('dapeer.integrations.opencode').take(...)"
                     peer.neovim.send(code, peer.neovim.channel, news)
 
-                servers.set_use(peer.target, Use.read(sent), report)
+                servers.set_use(peer.target, ServerUse.read(sent), report)
 
             def forget(peer: Peer) -> None:
                 servers.forget(peer.target)

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 
 from dapeer.base.system import termination
 from dapeer.base.system.termination import SECONDS_OF_A_HANG
-from dapeer.mcp.rendezvous.standing import Standing, number_of
+from dapeer.mcp.rendezvous.standing import ClientRequests, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from typing import Final, TypeVar
 
-    from dapeer.mcp.rendezvous.reaching import Reached
+    from dapeer.mcp.rendezvous.reaching import ReachedServer
     from dapeer.mcp.rendezvous.standing import ClientWish
 
     T = TypeVar("T")
@@ -110,7 +110,7 @@ class Server:
     def __init__(
         self,
         connection: socket.socket,
-        reached: Reached | None = None,
+        reached: ReachedServer | None = None,
         process: subprocess.Popen[bytes] | None = None,
     ) -> None:
         self.connection = connection
@@ -121,7 +121,7 @@ class Server:
         self.lines = _lines(lambda: connection.recv(CHUNK_BYTES))
         self._process = process
 
-    def open(self, standing: Standing) -> None:
+    def open(self, standing: ClientRequests) -> None:
         """Send a new server what it must know of the client, and have `standing` record its answer.
 
         That is the client's `initialize`, its subscriptions, and its requests that are still open.
@@ -141,7 +141,7 @@ class Server:
             self.connection.sendall(line)
         self.connection.settimeout(None)
 
-    def send_lines(self, client: BridgedClient, standing: Standing) -> None:
+    def send_lines(self, client: BridgedClient, standing: ClientRequests) -> None:
         """Send the server the client's lines until either has ended, and have `standing` record each.
 
         This runs in a thread of its own. When the client has left, the server sees the end of its input.
@@ -167,7 +167,7 @@ class Server:
                 self._process.wait(SECONDS_TO_END)
 
 
-def carry_lines(reached: Reached, wish: ClientWish) -> int:
+def carry_lines(reached: ReachedServer, wish: ClientWish) -> int:
     """Carry lines between stdio and servers until the client leaves; return the process's exit code.
 
     `reached` is the first server; when one ends, another is found or started, as `wish` says. The code is 0 when the client has left, and
@@ -175,7 +175,7 @@ def carry_lines(reached: Reached, wish: ClientWish) -> int:
     """
     # The server sees its client disconnect then, and cancels its calls.
     termination.end_at_signals()
-    client, standing = BridgedClient(data=wish.data), Standing()
+    client, standing = BridgedClient(data=wish.data), ClientRequests()
     # Each direction has its own thread, so that one that is stuck does not hold up the other.
     threading.Thread(target=client.read, daemon=True).start()
     server: Server | None = Server(reached.connection, reached)
@@ -191,7 +191,7 @@ def carry_lines(reached: Reached, wish: ClientWish) -> int:
     return 0
 
 
-def _serve(server: Server, client: BridgedClient, standing: Standing) -> None:
+def _serve(server: Server, client: BridgedClient, standing: ClientRequests) -> None:
     """Send the client what a server answers, until the server or the client has ended; then disconnect."""
     with _sending(server, client, standing), suppress(ConnectionError):
         for line in server.lines:
@@ -201,7 +201,7 @@ def _serve(server: Server, client: BridgedClient, standing: Standing) -> None:
 
 
 @contextmanager
-def _sending(server: Server, client: BridgedClient, standing: Standing) -> Generator[None]:
+def _sending(server: Server, client: BridgedClient, standing: ClientRequests) -> Generator[None]:
     """Send a server the client's lines, in another thread, while the body runs; then disconnect from it."""
     sending = threading.Thread(target=server.send_lines, args=(client, standing), daemon=True)
     sending.start()
@@ -214,7 +214,7 @@ def _sending(server: Server, client: BridgedClient, standing: Standing) -> Gener
 
 
 def _find_next_server(
-    lost: Server, wish: ClientWish, client: BridgedClient, standing: Standing
+    lost: Server, wish: ClientWish, client: BridgedClient, standing: ClientRequests
 ) -> Server | None:
     """Find or start the next server after `lost` has ended, and return it.
 
@@ -249,7 +249,7 @@ def _find_next_server(
 
 
 def _opened(
-    server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: Standing
+    server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: ClientRequests
 ) -> Server | None:
     """Return `server` once it knows the client, or the next server if it ends before that.
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from dapeer.base.errors import SystemRefuses
+from dapeer.base.errors import SystemUnsupported
 from dapeer.base.system.folder_names import make_private
 from dapeer.mcp.rendezvous import reaching
 from dapeer.mcp.rendezvous.announcement import runtime_folder
 from dapeer.mcp.rendezvous.knocks import FOR_CORES, try_open_door
-from dapeer.mcp.rendezvous.reaching import Reached
+from dapeer.mcp.rendezvous.reaching import ReachedServer
 from dapeer.mcp.rendezvous.successor import hold_start_lock, wait_until_found
 from dapeer.neovim.discovery.project import root_of
 
@@ -33,7 +33,7 @@ def project_of(folder: Path) -> Path:
     return root_of(folder) or folder
 
 
-def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> Reached:
+def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServer:
     """Return a connection to the server of a folder's project; start that server unless it runs already.
 
     Args:
@@ -41,7 +41,7 @@ def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> Reached:
         credentials: Variables with secrets that were taken out of the environment, for the new server.
 
     Raises:
-        SystemRefuses: The server has ended at once, or cannot be found.
+        SystemUnsupported: The server has ended at once, or cannot be found.
     """
     project = project_of(folder)
     with hold_start_lock(str(project)):
@@ -50,7 +50,7 @@ def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> Reached:
         failure = _start(project, credentials)
         if reached := reaching.connect_to_server(str(folder), seconds_to_greet=30):
             return reached
-    raise SystemRefuses(
+    raise SystemUnsupported(
         f"dapeer's server for {project} cannot be started{failure and f': {failure}'}.",
         SCRIPT_INSTEAD,
     )
@@ -63,7 +63,7 @@ def _start(project: Path, credentials: Mapping[str, str]) -> str:
     nothing. `credentials` are variables that its environment gets.
 
     Raises:
-        SystemRefuses: Its log file cannot be written.
+        SystemUnsupported: Its log file cannot be written.
     """
     log = reaching.log_of(str(project))
     ours, its = socket.socketpair()
@@ -71,7 +71,7 @@ def _start(project: Path, credentials: Mapping[str, str]) -> str:
         make_private(runtime_folder())
         file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise SystemRefuses(
+        raise SystemUnsupported(
             f"dapeer's server cannot be started: {error.filename}: {error.strerror}.",
             SCRIPT_INSTEAD,
         ) from error

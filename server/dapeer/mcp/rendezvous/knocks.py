@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import Stranger
+from dapeer.base.errors import ForeignListener
 from dapeer.base.system.folder_names import make_private
 from dapeer.base.system.termination import removing
 from dapeer.mcp.rendezvous.announcement import runtime_folder
@@ -89,5 +89,5 @@ def knock(kind: str) -> None:
                 check_peer(connection, str(path))
             except ConnectionRefusedError:
                 path.unlink(missing_ok=True)
-            except (OSError, Stranger):
+            except (OSError, ForeignListener):
                 continue

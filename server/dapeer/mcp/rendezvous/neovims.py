@@ -17,7 +17,7 @@ from anyio import create_task_group
 from anyio.abc import TaskGroup
 
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import NeovimBusy, NeovimError, NoNeovim, Stranger
+from dapeer.base.errors import ForeignListener, NeovimBusy, NeovimError, NoNeovim
 from dapeer.mcp.rendezvous import knocks
 from dapeer.neovim.discovery.discovery import AUTO, belongs, of_project
 from dapeer.neovim.discovery.sockets import normalize_address
@@ -179,7 +179,7 @@ class Neovims:
                 Path(str(knock["cwd"])),
                 int(knock["pid"]),
             )
-        except (OSError, ValueError, TypeError, LookupError, Stranger) as error:
+        except (OSError, ValueError, TypeError, LookupError, ForeignListener) as error:
             log.warning("cannot accept a Neovim that announced itself: %s", error)
             return None
         is_ours = belongs(cwd, self._project) if self._target == AUTO else address == self._target

@@ -59,7 +59,7 @@ class Announcement:
         self.detached = detached
 
 
-class Reached:
+class ReachedServer:
     """A server that a client is connected to."""
 
     def __init__(self, connection: socket.socket, announcement: Announcement) -> None:
@@ -69,7 +69,7 @@ class Reached:
 
 def connect_to_server(
     folder: str, target: str = ANY, seconds_to_greet: float = SECONDS_TO_GREET
-) -> Reached | None:
+) -> ReachedServer | None:
     """Connect to the server that fits a client; None: there is none.
 
     Args:
@@ -198,7 +198,9 @@ def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
     return sorted(steps, key=steps.__getitem__)
 
 
-def connect_announced(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> Reached | None:
+def connect_announced(
+    path: str, seconds_to_greet: float = SECONDS_TO_GREET
+) -> ReachedServer | None:
     """Connect to the server of an announcement, and wait for its greeting; None: no such server answers.
 
     Nor is it connected to if it belongs to another user. If nothing listens there, the announcement is removed. If the server does not
@@ -226,7 +228,7 @@ def connect_announced(path: str, seconds_to_greet: float = SECONDS_TO_GREET) -> 
         _remove(path)
     if greeting == GREETING:
         connection.settimeout(None)
-        return Reached(connection, announcement)
+        return ReachedServer(connection, announcement)
     connection.close()
     return None
 

@@ -63,7 +63,7 @@ class ClientWish:
         self.data = data
 
 
-class Standing:
+class ClientRequests:
     """What the client has sent that a new server must know, and its unanswered requests."""
 
     def __init__(self) -> None:

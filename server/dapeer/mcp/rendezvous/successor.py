@@ -20,11 +20,11 @@ from typing import Final
 
 import anyio
 
-from dapeer.base.errors import Stranger
+from dapeer.base.errors import ForeignListener
 from dapeer.base.system.folder_names import make_private
 from dapeer.mcp.rendezvous.knocks import FOR_CORES, try_open_door
 from dapeer.mcp.rendezvous.reaching import (
-    Reached,
+    ReachedServer,
     candidate_files,
     connect_to_server,
     lock_of,
@@ -49,7 +49,9 @@ SECONDS_TO_BE_FOUND: Final = 30
 SECONDS_TO_CONNECT: Final = 0.5
 
 
-def wait_for_successor(lost: Reached | None, wish: ClientWish, client: int) -> Reached | None:
+def wait_for_successor(
+    lost: ReachedServer | None, wish: ClientWish, client: int
+) -> ReachedServer | None:
     """Wait for the server that takes the place of a bridge's one, and connect to it; None: none appears.
 
     While its Neovim lives, whose plugin starts a core again, it waits up to `SECONDS_FOR_A_CORE`; otherwise not at all. A server that runs
@@ -103,7 +105,7 @@ def _brings_a_core(nvim: str) -> bool:
     """
     try:
         answer = anyio.run(probe, nvim)
-    except Stranger:
+    except ForeignListener:
         return False
     return answer is not None and (answer.facts is None or bool(answer.facts["core"]))
 

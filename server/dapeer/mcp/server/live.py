@@ -26,7 +26,7 @@ SHOWN_POINTS: Final = 12
 """Points of a program that are shown."""
 
 
-class Live:
+class LivePages:
     """Tells pages what is collected, whenever that has changed."""
 
     def __init__(self, debugger: Debugger, *, shows_secrets: bool) -> None:

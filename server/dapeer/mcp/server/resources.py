@@ -23,7 +23,7 @@ from dapeer.mcp.server.hub import (
     session_uri,
 )
 from dapeer.mcp.server.integration import Integration
-from dapeer.mcp.server.results import DOCUMENT, Finish, check_cursor
+from dapeer.mcp.server.results import DOCUMENT, ResultFinisher, check_cursor
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of
 from dapeer.sessions.debugger.debugger import Debugger
@@ -50,7 +50,7 @@ class Resources:
         self._debugger = debugger
         self._integrations = integrations
         self._hub = hub
-        self._finish = Finish(masks=not shows_secrets)
+        self._finish = ResultFinisher(masks=not shows_secrets)
 
     async def list(
         self, _context: Context, params: t.PaginatedRequestParams | None

@@ -1,6 +1,6 @@
 """What a client gets, in MCP's form: answers, errors, progress, resources and news of commands.
 
-All of it passes `Finish`, where its secrets are masked before what a reader does not see is escaped, and only then encoded.
+All of it passes `ResultFinisher`, where its secrets are masked before what a reader does not see is escaped, and only then encoded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Send = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class ResultFinisher:
     """How one thing that a client gets is finished: it is masked, escaped and encoded, in this order.
 
     A tool has put its notes into its reply before (`with_notes`), so they are masked and escaped with it. An order the other way round
@@ -121,18 +121,18 @@ class Finish:
         return finish.finish(Reply("", json.loads(text)), lambda _reply, data: _compact(data))
 
 
-DOCUMENT: Final = Finish(masks=False, escapes=False)
+DOCUMENT: Final = ResultFinisher(masks=False, escapes=False)
 """Of what is no debugging: an assistant may write it back, and then a mask would replace a secret."""
 
 
-def finish_of(tool: AnyTool, *, shows_secrets: bool, with_data: bool = False) -> Finish:
+def finish_of(tool: AnyTool, *, shows_secrets: bool, with_data: bool = False) -> ResultFinisher:
     """Return how a tool's answers, errors and progress are finished for a client.
 
     `shows_secrets`: the person wants them to be shown. `with_data`: the client gets the data of answers.
     """
     if not shows_programs(tool):
         return replace(DOCUMENT, with_data=with_data)
-    return Finish(masks=not shows_secrets, with_data=with_data)
+    return ResultFinisher(masks=not shows_secrets, with_data=with_data)
 
 
 def _compact(data: Json | None) -> str:

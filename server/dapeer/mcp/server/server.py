@@ -26,7 +26,7 @@ from dapeer.mcp.server.commands import Commands, Ended, EndParams
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import instructions
 from dapeer.mcp.server.integration import Integration
-from dapeer.mcp.server.live import Live
+from dapeer.mcp.server.live import LivePages
 from dapeer.mcp.server.prompts import Prompts
 from dapeer.mcp.server.resources import Resources
 from dapeer.mcp.server.scripts import KeepParams, ServeSocket, keep_session, serve_script
@@ -58,7 +58,7 @@ class DapeerServer(Server[Any]):
         self.hub = Hub()
         self.debugger = debugger
         self.commands = Commands(debugger)
-        self.live = Live(debugger, shows_secrets=selection.shows_secrets)
+        self.live = LivePages(debugger, shows_secrets=selection.shows_secrets)
         self._peers = peers
         self._listen = ListenHandler(self.hub)
         scripts = partial(serve_script, partial(serve_socket, self)) if serve_socket else None

@@ -101,7 +101,7 @@ class Calls:
             await self.wait_for_none()
 
 
-class Presence:
+class ClientPresence:
     """Whether the client of one HTTP request is still there.
 
     In MCP up to 2025-11-25 a client that disconnects has not cancelled its request, since it may fetch the answer
@@ -134,7 +134,7 @@ async def run_while_connected(request: Any, work: Awaitable[T]) -> T | None:  # 
     `request` is the HTTP request that the SDK hands on, or None for other transports, whose connection ends the work by itself. None is
     returned if the client has left.
     """
-    presence: Presence | None = getattr(request, "scope", {}).get(PRESENCE)
+    presence: ClientPresence | None = getattr(request, "scope", {}).get(PRESENCE)
     # That of a client with a connection of its own ends with the connection.
     if presence is None:
         return await work
@@ -411,7 +411,7 @@ class Toolbox:
         answer = results.with_note(answer or results.failure(SERVER_ENDED), self.note)
         if settings_of(context) is None:
             return answer
-        news = results.Finish(masks=not self._selection.shows_secrets)
+        news = results.ResultFinisher(masks=not self._selection.shows_secrets)
         return results.with_news(answer, [*map(news.text, commands_of(context).take_news())])
 
     async def _answer(
@@ -419,7 +419,7 @@ class Toolbox:
         context: Context,
         tool: AnyTool,
         work: Awaitable[t.CallToolResult],
-        finish: results.Finish,
+        finish: results.ResultFinisher,
     ) -> t.CallToolResult:
         """Await the work of a call, and return its result.
 
@@ -441,7 +441,11 @@ class Toolbox:
         return result or results.failure("The client has disconnected.")
 
     async def _run(
-        self, context: Context, tool: AnyTool, arguments: Mapping[str, Any], finish: results.Finish
+        self,
+        context: Context,
+        tool: AnyTool,
+        arguments: Mapping[str, Any],
+        finish: results.ResultFinisher,
     ) -> t.CallToolResult:
         """Run a tool for a client, and return its answer in MCP's form.
 

@@ -43,7 +43,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AdmissionRules:
     """Which requests are let in. Pure.
 
     A web page can make a browser send requests to loopback (its `Origin` tells), and with a name of
@@ -107,7 +107,7 @@ def is_loopback(bound: str) -> bool:
     return _as_host(bound) in LOOPBACK
 
 
-def rules_for(bound: str, token: str | None) -> Rules:
+def rules_for(bound: str, token: str | None) -> AdmissionRules:
     """Return the rules of a server that is bound to a host; that host is accepted besides loopback.
 
     With an address that stands for all of the machine, every IP address is accepted, and the machine's name. `token` is the one that
@@ -116,14 +116,14 @@ def rules_for(bound: str, token: str | None) -> Rules:
     name = _as_host(bound)
     if name in {"0.0.0.0", "[::]"}:  # noqa: S104 - compared with, not bound to
         hosts = LOOPBACK | {socket.gethostname().lower()}
-        return Rules(token, hosts, any_address=True)
-    return Rules(token, LOOPBACK | {name})
+        return AdmissionRules(token, hosts, any_address=True)
+    return AdmissionRules(token, LOOPBACK | {name})
 
 
 class Guard:
     """Lets a request through to the application, or answers it."""
 
-    def __init__(self, application: Application, rules: Rules) -> None:
+    def __init__(self, application: Application, rules: AdmissionRules) -> None:
         self._application = application
         self._rules = rules
         self._closed = False
@@ -211,7 +211,7 @@ class Arrival:
             return
         if len(body) > LONGEST_BODY:
             await send_refusal(send, Refusal(413, f"A body may have at most {LONGEST_BODY} bytes."))
-        elif isinstance(read := jsonl.parse_message(body), jsonl.Complaint):
+        elif isinstance(read := jsonl.parse_message(body), jsonl.ErrorResponse):
             await _complain(send, read)
         else:
             await self._application(scope, _replayed(body, receive), send)
@@ -243,7 +243,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-async def _complain(send: AsgiSend, complaint: jsonl.Complaint) -> None:
+async def _complain(send: AsgiSend, complaint: jsonl.ErrorResponse) -> None:
     """Send a response with status 400 and a JSON-RPC error."""
     body = jsonl.encode_message(complaint.error)
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]

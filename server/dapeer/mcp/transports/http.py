@@ -28,8 +28,8 @@ from uvicorn.server import ServerState
 import dapeer
 from dapeer.base.errors import ArgumentError
 from dapeer.mcp.server.server import DapeerServer
-from dapeer.mcp.server.toolbox import Calls, Presence
-from dapeer.mcp.transports.guard import LET_IN, Application, Arrival, Guard, Rules
+from dapeer.mcp.server.toolbox import Calls, ClientPresence
+from dapeer.mcp.transports.guard import LET_IN, AdmissionRules, Application, Arrival, Guard
 
 # Limits the HTTP server's connections that have not shown the token, in number and time.
 #
@@ -74,7 +74,7 @@ async def serve_application(application: Application, bound: socket.socket) -> A
     no file descriptors left. Closing the socket is left to the caller.
     """
     config = _config(application)
-    state, strangers = ServerState(), Strangers(_room())
+    state, strangers = ServerState(), UnadmittedConnections(_room())
     state.default_headers = config.encoded_headers
     bound.setblocking(False)  # noqa: FBT003 - its one argument
     bound.listen(WAITING_TO_BE_ACCEPTED)
@@ -117,7 +117,7 @@ def _room() -> int:
 
 
 async def _accept(
-    bound: socket.socket, connect: Callable[[], HttpConnection], strangers: Strangers
+    bound: socket.socket, connect: Callable[[], HttpConnection], strangers: UnadmittedConnections
 ) -> None:
     """Accept one connection after the other, and have the event loop serve each, until cancelled.
 
@@ -159,7 +159,7 @@ async def _ended(tasks: set[asyncio.Task[None]], seconds: float) -> set[asyncio.
     return (await asyncio.wait(tasks, timeout=seconds))[1] if tasks else set()
 
 
-class Strangers:
+class UnadmittedConnections:
     """The connections on which no request has been let in yet, oldest first."""
 
     def __init__(self, room: int) -> None:
@@ -188,7 +188,9 @@ class Strangers:
 class HttpConnection(H11Protocol):
     """One connection: a stranger's until a request on it has been let in."""
 
-    def __init__(self, config: uvicorn.Config, state: ServerState, strangers: Strangers) -> None:
+    def __init__(
+        self, config: uvicorn.Config, state: ServerState, strangers: UnadmittedConnections
+    ) -> None:
         # uvicorn hands a copy of the last one to every request, as `state` of its ASGI scope.
         super().__init__(config, state, {LET_IN: self.let_in})
         self._strangers = strangers
@@ -283,7 +285,9 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 @asynccontextmanager
-async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> AsyncGenerator[None]:
+async def serve(
+    server: DapeerServer, bound: socket.socket, rules: AdmissionRules
+) -> AsyncGenerator[None]:
     """Serve MCP over HTTP on a bound socket while the body runs, which begins once clients can connect.
 
     At the end the open streams and running calls end first, so that their clients learn it.
@@ -303,7 +307,7 @@ async def serve(server: DapeerServer, bound: socket.socket, rules: Rules) -> Asy
 
 @asynccontextmanager
 async def serve_page(
-    server: DapeerServer, bound: socket.socket, rules: Rules
+    server: DapeerServer, bound: socket.socket, rules: AdmissionRules
 ) -> AsyncGenerator[None]:
     """Serve the page for a person, and nothing else, on a bound socket while the body runs."""
     guard = Guard(Starlette(routes=_page(server)), rules)
@@ -397,7 +401,7 @@ class StreamableEndpoint:
             if message["type"] == "http.response.start" and message["status"] == 200:
                 self._hub.repeat_missed(session)
 
-        presence = Presence(scope)
+        presence = ClientPresence(scope)
 
         async def attend() -> Message:
             """Return the next message from the client, and note if the client has disconnected."""

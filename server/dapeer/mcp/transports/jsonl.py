@@ -38,7 +38,7 @@ _LISTS: Final = {
 }
 
 
-class Replay:
+class ReplayedAnswers:
     """Takes the answers to requests that are sent again, one after the other, out of what the client gets."""
 
     def __init__(self) -> None:
@@ -94,9 +94,9 @@ async def serve(
 
     `handover` has what the client has sent before, and the answers that it has got; by default nothing.
     """
-    replay = Replay()
+    replay = ReplayedAnswers()
     async with aclosing(_messages(reader, writer, handover, replay)) as messages:
-        incoming, outgoing = Incoming(messages), Outgoing(writer, replay)
+        incoming, outgoing = Incoming(messages), OutgoingLines(writer, replay)
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
@@ -156,10 +156,10 @@ class Incoming(Stream):
         return await anext(self._messages)
 
 
-class Outgoing(Stream):
+class OutgoingLines(Stream):
     """What the SDK writes, a line for each message."""
 
-    def __init__(self, writer: asyncio.StreamWriter, replay: Replay) -> None:
+    def __init__(self, writer: asyncio.StreamWriter, replay: ReplayedAnswers) -> None:
         self._writer = writer
         self._replay = replay
 
@@ -178,7 +178,10 @@ class Outgoing(Stream):
 
 
 async def _messages(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handover: Handover, replay: Replay
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    handover: Handover,
+    replay: ReplayedAnswers,
 ) -> AsyncGenerator[SessionMessage]:
     """Yield the client's messages, those before the handover first.
 
@@ -187,14 +190,14 @@ async def _messages(
     async for message in _repeated(handover, replay, writer):
         yield message
     async for line in _lines(reader, handover):
-        if isinstance(message := parse_message(line), Complaint):
+        if isinstance(message := parse_message(line), ErrorResponse):
             await _write(writer, message.error)
         elif message is not None:
             yield SessionMessage(message)
 
 
 async def _repeated(
-    handover: Handover, replay: Replay, writer: asyncio.StreamWriter
+    handover: Handover, replay: ReplayedAnswers, writer: asyncio.StreamWriter
 ) -> AsyncGenerator[SessionMessage]:
     """Yield the messages that the front has answered; then notify the client of changed answers.
 
@@ -250,13 +253,13 @@ async def _write(writer: asyncio.StreamWriter, message: t.JSONRPCMessage) -> Non
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class ErrorResponse:
     """The response to an invalid message."""
 
     error: t.JSONRPCError
 
 
-def parse_message(line: bytes) -> t.JSONRPCMessage | Complaint | None:
+def parse_message(line: bytes) -> t.JSONRPCMessage | ErrorResponse | None:
     """Return the JSON-RPC message in a line; None for a blank line, a complaint for an invalid one."""
     if not line.strip():
         return None
@@ -279,7 +282,7 @@ def encode_message(message: t.JSONRPCMessage) -> bytes:
         return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode()
 
 
-def _complaint(line: bytes) -> Complaint:
+def _complaint(line: bytes) -> ErrorResponse:
     """Return the JSON-RPC error for a line that is no valid message, with its id if that can be read."""
     try:
         value: object = json.loads(line)
@@ -312,6 +315,6 @@ def _is_text(value: object) -> bool:
     return True
 
 
-def _error(number: int | str | None, code: int, message: str) -> Complaint:
+def _error(number: int | str | None, code: int, message: str) -> ErrorResponse:
     error = t.ErrorData(code=code, message=message)
-    return Complaint(t.JSONRPCError(jsonrpc="2.0", id=number, error=error))
+    return ErrorResponse(t.JSONRPCError(jsonrpc="2.0", id=number, error=error))

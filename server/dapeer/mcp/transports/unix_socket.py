@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import Stranger
+from dapeer.base.errors import ForeignListener
 from dapeer.base.system.folder_names import make_private
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.rendezvous import knocks
@@ -27,7 +27,7 @@ from dapeer.mcp.transports import jsonl
 log = logging.getLogger(__name__)
 
 
-class Guests:
+class SocketClients:
     """The clients at a socket."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ async def serve(
     token: str = "",
     detached: bool = False,
     watching: Clients | None = None,
-) -> AsyncGenerator[Guests]:
+) -> AsyncGenerator[SocketClients]:
     """Serve bridges at a new unix socket while the body runs, and announce it; yield the clients there.
 
     Processes that wait for a server are woken up. If there can be no socket, a warning is logged, and the body runs without. `nvim` is the
@@ -79,7 +79,7 @@ async def serve(
     none; `detached`: it outlives its clients. `watching` counts those after whose end this process ends, whatever hangs; clients here are
     added to it.
     """
-    guests = Guests()
+    guests = SocketClients()
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
 
         async def serve_client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -123,7 +123,7 @@ async def _serve_client(
     `watching` counts it among the clients of the process; None: nobody counts.
     """
     # An error of one client must not affect the others.
-    with contextlib.suppress(ConnectionError, Stranger):
+    with contextlib.suppress(ConnectionError, ForeignListener):
         # Before its mode was set, the folder may have been open to other users.
         connection = writer.get_extra_info("socket")
         check_peer(connection, "the other end of our socket")

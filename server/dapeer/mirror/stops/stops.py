@@ -196,7 +196,7 @@ _PLANNED = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class StopFindings:
     """What dapeer has found out about a stop beyond what its adapter reports."""
 
     signal: str = ""
@@ -219,7 +219,7 @@ class Findings:
 
 
 @dataclass(slots=True)
-class Reported:
+class ShownStop:
     """What was shown of a stop, and by which numbers callers know it."""
 
     output_start: int = 0
@@ -266,8 +266,8 @@ class Stop:
     """Body of the `stopped` event."""
     stack: Stack
     values: Values = field(default_factory=Values)
-    found: Findings = field(default_factory=Findings)
-    reported: Reported = field(default_factory=Reported)
+    found: StopFindings = field(default_factory=StopFindings)
+    reported: ShownStop = field(default_factory=ShownStop)
     raised: str = ""
     """Why it really stopped, where the adapter speaks of a breakpoint."""
     exception: Body | None = None
@@ -352,7 +352,7 @@ class Stop:
         """Set `exception` to what is known of it: an `exceptionInfo` response's body, or only a `description`."""
         self.exception = body
 
-    def learn(self, found: Findings) -> None:
+    def learn(self, found: StopFindings) -> None:
         """Set `found` to what dapeer has found out beyond its adapter's reports."""
         self.found = found
 
@@ -378,7 +378,7 @@ class Stop:
         return known
 
 
-class History:
+class StopHistory:
     """The stops so far, the oldest dropped first."""
 
     def __init__(self, limit: int = KEPT_STOPS) -> None:

@@ -30,7 +30,7 @@ _Inside = tuple[Sequence[tuple[str, str]], int]
 
 
 @dataclass(slots=True)
-class Unfolding:
+class UnfoldedValues:
     """What was fetched of the folded values at one stop.
 
     An adapter may send thousands of variables, in each other and again and again: whatever it sends, the work grows
@@ -221,7 +221,7 @@ class Values:
     """Children by variablesReference."""
     set_aside: list[Variable] | None = None
     """The locals of the first frame to look at, where their reference is now another frame's."""
-    parts: Unfolding = field(default_factory=Unfolding)
+    parts: UnfoldedValues = field(default_factory=UnfoldedValues)
     """The first members of folded values."""
     elements: dict[int, int] = field(default_factory=dict[int, int])
     """Containers' numbers of elements (DAP: `indexedVariables`), by variablesReference, where known."""

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import anyio
 
-from dapeer.base.errors import NoNeovim, Stranger
+from dapeer.base.errors import ForeignListener, NoNeovim
 from dapeer.base.system import foreign_files
 from dapeer.base.system.process_table import working_directory
 from dapeer.neovim.discovery.probe import probe
@@ -84,7 +84,7 @@ async def look_at(address: str, project: Path) -> FoundNeovim | None:
 
     The result is None if none listens there, or another user's.
     """
-    with contextlib.suppress(Stranger):
+    with contextlib.suppress(ForeignListener):
         return await _look(address, project)
     return None
 
@@ -93,7 +93,7 @@ async def _look(address: str, project: Path) -> FoundNeovim | None:
     """Look at the Neovim at an address; None if none listens there.
 
     Raises:
-        Stranger: Another user of this machine listens there.
+        ForeignListener: Another user of this machine listens there.
     """
     answer = await probe(address)
     if answer is None:
@@ -122,7 +122,7 @@ async def resolve(target: str, project: Path) -> list[FoundNeovim]:
     address = normalize_address(target)
     try:
         neovim = await _look(address, project)
-    except Stranger as error:
+    except ForeignListener as error:
         raise NoNeovim(error.what, error.hint) from error
     if neovim is not None:
         return [neovim]

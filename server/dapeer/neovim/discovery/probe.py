@@ -16,7 +16,7 @@ import msgpack
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import Stranger
+from dapeer.base.errors import ForeignListener
 from dapeer.neovim.discovery.sockets import HOST_AND_PORT
 
 SECONDS_TO_ANSWER: Final = 0.5
@@ -76,7 +76,7 @@ async def probe(address: str, seconds: float = SECONDS_TO_ANSWER) -> ProbeAnswer
         seconds: How long to wait in all.
 
     Raises:
-        Stranger: Another user of this machine listens there; nothing was sent.
+        ForeignListener: Another user of this machine listens there; nothing was sent.
     """
     answers: dict[int, Any] = {}
     with anyio.move_on_after(seconds):
@@ -96,7 +96,7 @@ async def _connect(address: str) -> ByteStream:
 
     Raises:
         OSError: Nothing listens there.
-        Stranger: Another user of this machine does.
+        ForeignListener: Another user of this machine does.
     """
     match = HOST_AND_PORT.fullmatch(address)
     if match is None:
@@ -105,7 +105,7 @@ async def _connect(address: str) -> ByteStream:
         stream = await anyio.connect_tcp(match["host"].strip("[]"), int(match["port"]))
     try:
         check_peer(stream.extra_attributes[SocketAttribute.raw_socket](), address)
-    except (OSError, Stranger):
+    except (OSError, ForeignListener):
         await stream.aclose()
         raise
     return stream

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import anyio
 
 from dapeer.base.connections.ownership import check_peer
-from dapeer.base.errors import NeovimBusy, NeovimGone, Stranger
+from dapeer.base.errors import ForeignListener, NeovimBusy, NeovimGone
 from dapeer.base.json_types import as_array
 from dapeer.base.system import folder_names
 from dapeer.base.system.exchange import Mailbox
@@ -318,7 +318,7 @@ class Taps:
         The line is JSON with `secret`, and the facts of `Hello.read`. If it has `line`, too, nothing is passed on, and the connection is
         kept open until the other end closes it. Anything else, another user's connection, or silence for `SECONDS_FOR_HELLO` closes it.
         """
-        odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, Stranger)
+        odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, ForeignListener)
         with contextlib.suppress(*odd):
             check_peer(writer.get_extra_info("socket"), self.path)
             with anyio.fail_after(SECONDS_FOR_HELLO):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Awaited:
+class AwaitedBreakpoints:
     """The breakpoints that a caller awaits of one program; its first session has them."""
 
     places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])

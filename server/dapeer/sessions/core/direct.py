@@ -20,10 +20,10 @@ from dapeer.adapters.process.terminal import Terminal
 from dapeer.base.connections import LOOPBACK
 from dapeer.base.connections.ownership import listening_processes
 from dapeer.base.errors import (
+    AdapterRequestRejected,
     ChannelClosed,
     ChannelError,
     DapeerError,
-    Overstepped,
     RequestFailed,
     RequestTimeout,
     Unsupported,
@@ -41,7 +41,7 @@ from dapeer.sessions.breakpoints.moved_files import MovedFiles
 from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF, SessionContext
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.process_watch import ProcessWatch
-from dapeer.sessions.core.program import Detached
+from dapeer.sessions.core.program import DetachedProcesses
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.arriving_output import SECONDS_WITHOUT_OUTPUT
 from dapeer.sessions.traits import Deadlines, Traits
@@ -143,7 +143,7 @@ class AttachedProgram:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Offer:
+class OfferedChild:
     """A process that a debuggee has started, and that is to be debugged in a session of its own."""
 
     arguments: Body
@@ -177,12 +177,12 @@ def run_in_terminal(
     launched the debuggee; `screen`: the program may draw on the whole screen.
 
     Raises:
-        Overstepped: The debuggee was attached to, or dapeer has not started the adapter; nothing was started.
+        AdapterRequestRejected: The debuggee was attached to, or dapeer has not started the adapter; nothing was started.
     """
     command = [str(word) for word in arguments["args"]]
     if not launched or adapter.address is not None:
         words = shortened(" ".join(command), MAX_QUOTED_CHARS)
-        raise Overstepped(
+        raise AdapterRequestRejected(
             f"The adapter asked dapeer to run `{words}`, which is done only for a program that dapeer launches under "
             "an adapter that it has started."
         )
@@ -242,7 +242,7 @@ class DirectSession(Session):
             self.attached = parent.attached
         self.adapters: tuple[Adapter, ...] = (adapter, *(parent.adapters if parent else ()))
         """Its own, and those of the sessions above it, whose processes it may share."""
-        self.offers = Mailbox[Offer]()
+        self.offers = Mailbox[OfferedChild]()
         """Processes that the debuggee has started; whoever holds the session gives them sessions of their own."""
         self._definitions = context.definitions
         self._leaving = False
@@ -262,7 +262,7 @@ class DirectSession(Session):
         # A program that is debugged in its parent's first child was started by the parent's adapter.
         starter = parent.process if parent and parent.delegates else adapter
         if self.launched and parent is None:
-            self.detached = Detached(adapter.processes, self.program, plan.relay)
+            self.detached = DetachedProcesses(adapter.processes, self.program, plan.relay)
         inside = plan.definition.quirks.program_inside
         self.watch = ProcessWatch(self, starter, inside=inside)
         # All observers are notified, so the state must be complete.
@@ -282,7 +282,7 @@ class DirectSession(Session):
         """React to events: note the debuggee's process, offer its children, watch for its death.
 
         A local `process` event of a launched program has the pid claimed, so that it is killed with the session, and watched. The
-        definition's event for child processes puts an `Offer` into `offers`. All other messages go to `watch`.
+        definition's event for child processes puts an `OfferedChild` into `offers`. All other messages go to `watch`.
         """
         children = self.plan.definition.children
         match message:
@@ -291,14 +291,14 @@ class DirectSession(Session):
                 if self.launched and local and self.process.claim(pid):
                     self.watch.follow(pid)
             case Event(event=str(name), body=offered) if children and name == children.event:
-                self.offers.put(Offer({"configuration": offered}))
+                self.offers.put(OfferedChild({"configuration": offered}))
             case _:
                 self.watch.on_message(message)
 
     async def answer(self, request: Request) -> Body:
         """Carry out `startDebugging` or `runInTerminal`, which the adapter requests.
 
-        Return the body of the response. `startDebugging` puts an `Offer` into `offers` and waits until it is answered; the body is empty.
+        Return the body of the response. `startDebugging` puts an `OfferedChild` into `offers` and waits until it is answered; the body is empty.
         `runInTerminal` starts the command in a terminal of dapeer's; the body has its `processId`.
 
         Raises:
@@ -309,7 +309,7 @@ class DirectSession(Session):
         try:
             match request.command:
                 case "startDebugging":
-                    offer = Offer(arguments)
+                    offer = OfferedChild(arguments)
                     self.offers.put(offer)
                     await offer.wait_until_accepted()
                     return {}
@@ -323,7 +323,7 @@ class DirectSession(Session):
                 case _:
                     raise Unsupported(f"dapeer does not support `{request.command}`.", "")
         except DapeerError as error:
-            if isinstance(error, Overstepped):
+            if isinstance(error, AdapterRequestRejected):
                 self.channel.record_fault(error.what)
             raise RequestFailed(request.command, str(error)) from error
 

@@ -22,8 +22,8 @@ from dapeer.dap.messages import Message
 from dapeer.mirror.failures import Failures
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
-from dapeer.mirror.printed import Printed
-from dapeer.sessions.breakpoints.awaited import Awaited
+from dapeer.mirror.printed import OutputIntake
+from dapeer.sessions.breakpoints.awaited import AwaitedBreakpoints
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 
 SECONDS_BETWEEN_LINES = 0.5
@@ -75,7 +75,7 @@ class Program(Generic[Of]):
         """Begin a program without sessions; `add` adds the first one, which stands for the program."""
         self.sessions: Sequence[Of] = ()
         """The first process's first, each behind its parent."""
-        self.printed = Printed()
+        self.printed = OutputIntake()
         """The output of all its processes, and the messages of its log points."""
         self.responses = OutputLog(MAX_RESPONSE_CHARS)
         """What triggers have brought, whole."""
@@ -88,7 +88,7 @@ class Program(Generic[Of]):
         self.waiters = Waiters()
         self.arriving = ArrivingOutput(self.printed.output, self.waiters)
         self._keyboard: Keyboard | None = None
-        self.awaited = Awaited()
+        self.awaited = AwaitedBreakpoints()
         """Its breakpoints, and what was reported about them."""
         self.known_dead: set[int] = set()
         """The sessions that a signal has ended, as its caller was told."""
@@ -340,7 +340,7 @@ MAX_NAMED_PROCESSES = 5
 """Processes that are named; more are counted."""
 
 
-class Detached:
+class DetachedProcesses:
     """The processes of one program that have left its POSIX session, and may run on after its end."""
 
     def __init__(self, processes: Processes, program: Program[Any], relay: str) -> None:

@@ -11,7 +11,7 @@ from typing import Final, cast
 import anyio
 
 from dapeer.base.errors import ChannelClosed, ChannelError, RequestTimeout, Unsupported
-from dapeer.collecting.rows.collected import Gathered
+from dapeer.collecting.rows.collected import CollectedOutputReader
 from dapeer.dap.channel import Channel
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -26,10 +26,10 @@ from dapeer.sessions.breakpoints.lines import LineBreakpoints, LogLines
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
 from dapeer.sessions.core.control import Ending, SessionContext, SessionControl
-from dapeer.sessions.core.program import Detached, Keyboard, Program
+from dapeer.sessions.core.program import DetachedProcesses, Keyboard, Program
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.sessions.inspection.printed_errors import PrintedErrors
-from dapeer.sessions.inspection.thread_locations import Whereabouts
+from dapeer.sessions.inspection.thread_locations import ThreadLocator
 from dapeer.sessions.traits import Traits
 from dapeer.view.advice import Advice
 
@@ -57,7 +57,7 @@ class Session(SessionControl):
     """The feed of a session of nvim-dap: tap or listeners. None: a direct session."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
-    detached: Detached | None = None
+    detached: DetachedProcesses | None = None
     """What its program has left running; None: dapeer has not started it, or another session has."""
     delegates: bool = False
     """Its program is its first child: it has no threads of its own."""
@@ -90,7 +90,7 @@ class Session(SessionControl):
         self.program = parent.program if parent else Program()
         self.project = context.project
         self.frames = traits.stopping.frames(context.project)
-        gathered = Gathered(self.program.collected, context.number)
+        gathered = CollectedOutputReader(self.program.collected, context.number)
         printed, failed = self.program.printed, self.program.failures
         self.mirror: Mirror = Mirror(self.frames, printed, failed, gathered)
         self.channel = Channel(transport, self.observe, self.answer)
@@ -106,7 +106,7 @@ class Session(SessionControl):
             context.secret_files,
             traits,
         )
-        self.where = Whereabouts(
+        self.where = ThreadLocator(
             self.mirror, self.inspect, request, traits.sight, self._first_mirror, self.watched_pid
         )
         self.stops_at = StopsAt(adapter, self.mirror, request, self.supports, traits)

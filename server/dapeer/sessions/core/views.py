@@ -21,7 +21,7 @@ MAX_LOOKS = 10
 """Stops that are shown one after the other to one caller: some adapters' looks cause the next stop."""
 
 
-class Reading:
+class MirrorReading:
     """What a session's mirror held when somebody began to read it; more may arrive until the answer."""
 
     def __init__(self, mirror: Mirror) -> None:
@@ -99,7 +99,7 @@ async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.S
     added.
     """
     await inspect_stop(session, min(seconds, SECONDS_TO_LOOK))
-    reading, view = Reading(session.mirror), view_of(session)
+    reading, view = MirrorReading(session.mirror), view_of(session)
     reading.mark_reported()
     return session.advice.add_hints(view, session.program.output)
 

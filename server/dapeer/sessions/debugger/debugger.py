@@ -27,7 +27,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.children import open_child
 from dapeer.adapters.process.owned_process import Processes, Reaper
-from dapeer.base.errors import DapeerError, NoSession, Overdue, Unsupported
+from dapeer.base.errors import DapeerError, NoSession, ToolTimeout, Unsupported
 from dapeer.base.system.environment import started_from
 from dapeer.base.system.exchange import on_cancellation
 from dapeer.base.system.folders import sweep
@@ -36,7 +36,7 @@ from dapeer.collecting.row_files import RowFolders
 from dapeer.dap.messages import Body
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.core.direct import DirectSession, Offer
+from dapeer.sessions.core.direct import DirectSession, OfferedChild
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
@@ -148,7 +148,7 @@ class Supervisor:
         while True:
             self._tasks.start_soon(self._adopt, parent, await parent.offers.take())
 
-    async def _adopt(self, parent: DirectSession, offer: Offer) -> None:
+    async def _adopt(self, parent: DirectSession, offer: OfferedChild) -> None:
         """Start a session for a process that the debuggee of `parent` has started, and answer the offer.
 
         Errors are logged, and refuse the offer.
@@ -389,7 +389,7 @@ class Debugger:
         A session that has ended gets no request; its children do. The end is recorded in `doings` as the calling client's.
 
         Raises:
-            Overdue: It has not ended, and another client holds its adapter.
+            ToolTimeout: It has not ended, and another client holds its adapter.
             DapeerError: The session's adapter rejects a request to end.
         """
         self._record_end(session)
@@ -399,7 +399,7 @@ class Debugger:
             if self._is_held(each):
                 await each.force()
         if not session.over:
-            raise Overdue(
+            raise ToolTimeout(
                 f"The program has not ended within {SECONDS_TO_END:g} s.",
                 "Another client, such as a Neovim, controls its adapter: end it there.",
             )

@@ -10,8 +10,8 @@ from dapeer.base.sources import relative
 from dapeer.sessions.core.process_watch import NEXT, require_unkilled
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.doings import Doer
-from dapeer.view.snapshot import Reader
+from dapeer.sessions.doings import Actor
+from dapeer.view.snapshot import SnapshotReader
 from dapeer.view.stacks import frame_path
 
 
@@ -33,16 +33,16 @@ class Focus:
         self._used: Session | None = None
         self.key = secrets.token_hex(4)
         """Tells the client from others, in what it has asked for."""
-        self.reader = Reader()
+        self.reader = SnapshotReader()
         """What the client has read about stops."""
         self._started: list[Session] = []
 
-    def doer(self, client: str) -> Doer:
-        """Return this client as a `Doer`, for a record of what it does; `client` has its name and version.
+    def doer(self, client: str) -> Actor:
+        """Return this client as a `Actor`, for a record of what it does; `client` has its name and version.
 
         A script counts as the client that runs it.
         """
-        return Doer(self._runner.key if self._runner else self.key, client)
+        return Actor(self._runner.key if self._runner else self.key, client)
 
     def take_news(self) -> list[str]:
         """Return at most one line on what others have done since the last call.
@@ -69,7 +69,7 @@ class Focus:
 
     def forget_what_was_read(self) -> None:
         """Replace `reader` by a new one, so that the client is shown each fact again."""
-        self.reader = Reader()
+        self.reader = SnapshotReader()
 
     def use(self, session: Session) -> None:
         """Make `session` the client's default."""

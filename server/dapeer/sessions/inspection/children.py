@@ -38,7 +38,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _ElementRange:
     """Elements that follow each other: one that is known, or several below a reference."""
 
     length: int
@@ -95,13 +95,13 @@ async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Contain
     if size and len(of_kind(known, "indexed")) != size:
         return _Container(fetching, reference, size)
     rows = await fetching.variables(reference)
-    runs: list[_Run] = []
+    runs: list[_ElementRange] = []
     for row in rows:
         if _stands_for_more(fetching, row):
             runs += await _runs(fetching, row, MAX_LEVELS)
         elif is_element(row):
-            runs.append(_Run(1, row))
-    return _Listed(fetching, reference, runs, rows)
+            runs.append(_ElementRange(1, row))
+    return _ListedContainer(fetching, reference, runs, rows)
 
 
 class _Container:
@@ -152,14 +152,18 @@ class _Container:
         return _members(self._fetching, await self._fetching.named_children(self._reference))
 
 
-class _Listed(_Container):
+class _ListedContainer(_Container):
     """A container whose elements are all listed, directly or below children that stand for more.
 
     Where the adapter has listed only the first ones, the others are requested page by page.
     """
 
     def __init__(
-        self, fetching: Fetching, reference: int, runs: Sequence[_Run], rows: Sequence[Variable]
+        self,
+        fetching: Fetching,
+        reference: int,
+        runs: Sequence[_ElementRange],
+        rows: Sequence[Variable],
     ) -> None:
         """Hold the listed elements `runs` and all listed children `rows`.
 
@@ -213,14 +217,14 @@ def _stands_for_more(fetching: Fetching, row: Variable) -> bool:
     return bool(pattern and pattern.fullmatch(f"{row['name']}: {row.get('type', '')}"))
 
 
-async def _runs(fetching: Fetching, row: Variable, deepest: int) -> list[_Run]:
+async def _runs(fetching: Fetching, row: Variable, deepest: int) -> list[_ElementRange]:
     """Return the elements for which the child `row` is a placeholder, in order.
 
     They are fetched as needed. A placeholder whose value is a range such as `[100:200]` has its elements directly below; any other may
     hold more placeholders, which are looked into `deepest` levels down.
     """
     if found := _RANGE.fullmatch(row["value"]):
-        return [_Run(int(found[2]) - int(found[1]), below=row["variablesReference"])]
+        return [_ElementRange(int(found[2]) - int(found[1]), below=row["variablesReference"])]
     if not deepest or not row["variablesReference"]:
         return []
     inside = await fetching.variables(row["variablesReference"])

@@ -244,7 +244,7 @@ OUTER_FRAMES = 50
 _SendAny: TypeAlias = Callable[[str, Body], Coroutine[Any, Any, Body]]
 
 
-class _Part(TypedDict, total=False):
+class _VariablesPart(TypedDict, total=False):
     """Which children of a variable are asked for, as `variables` has it."""
 
     filter: str
@@ -422,7 +422,7 @@ class Fetching:
         """Send `variables` for all `named` children of a variable, and return the answer as it is."""
         return await self._chosen(reference, filter="named")
 
-    async def _chosen(self, reference: int, **which: Unpack[_Part]) -> Sequence[Variable]:
+    async def _chosen(self, reference: int, **which: Unpack[_VariablesPart]) -> Sequence[Variable]:
         """Send `variables` with the options `which`, after the person's client has looked.
 
         Return the children.

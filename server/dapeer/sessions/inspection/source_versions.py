@@ -34,7 +34,7 @@ def lines_around(lines: list[str], line: int, around: int) -> tuple[int, list[st
 
 
 @dataclass(frozen=True, slots=True)
-class OldCode:
+class OutdatedCode:
     """What a program has of a file's text from before the file was loaded again."""
 
     text: list[str]
@@ -122,7 +122,7 @@ class SourceVersions:
         """By path; None: the file was changed after the program had begun, before it was read."""
         self._loaded: dict[str, float] = {}
         """By path: when the program has loaded a file, where that is told."""
-        self._old: dict[str, OldCode] = {}
+        self._old: dict[str, OutdatedCode] = {}
         """By path: what is left of the text from before the file was loaded again."""
 
     def keep(self, path: str) -> None:
@@ -151,16 +151,18 @@ class SourceVersions:
             return
         self.keep(path)
         if (now := self._kept.get(path)) is not None and now != before:
-            self._old[path] = OldCode(before)
+            self._old[path] = OutdatedCode(before)
 
     def find_old(
         self, path: str, frames: Iterable[tuple[str, int]], functions: Iterable[str]
     ) -> None:
         """Record which frames (name and line) and functions still have a file's old text, if any is kept."""
         if path in self._old:
-            self._old[path] = OldCode(self._old[path].text, frozenset(frames), tuple(functions))
+            self._old[path] = OutdatedCode(
+                self._old[path].text, frozenset(frames), tuple(functions)
+            )
 
-    def old(self, path: str) -> OldCode | None:
+    def old(self, path: str) -> OutdatedCode | None:
         """Return what is left of the text from before a file was loaded again; None: it was not."""
         return self._old.get(path)
 

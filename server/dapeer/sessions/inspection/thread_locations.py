@@ -25,7 +25,14 @@ from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.dap.sent_requests import EvaluateArguments, SendRequest
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.places import SPEC, Seen, Sight, ThreadLocation, by_thread, parse_places
+from dapeer.mirror.places import (
+    SPEC,
+    Sight,
+    ThreadLocation,
+    ThreadLocations,
+    by_thread,
+    parse_places,
+)
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.view.stacks import frame_line, frames_left_out, left_out
@@ -44,7 +51,7 @@ MAX_KNOWN_FRAMES = 1000
 T = TypeVar("T")
 
 
-class Whereabouts:
+class ThreadLocator:
     """Finds out where all threads of a program are, at once.
 
     The place of a stopped thread is in its stack. Where a thread is that runs, the program itself tells, if the definition has an
@@ -93,7 +100,7 @@ class Whereabouts:
         """Whether the locations of threads can be found while the program runs."""
         return bool(self.sight.expression)
 
-    async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Seen:
+    async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> ThreadLocations:
         """Return where the threads and tasks of the program are, as far as known after `seconds`.
 
         A program that does not answer is read from outside, by another program, if the definition names one; `silent` says that it did
@@ -112,13 +119,13 @@ class Whereabouts:
         names, answer = reading.result()
         threads = {**(self._mirror.threads if names is None else names)}
         if answer is None and isinstance(read, list) and read:
-            return Seen(self._spied(threads, read), silent=True)
+            return ThreadLocations(self._spied(threads, read), silent=True)
         known = answer or {}
         seen = by_thread(threads, known.get("threads", ()))
         # Some adapters take half a second for a thread that is not at rest, one after the other.
         missing = [] if seen else [each for each in threads if self._mirror.stop_of(each)]
         stacks = await self._stacks(missing[:MAX_THREADS], end - clock())
-        return Seen(
+        return ThreadLocations(
             [self._place(each, name, seen, stacks) for each, name in threads.items()],
             known.get("tasks", ()),
             silent=answer is None,

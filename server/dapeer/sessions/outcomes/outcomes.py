@@ -13,10 +13,10 @@ from dapeer.collecting.points import LATE, without_calls
 from dapeer.collecting.rows.collection import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, function_breakpoint
 from dapeer.dap.requests import is_supported
-from dapeer.mirror.breakpoint_status import Placed
+from dapeer.mirror.breakpoint_status import BreakpointStatuses
 from dapeer.mirror.failures import TRACING
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.breakpoints.awaited import Awaited
+from dapeer.sessions.breakpoints.awaited import AwaitedBreakpoints
 from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.verdicts import (
@@ -79,7 +79,9 @@ def _not_stopping(
             yield "not hit", text, NEVER_HELD if name != text else unseen(first)
 
 
-def _unverified(text: str, name: str, placed: Sequence[Placed]) -> Iterator[tuple[State, str, str]]:
+def _unverified(
+    text: str, name: str, placed: Sequence[BreakpointStatuses]
+) -> Iterator[tuple[State, str, str]]:
     """Yield a function breakpoint that no adapter has confirmed, if the program was not seen at it.
 
     It is yielded at most once, as state ("pending" or "rejected"), text and reason. `text` is what the user gave, `name` the function's
@@ -210,7 +212,7 @@ class BreakpointOutcomes:
     by_state: Mapping[str, list[str]]
     _keys: Collection[tuple[str, str, int]]
     _known: object
-    _awaited: Awaited
+    _awaited: AwaitedBreakpoints
 
     def mark_reported(self) -> None:
         """Record in the program's `awaited` that the caller was told these outcomes.
@@ -250,7 +252,9 @@ def unreported(
     awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
     if known == awaited.reported_from and not (ended or final):
         return BreakpointOutcomes({}, (), known, awaited)
-    situation = _Situation(first, sessions, breakpoints, hits, ended, final, lost and not cut_short)
+    situation = _JudgedProgram(
+        first, sessions, breakpoints, hits, ended, final, lost and not cut_short
+    )
     found = dict.fromkeys([*_at_lines(situation), *_at_functions(situation)])
     new = found if ended else [each for each in found if each.key not in awaited.reported]
     texts = _texts(first, new, mute=mute)
@@ -258,7 +262,7 @@ def unreported(
 
 
 @dataclass(frozen=True, slots=True)
-class _Situation:
+class _JudgedProgram:
     """A program whose breakpoints are judged."""
 
     first: Session
@@ -271,7 +275,7 @@ class _Situation:
     adapter_ended_first: bool
 
 
-def _at_functions(situation: _Situation) -> Iterator[BreakpointOutcome]:
+def _at_functions(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
     """Yield the outcome of each function breakpoint, and each function to collect at, that did not work.
 
     The `path` of an outcome is the function's name, its `line` 0. If the adapter ended before the program, states that it cannot know
@@ -353,7 +357,7 @@ def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> Re
     return {**requested, "line": then} if then is not None and then in lines else requested
 
 
-def _at_lines(situation: _Situation) -> Iterator[BreakpointOutcome]:
+def _at_lines(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
     """Yield the outcome of each breakpoint on a line that did not work.
 
     Those in question were set for this program, or lie in files that it has loaded.
@@ -374,7 +378,9 @@ def _at_lines(situation: _Situation) -> Iterator[BreakpointOutcome]:
                 )
 
 
-def _facts_of(situation: _Situation, path: str, requested: RequestedBreakpoint) -> BreakpointFacts:
+def _facts_of(
+    situation: _JudgedProgram, path: str, requested: RequestedBreakpoint
+) -> BreakpointFacts:
     """Return what the sessions' mirrors know of one breakpoint, as facts for `verdicts_of`."""
     first, sessions = situation.first, situation.sessions
     changed = [each for each in sessions if each.inspect.editions.known_change(path) is not None]
@@ -450,7 +456,7 @@ def _why_not_collected(
 
 
 def _ignored_options(
-    situation: _Situation, path: str, requested: RequestedBreakpoint
+    situation: _JudgedProgram, path: str, requested: RequestedBreakpoint
 ) -> tuple[tuple[str, ...], str]:
     """Return the names of options that the adapter lacks, and a hit condition that it does not know.
 

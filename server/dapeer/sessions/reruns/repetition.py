@@ -14,7 +14,7 @@ from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import inspect_stop
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.view.tally import Tally, Verdict
+from dapeer.view.tally import RunVerdict, Tally
 
 RepeatUntil: TypeAlias = Literal["stop", "failure"]
 """What ends the repetition, apart from a failed run: any stop, or only a failure."""
@@ -51,7 +51,7 @@ class Repetition:
             started_at = clock()
             session = await self._started(tally)
             async with on_cancellation(self.debugger.terminate, session.program.first):
-                if await self._verdict(session, tally, end) is not Verdict.PASSED:
+                if await self._verdict(session, tally, end) is not RunVerdict.PASSED:
                     return session, tally
                 await self.debugger.terminate(session.program.first)
             self._keep(session, tally, clock() - started_at)
@@ -86,7 +86,7 @@ class Repetition:
         left = detached.take_unreported() if detached else {}
         tally.keep(session.program.first.id, seconds, left, mute=_code(session) is None)
 
-    async def _verdict(self, session: Session, tally: Tally, end: float) -> Verdict:
+    async def _verdict(self, session: Session, tally: Tally, end: float) -> RunVerdict:
         """Wait for the outcome of a run until the time `end` of anyio's clock.
 
         Record it in `tally` and return it. Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: the run
@@ -96,17 +96,19 @@ class Repetition:
         while True:
             stopped_session = await session.program.next_stop(session, 0, end - clock())
             if stopped_session is None:
-                return tally.end(Verdict.RUNNING)
+                return tally.end(RunVerdict.RUNNING)
             stop = stopped_session.mirror.stop
             if stop is None:
                 untested = _untested(stopped_session) or ""
-                return tally.end(Verdict.UNTESTED if untested else _end(stopped_session), untested)
+                return tally.end(
+                    RunVerdict.UNTESTED if untested else _end(stopped_session), untested
+                )
             # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
             await inspect_stop(stopped_session)
             if _is_failure(stop):
-                return tally.end(Verdict.FAILED)
+                return tally.end(RunVerdict.FAILED)
             if self.until == "stop":
-                return tally.end(Verdict.STOPPED)
+                return tally.end(RunVerdict.STOPPED)
             tally.pass_by()
             await stopped_session.resume("continue", {"threadId": stop.thread_id})
 
@@ -116,12 +118,12 @@ def _is_failure(stop: Stop) -> bool:
     return not stop.planned and stop.reason != "pause"
 
 
-def _end(session: Session) -> Verdict:
+def _end(session: Session) -> RunVerdict:
     """Return the verdict on a run that has ended: by its exit code, and by what has ended it."""
     if session.by_us:
-        return Verdict.ENDED
+        return RunVerdict.ENDED
     failed = session.cause is not None or _code(session) not in {None, 0}
-    return Verdict.FAILED if failed else Verdict.PASSED
+    return RunVerdict.FAILED if failed else RunVerdict.PASSED
 
 
 def _untested(session: Session) -> str | None:

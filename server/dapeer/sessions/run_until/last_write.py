@@ -47,7 +47,7 @@ class LastWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class SameStop:
+class StopIdentity:
     """What tells a stop of another run."""
 
     reason: str
@@ -56,18 +56,23 @@ class SameStop:
     line: int
 
     @classmethod
-    def of(cls, stop: Stop, top: StackFrame | None) -> SameStop:
+    def of(cls, stop: Stop, top: StackFrame | None) -> StopIdentity:
         """Return the reason, function, path and line that tell `stop`; `top` is its innermost frame."""
         if top is None:
             return cls(stop.reason, "", "", 0)
         return cls(stop.reason, top["name"], frame_path(top), top["line"])
 
 
-class UpToStop(AtWatchpoint):
+class WritesUpToStop(AtWatchpoint):
     """Records the writes of a place in memory until the program comes to a known stop for the nth time."""
 
     def __init__(
-        self, session: Session, watched: Watch, seconds: float, known: Watchpoints, wanted: SameStop
+        self,
+        session: Session,
+        watched: Watch,
+        seconds: float,
+        known: Watchpoints,
+        wanted: StopIdentity,
     ) -> None:
         """Set nothing yet.
 
@@ -93,7 +98,7 @@ class UpToStop(AtWatchpoint):
         if not super().is_stopped_by_other(stop):
             return False
         top = next(iter(stop.stack.frames.get(stop.thread_id, ())), None)
-        if SameStop.of(stop, top) != self._wanted:
+        if StopIdentity.of(stop, top) != self._wanted:
             return False
         self._left -= 1
         self.reached = self._left <= 0
@@ -196,10 +201,10 @@ async def _found(
     return found[0]
 
 
-def times_before(session: Session, wanted: SameStop) -> int:
+def times_before(session: Session, wanted: StopIdentity) -> int:
     """Return how often the program has stopped as `wanted` says, the current stop included; at least 1."""
     stops = session.mirror.history
-    return max(1, sum(SameStop.of(each, each.top) == wanted for each in stops))
+    return max(1, sum(StopIdentity.of(each, each.top) == wanted for each in stops))
 
 
 async def last_write(
@@ -232,7 +237,7 @@ async def last_write(
     known = definition.watchpoints if definition is not None else Watchpoints()
     first = require_rerunnable(session, known)
     stop = session.mirror.require_stop()
-    wanted = SameStop.of(stop, stop.top)
+    wanted = StopIdentity.of(stop, stop.top)
     if not _REPEATABLE.search(stop.reason):
         raise ArgumentError(
             f"The program does not come to this stop by itself ({stop.reason}).",
@@ -261,9 +266,9 @@ async def _recorded(
     client: str,
     seconds: float,
     known: Watchpoints,
-    wanted: SameStop,
+    wanted: StopIdentity,
     times: int,
-) -> UpToStop:
+) -> WritesUpToStop:
     """Run a program from its entry to the stop `wanted` for the `times`-th time, and return that run.
 
     `second` is a session that stops at its entry, which is waited for. Each write of `place`, an expression by address, becomes a row of
@@ -275,7 +280,7 @@ async def _recorded(
     """
     await second.program.next_stop(second, 0, seconds)
     watched = watch(second.program.collected, place, "write", client, every=True)
-    run = UpToStop(second, watched, seconds, known, wanted)
+    run = WritesUpToStop(second, watched, seconds, known, wanted)
     run.expect(times)
     top = await second.inspect.top(second.mirror.require_stop())
     try:

@@ -21,7 +21,7 @@ SECONDS_TO_PROBE = 0.5
 """Seconds in which a port of this machine accepts a connection."""
 
 
-class NotReached(DapeerError):
+class NotListening(DapeerError):
     """Nothing of the program's is at an address; nothing was sent."""
 
 
@@ -118,16 +118,16 @@ def require_address(processes: Processes, host: str, port: int) -> str:
     It reads the system's tables, or connects for a moment where these do not tell who listens, and blocks: call it in a thread.
 
     Raises:
-        NotReached: Nobody listens there, or a process that is not debugged does.
+        NotListening: Nobody listens there, or a process that is not debugged does.
     """
     found = processes.address(host, port)
     if found is not None:
         return found
     others = ownership.listening_processes(host, port) if processes.is_known else None
     if others is None:
-        raise NotReached(f"nothing listens at port {port}{_ports_of(processes)}")
+        raise NotListening(f"nothing listens at port {port}{_ports_of(processes)}")
     named = ", ".join(f"{pid} ({_name(pid)})" for pid in others[:3]) or "another user's process"
-    raise NotReached(
+    raise NotListening(
         f"port {port} is of process {named}, which is not debugged: nothing was sent"
         f"{_ports_of(processes)}"
     )
@@ -151,7 +151,7 @@ def _addresses(host: str, port: int) -> list[str]:
     `localhost` that no resolver knows. It blocks.
 
     Raises:
-        NotReached: It has none.
+        NotListening: It has none.
     """
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - not bound
     try:
@@ -160,5 +160,5 @@ def _addresses(host: str, port: int) -> list[str]:
         # Names below `localhost` are loopback by RFC 6761, whether or not a resolver knows them.
         if host.endswith("localhost") and error.errno != errno.EMFILE:
             return ["127.0.0.1", "::1"]
-        raise NotReached(f"{host} has no address") from error
+        raise NotListening(f"{host} has no address") from error
     return list(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in found))

@@ -16,7 +16,7 @@ from dapeer.sessions.triggers.listening import Processes, processes_of
 from dapeer.sessions.triggers.trigger import (
     Evaluation,
     HttpRequest,
-    Ready,
+    ReadyCondition,
     TerminalInput,
     Trigger,
     port_of,
@@ -49,7 +49,7 @@ class Readiness:
     """Whether a program is ready, and at which port it listens."""
 
     session: Session
-    ready: Ready
+    ready: ReadyCondition
     everybody: AllSessions
     """All sessions: a request may go to any program that is debugged."""
     lines: AwaitedLines

@@ -37,7 +37,7 @@ from dapeer.sessions.triggers.trigger import (
     CommandRun,
     Evaluation,
     HttpRequest,
-    Ready,
+    ReadyCondition,
     Response,
     TerminalInput,
     Trigger,
@@ -134,7 +134,7 @@ class Sender:
         one.
 
         Raises:
-                NotReached: No debugged program is at its address on this machine; nothing was sent there.
+                NotListening: No debugged program is at its address on this machine; nothing was sent there.
             TriggerFailed: There is no response.
         """
         try:
@@ -314,7 +314,7 @@ class RunningTime:
 
 
 @dataclass(slots=True)
-class Doing:
+class TriggerProgress:
     """One trigger, from its beginning to what is told of it."""
 
     trigger: Trigger
@@ -335,7 +335,7 @@ class TriggerRun:
     """The key of who has asked for them."""
     cwd: str
     """Where commands run."""
-    doings: Sequence[Doing]
+    doings: Sequence[TriggerProgress]
     readiness: Readiness
     own: OwnProcesses
     old_stops: StopIds
@@ -396,7 +396,7 @@ class TriggerRun:
         if queued:
             yield f"then: {queued} more follow{'s' * (queued == 1)}"
 
-    def _line(self, each: Doing) -> str:
+    def _line(self, each: TriggerProgress) -> str:
         """Return the line on a trigger: what it waits for, that it was sent, or its outcome.
 
         `each.state` says which: "waits", "sent" or "done"; "queued" ones have none. A line on one that is not done says so if the
@@ -454,7 +454,7 @@ class TriggerRun:
         finally:
             await self.readiness.lines.aclose()
 
-    async def _one(self, each: Doing) -> bool:
+    async def _one(self, each: TriggerProgress) -> bool:
         """Wait until the program is ready, do one trigger, and record its line.
 
         Return whether the next may follow. What it has brought is added to the program's `responses`.
@@ -474,7 +474,7 @@ class TriggerRun:
             self.program.responses.append("stdout", f"{title}\n{response.body.text}\n")
         return not response.failed
 
-    def _done(self, each: Doing, line: str) -> None:
+    def _done(self, each: TriggerProgress, line: str) -> None:
         """Set a trigger to done with this line, and wake those who wait."""
         each.state, each.line = "done", line
         self.program.waiters.wake()
@@ -540,7 +540,7 @@ class TriggerRun:
         it is not known whose a port is.
 
         Raises:
-                NotReached: No debugged program is at the address on this machine; nothing was sent.
+                NotListening: No debugged program is at the address on this machine; nothing was sent.
             TriggerFailed: There is no response.
         """
         unknown: list[int] = []
@@ -615,14 +615,19 @@ class Triggers:
         self._said[client] = [*self._said.get(client, ()), line][-MAX_LINES:]
 
     def begin(
-        self, session: Session, client: str, triggers: Sequence[Trigger], ready: Ready, cwd: str
+        self,
+        session: Session,
+        client: str,
+        triggers: Sequence[Trigger],
+        ready: ReadyCondition,
+        cwd: str,
     ) -> None:
         """Start a task that does these triggers in order, for the client `client` (its key).
 
         It ends with the session's program. `cwd` is the folder where commands run; `ready` tells when the program is ready.
         """
         readiness = Readiness(session, ready, self._everybody, AwaitedLines(ready.output))
-        doings = [Doing(each) for each in triggers]
+        doings = [TriggerProgress(each) for each in triggers]
         stops = frozenset(
             (each.id, stop.number) for each in self._everybody() if (stop := each.mirror.stop)
         )

@@ -185,7 +185,7 @@ Trigger: TypeAlias = HttpRequest | CommandRun | TerminalInput | Evaluation
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ReadyCondition:
     """When a program is ready: it listens at a port, or has printed a line; else as each needs it."""
 
     port: int = 0
@@ -235,17 +235,17 @@ def triggers_of(given: Sequence[Json]) -> tuple[Trigger, ...]:
     return tuple(_trigger(each) for each in given)
 
 
-def ready_of(given: Json | None) -> Ready:
+def ready_of(given: Json | None) -> ReadyCondition:
     """Return what a caller's argument `ready` says: an object with either `port` or `output`.
 
-    None gives a `Ready` that names nothing, so that each trigger waits as it needs. `port` is from 1 to 65535; `output` is checked by
+    None gives a `ReadyCondition` that names nothing, so that each trigger waits as it needs. `port` is from 1 to 65535; `output` is checked by
     `checked_pattern`.
 
     Raises:
         ArgumentError: It has neither key, or more than one, or a port or a pattern that is invalid.
     """
     if given is None:
-        return Ready()
+        return ReadyCondition()
     port, output = given.get("port", 0), given.get("output", "")
     if len(given) != 1 or not isinstance(port, int) or not isinstance(output, str):
         raise ArgumentError(
@@ -253,7 +253,7 @@ def ready_of(given: Json | None) -> Ready:
         )
     if not (0 < port < 1 << 16 or output):
         raise ArgumentError(f"`ready`: {port} is no port.", "Give one from 1 to 65535.")
-    return Ready(port, checked_pattern(output, "`ready`"))
+    return ReadyCondition(port, checked_pattern(output, "`ready`"))
 
 
 def checked_pattern(pattern: str, where: str) -> str:

@@ -40,7 +40,7 @@ MAX_EXPRESSION_CHARS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class CallTarget:
     """Which session a call is for, or which group of them."""
 
     session_id: SessionId = None

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import anyio
 
-from dapeer.base.errors import DapeerError, Refused
+from dapeer.base.errors import DapeerError, RefusedByPerson
 from dapeer.base.json_types import Json
 from dapeer.base.text.lines import continued, escaped
 from dapeer.peers import Action, Peers, ProgressCallback
@@ -137,7 +137,7 @@ class ConsentNeeded(Exception):
     def __init__(self, kind: ActionKind, what: str, instead: str) -> None:
         super().__init__(what)
         self.kind: ActionKind = kind
-        self.refusal = Refused(what, instead)
+        self.refusal = RefusedByPerson(what, instead)
 
 
 class AnyTool(Protocol):
@@ -199,7 +199,7 @@ class People(Protocol):
     async def wait_for_consent(self, action: Action) -> None:
         """Ask the people for consent to an action, and return when they have given it.
 
-        Raises `Refused` if they do not give it.
+        Raises `RefusedByPerson` if they do not give it.
         """
         ...
 
@@ -220,7 +220,7 @@ async def run_with_consent(
     or work is shown to people, too, and raised. `people` is whoever asks and shows: in the server, the `Peers`.
 
     Raises:
-        Refused: The person did not allow it; the work was not begun.
+        RefusedByPerson: The person did not allow it; the work was not begun.
         DapeerError: Any error of the work.
     """
     if action is None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from dapeer.base.errors import Overdue
+from dapeer.base.errors import ToolTimeout
 
 SECONDS_WITHOUT_TIMEOUT = 15.0
 """Seconds for a tool without a timeout: a single request may take 10 of them."""
@@ -74,11 +74,11 @@ async def run_with_deadline(name: str, seconds: float, work: Coroutine[Any, Any,
     `name` is the tool's, for the error. Nothing is killed: late answers of the adapter still reach the session's mirror.
 
     Raises:
-        Overdue: The time has passed.
+        ToolTimeout: The time has passed.
     """
     with anyio.move_on_after(seconds):
         return await work
-    raise Overdue(
+    raise ToolTimeout(
         f"{name} timed out after {seconds:g} s: the adapter has not answered.",
         "The session continues: check with dap_status, try again, or end it with dap_terminate.",
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Final, TypedDict
 
     class KnownCase(TypedDict):
-        """The kinds that one argument adds to a call, as in `peers.consent_kinds.If`."""
+        """The kinds that one argument adds to a call, as in `peers.consent_kinds.ArgumentKinds`."""
 
         argument: str
         adds: Sequence[str]

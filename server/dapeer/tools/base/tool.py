@@ -420,7 +420,7 @@ class Tool:
 
         Raises:
             ArgumentError: An argument is unknown, missing or of a wrong type; nothing has happened.
-            Refused: The person did not allow it; nothing has happened.
+            RefusedByPerson: The person did not allow it; nothing has happened.
             DapeerError: Any error of the tool; it has the notes of the call.
         """
         page = Page()
@@ -480,7 +480,7 @@ class Tool:
         If a read-only tool finds that it needs consent for more, the person is asked for that kind, and the tool is run again.
 
         Raises:
-            Refused: The person does not consent, the server is read-only, or nobody can be asked.
+            RefusedByPerson: The person does not consent, the server is read-only, or nobody can be asked.
             DapeerError: Any error of the tool.
         """
         values = {name: getattr(checked, name) for name in type(checked).model_fields}
@@ -539,7 +539,7 @@ class Tool:
 
         Raises:
             ArgumentError: A file's name is longer than the system allows.
-            Overdue: The deadline has passed.
+            ToolTimeout: The deadline has passed.
             DapeerError: Any error of the tool.
         """
         try:

@@ -21,8 +21,8 @@ from dapeer.peers.consent_kinds import (
     EVALUATE,
     WRITE,
     WRITES,
+    ArgumentKinds,
     CallKinds,
-    If,
     has_condition,
 )
 from dapeer.sessions.breakpoints.breakpoints import answered, unsupported
@@ -226,10 +226,10 @@ def _edition(session: Session, path: str) -> Sequence[str] | None:
         WRITE,
         (
             *CONDITIONS,
-            If("log_message", EVALUATE),
-            If("collect", EVALUATE),
-            If("calls", EVALUATE),
-            If("expect", EVALUATE),
+            ArgumentKinds("log_message", EVALUATE),
+            ArgumentKinds("collect", EVALUATE),
+            ArgumentKinds("calls", EVALUATE),
+            ArgumentKinds("expect", EVALUATE),
         ),
     ),
     is_lean=True,
@@ -393,7 +393,9 @@ async def dap_breakpoints(call: Call) -> Reply:
 @tool(
     "Stop at exceptions",
     section=Section.STOP,
-    kinds=CallKinds(WRITE, (If("filters[]", EVALUATE, "with a condition", has_condition),)),
+    kinds=CallKinds(
+        WRITE, (ArgumentKinds("filters[]", EVALUATE, "with a condition", has_condition),)
+    ),
     idempotent=True,
 )
 async def dap_set_exception_breakpoints(

@@ -15,8 +15,8 @@ from dapeer.peers.consent_kinds import (
     EVALUATE,
     EXPRESSION,
     WRITE,
+    ArgumentKinds,
     CallKinds,
-    If,
     is_expression,
 )
 from dapeer.sessions.core.evaluating import tidy
@@ -44,7 +44,9 @@ Remove = Annotated[bool, Field(description="remove it instead")]
 @tool(
     "Stop at data",
     section=Section.STOP,
-    kinds=CallKinds(WRITE, (*CONDITIONS, If("path", EVALUATE, EXPRESSION, is_expression))),
+    kinds=CallKinds(
+        WRITE, (*CONDITIONS, ArgumentKinds("path", EVALUATE, EXPRESSION, is_expression))
+    ),
     idempotent=True,
     needs=["setDataBreakpoints"],
 )
@@ -85,7 +87,9 @@ async def dap_set_data_breakpoint(
 @tool(
     "Stop at an instruction",
     section=Section.STOP,
-    kinds=CallKinds(WRITE, (*CONDITIONS, If("address", EVALUATE, EXPRESSION, is_expression))),
+    kinds=CallKinds(
+        WRITE, (*CONDITIONS, ArgumentKinds("address", EVALUATE, EXPRESSION, is_expression))
+    ),
     idempotent=True,
     needs=["setInstructionBreakpoints"],
 )

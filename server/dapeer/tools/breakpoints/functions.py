@@ -15,7 +15,7 @@ from dapeer.dap.requested_breakpoints import (
     title_of,
 )
 from dapeer.dap.types import Breakpoint
-from dapeer.peers.consent_kinds import EVALUATE, EXPRESSION, WRITE, CallKinds, If
+from dapeer.peers.consent_kinds import EVALUATE, EXPRESSION, WRITE, ArgumentKinds, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.outcomes import NO_FUNCTIONS
 from dapeer.tools.base.call import Call, Reply, with_notes
@@ -35,7 +35,9 @@ def _is_more_than_a_function(name: object) -> bool:
 @tool(
     "Stop at functions",
     section=Section.STOP,
-    kinds=CallKinds(WRITE, (If("names[]", EVALUATE, EXPRESSION, _is_more_than_a_function),)),
+    kinds=CallKinds(
+        WRITE, (ArgumentKinds("names[]", EVALUATE, EXPRESSION, _is_more_than_a_function),)
+    ),
     idempotent=True,
 )
 async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:

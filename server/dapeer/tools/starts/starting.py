@@ -45,8 +45,8 @@ from dapeer.peers.consent_kinds import (
     THEN,
     VALUES,
     WRITE,
+    ArgumentKinds,
     CallKinds,
-    If,
     has_condition,
 )
 from dapeer.sessions.core.session import Session
@@ -230,19 +230,19 @@ class Configurations(TypedDict):
 _START_KINDS: Final = CallKinds(
     RUN,
     (
-        If("code", EVALUATE),
-        If("config", ALL, "(it may hold commands)"),
-        If("configuration", ALL, "(it may hold commands)"),
-        If("breakpoints", WRITE),
-        If("breakpoints[].condition", EVALUATE),
-        If("breakpoints[].hit_condition", EVALUATE),
-        If("breakpoints[].log_message", EVALUATE),
-        If("breakpoints[].collect", EVALUATE),
-        If("breakpoints[].calls", EVALUATE),
-        If("breakpoints[].expect", EVALUATE),
-        If("exception_filters", WRITE),
-        If("fresh", WRITE),
-        If("exception_filters[]", EVALUATE, "with a condition", has_condition),
+        ArgumentKinds("code", EVALUATE),
+        ArgumentKinds("config", ALL, "(it may hold commands)"),
+        ArgumentKinds("configuration", ALL, "(it may hold commands)"),
+        ArgumentKinds("breakpoints", WRITE),
+        ArgumentKinds("breakpoints[].condition", EVALUATE),
+        ArgumentKinds("breakpoints[].hit_condition", EVALUATE),
+        ArgumentKinds("breakpoints[].log_message", EVALUATE),
+        ArgumentKinds("breakpoints[].collect", EVALUATE),
+        ArgumentKinds("breakpoints[].calls", EVALUATE),
+        ArgumentKinds("breakpoints[].expect", EVALUATE),
+        ArgumentKinds("exception_filters", WRITE),
+        ArgumentKinds("fresh", WRITE),
+        ArgumentKinds("exception_filters[]", EVALUATE, "with a condition", has_condition),
         *VALUES,
         *THEN,
     ),
@@ -492,7 +492,7 @@ async def dap_run(
     arguments.check_repetition(sends=bool(triggers.then))
     arguments.check_tree()
     arguments.check_input()
-    starting = _Starting(call, arguments, triggers)
+    starting = _StartCall(call, arguments, triggers)
     compound = await starting.launcher.compound(arguments.configuration, arguments.config or {})
     if compound is not None:
         return await starting.start_compound(*compound, options)
@@ -505,7 +505,7 @@ async def dap_run(
 
 
 @dataclass(frozen=True, slots=True)
-class _Starting:
+class _StartCall:
     """One call of `dap_run`."""
 
     call: Call

@@ -17,7 +17,7 @@ GOES_ON: Final = ("tool-calls", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PromptTurn:
     """A prompt and the messages that answer it."""
 
     messages: Sequence[Json]
@@ -70,7 +70,7 @@ class PromptOutcome:
     """How far a prompt has come."""
 
     state: State
-    turn: Turn
+    turn: PromptTurn
     asks: Sequence[Json] = ()
     """What it waits for: permissions and questions, as OpenCode sends them."""
     error: str = ""
@@ -82,7 +82,7 @@ def new_id() -> str:
     return f"msg_{since & (1 << 48) - 1:012x}{secrets.token_hex(7)}"
 
 
-def turn_of(messages: Sequence[Json], prompt: str) -> Turn:
+def turn_of(messages: Sequence[Json], prompt: str) -> PromptTurn:
     """Return a prompt, by the id of its message, with the messages that answer it.
 
     The turn is empty if the prompt is not among the messages. What is said to a session that is busy is queued: OpenCode names in each
@@ -92,10 +92,14 @@ def turn_of(messages: Sequence[Json], prompt: str) -> Turn:
     """
     ids = [one["info"]["id"] for one in messages]
     if prompt not in ids:
-        return Turn(())
+        return PromptTurn(())
     since = messages[ids.index(prompt) :]
-    own = Turn(_with_replies(since, {prompt}))
-    return own if own.answered else Turn(_with_replies(since, {one["info"]["id"] for one in since}))
+    own = PromptTurn(_with_replies(since, {prompt}))
+    return (
+        own
+        if own.answered
+        else PromptTurn(_with_replies(since, {one["info"]["id"] for one in since}))
+    )
 
 
 def last_prompt(messages: Sequence[Json]) -> str | None:

@@ -19,7 +19,12 @@ from dapeer.base.system.tasks import BackgroundTask, first_of
 from dapeer.integrations.opencode.catalogue import CONNECTED, HEARTBEAT, follow
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
-from dapeer.integrations.opencode.prompts.messages import PromptOutcome, Turn, error_of, last_prompt
+from dapeer.integrations.opencode.prompts.messages import (
+    PromptOutcome,
+    PromptTurn,
+    error_of,
+    last_prompt,
+)
 from dapeer.integrations.opencode.prompts.session import PAGE_MESSAGES, OpenCodeSession
 
 # Picks from a session's events what a waiting client may want to read, a line at a time.
@@ -207,7 +212,7 @@ class PromptRun:
             started = self._there if self._among_others else self._taken
             ended = await self._until(started, watching, beginning)
             # From now on, the session's state is that of this prompt.
-            return ended or PromptOutcome("running", Turn(()))
+            return ended or PromptOutcome("running", PromptTurn(()))
 
     @asynccontextmanager
     async def _started(
@@ -390,7 +395,7 @@ class PromptRun:
         if await self.session.is_busy():
             # When a stream begins, OpenCode says so a moment before it listens itself.
             unsure = self._among_others or not self._there.is_set()
-            turn = await self._turn() if unsure else Turn(())
+            turn = await self._turn() if unsure else PromptTurn(())
             self._note_busy()
             return _ended(turn) if turn.answered else None
         turn = await self._turn()
@@ -413,7 +418,7 @@ class PromptRun:
             "running" if await self.session.is_busy() else "idle", await self._turn()
         )
 
-    async def _turn(self) -> Turn:
+    async def _turn(self) -> PromptTurn:
         """Request the prompt with its answers, and note if its message is there."""
         turn = await self.session.turn(self.prompt)
         if turn.messages:
@@ -432,7 +437,7 @@ class PromptRun:
                 await self.session.abort(self._reply_to)
 
 
-def _ended(turn: Turn) -> PromptOutcome:
+def _ended(turn: PromptTurn) -> PromptOutcome:
     """Return the outcome of a turn that has ended: done or failed."""
     return PromptOutcome("failed" if turn.error else "done", turn, error=turn.error)
 

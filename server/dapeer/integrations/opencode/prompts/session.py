@@ -10,7 +10,7 @@ from dapeer.base.json_types import Json
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.errors import OpenCodeMissing
 from dapeer.integrations.opencode.prompts.asks import reply_request
-from dapeer.integrations.opencode.prompts.messages import Turn, last_prompt, turn_of
+from dapeer.integrations.opencode.prompts.messages import PromptTurn, last_prompt, turn_of
 
 PAGE_MESSAGES: Final = 50
 """Messages that are asked for at first; then twice as many, until the prompt is among them."""
@@ -87,7 +87,7 @@ class OpenCodeSession:
         """Request from OpenCode whether the session works on a prompt now."""
         return self.id in await self._opencode.get("/session/status", self.directory)
 
-    async def turn(self, prompt: str | None) -> Turn:
+    async def turn(self, prompt: str | None) -> PromptTurn:
         """Request messages until a prompt is among them, and return the prompt with its answers.
 
         The turn is empty if the prompt is not there. `prompt` is the id of its message; None: the last prompt of the session.
@@ -96,7 +96,7 @@ class OpenCodeSession:
         while True:
             messages = await self.messages(count)
             message = prompt or last_prompt(messages)
-            turn = turn_of(messages, message) if message else Turn(())
+            turn = turn_of(messages, message) if message else PromptTurn(())
             if turn.messages or len(messages) < count:
                 return turn
             count *= 2

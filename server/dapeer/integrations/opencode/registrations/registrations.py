@@ -51,7 +51,7 @@ MAX_PATH_BYTES: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class NameClaim:
     """A name at one server in one directory."""
 
     name: str
@@ -68,7 +68,7 @@ class Claim:
             os.close(self._lock)
 
 
-def claim_name(url: str, directory: str) -> Claim:
+def claim_name(url: str, directory: str) -> NameClaim:
     """Claim the first name at a server, in a directory, that no other core has.
 
     Names are locked files in the user's folder. If all are taken, or there can be no file, the claim shares its name with others. `url` is
@@ -82,12 +82,12 @@ def claim_name(url: str, directory: str) -> Claim:
             if lock is not None:
                 os.ftruncate(lock, 0)
                 os.pwrite(lock, os.fsencode(directory), 0)
-                return Claim(_called(number), directory, path, lock)
-        return Claim(_called(MAX_CORES), directory)
-    return Claim(_called(1), directory)
+                return NameClaim(_called(number), directory, path, lock)
+        return NameClaim(_called(MAX_CORES), directory)
+    return NameClaim(_called(1), directory)
 
 
-def claim_abandoned_names(url: str) -> Iterator[Claim]:
+def claim_abandoned_names(url: str) -> Iterator[NameClaim]:
     """Yield a claim for each name at a server that a killed core has left behind, in any directory.
 
     The caller has to release each. Nothing is yielded where files cannot be locked. `url` is the server's.
@@ -100,7 +100,7 @@ def claim_abandoned_names(url: str) -> Iterator[Claim]:
             continue
         directory = os.fsdecode(os.pread(lock, MAX_PATH_BYTES, 0))
         if directory:
-            yield Claim(_called(int(path.name[-1])), directory, path, lock)
+            yield NameClaim(_called(int(path.name[-1])), directory, path, lock)
         else:
             os.close(lock)  # somebody is about to write it
 
@@ -151,7 +151,7 @@ CONNECTED_STATUS: Final = "connected"
 
 
 @dataclass(frozen=True, slots=True)
-class Configured:
+class OwnConfiguration:
     """What the person's configuration of OpenCode has of our tools."""
 
     own: Json | None = None
@@ -219,7 +219,7 @@ async def is_there(opencode: OpenCode, directory: str, name: str) -> bool:
     return False
 
 
-async def configured(opencode: OpenCode, directory: str, name: str) -> Configured:
+async def configured(opencode: OpenCode, directory: str, name: str) -> OwnConfiguration:
     """Request what the person's configuration of OpenCode has of dapeer's tools.
 
     What dapeer has registered itself is not in it. Both fields of the result are empty where OpenCode does not answer. `name` is the one
@@ -234,7 +234,7 @@ async def configured(opencode: OpenCode, directory: str, name: str) -> Configure
         if server.get("type") and server.get("enabled") is not False
     }
     twice = tuple(sorted(each for each, one in servers.items() if each != name and _is_ours(one)))
-    return Configured(servers.get(name), twice)
+    return OwnConfiguration(servers.get(name), twice)
 
 
 async def give_back(opencode: OpenCode, directory: str, name: str, own: Json | None) -> None:
@@ -307,7 +307,7 @@ The state is `connected` (then also `own`, whether it replaces what is configure
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ServerUse:
     """Which OpenCode server a Neovim uses."""
 
     url: str = ""
@@ -321,7 +321,7 @@ class Use:
 
     @classmethod
     def read(cls, sent: Json) -> Self:
-        """Return what a Neovim has sent as a `Use`; what is missing is empty, as is Lua's empty table."""
+        """Return what a Neovim has sent as a `ServerUse`; what is missing is empty, as is Lua's empty table."""
         directories: Sequence[object] = sent.get("directories") or ()
         return cls(
             url=str(sent.get("url") or ""),
@@ -348,7 +348,7 @@ class Registration:
         opencode: Callable[[], OpenCode],
         url: str,
         core: Core,
-        claim: Claim,
+        claim: NameClaim,
         report: Report,
         *,
         was_left: bool = False,
@@ -368,7 +368,7 @@ class Registration:
         self._is_reported = False
         """Whether Neovim knows that it is there."""
         self._news = anyio.Event()
-        self._replaced: Configured | None = None
+        self._replaced: OwnConfiguration | None = None
         """What the person has configured; None: nobody has looked."""
 
     def request_registration(self, opencode: Callable[[], OpenCode], report: Report) -> None:
@@ -422,7 +422,7 @@ class Registration:
         except anyio.get_cancelled_exc_class():
             if self._is_there:
                 with anyio.move_on_after(SECONDS_TO_SWITCH_OFF, shield=True):
-                    await self._part(Configured())
+                    await self._part(OwnConfiguration())
             raise
         finally:
             self._claim.release()
@@ -453,10 +453,10 @@ class Registration:
     def _connected(self) -> None:
         """Report that the core is connected, and what it replaces or has twice in the person's configuration."""
         self._is_reported = True
-        replaced = self._replaced or Configured()
+        replaced = self._replaced or OwnConfiguration()
         self._report_state("connected", own=replaced.own is not None, twice=list(replaced.twice))
 
-    async def _part(self, replaced: Configured | None = None) -> None:
+    async def _part(self, replaced: OwnConfiguration | None = None) -> None:
         """Remove the core from OpenCode, give its name back to what the person has configured, and report it.
 
         `replaced` is that configuration; None: what was found before, or is requested now.
@@ -488,7 +488,7 @@ class Registrations:
         self._core = core
         self._all: dict[tuple[str, str], Registration] = {}
 
-    def want(self, use: Use, opencode: Callable[[], OpenCode], report: Report) -> None:
+    def want(self, use: ServerUse, opencode: Callable[[], OpenCode], report: Report) -> None:
         """Register the core in the directories where the Neovim works now, and remove it in all others.
 
         What killed cores have left at the server is removed, too. All happens in background tasks. `opencode` makes a connection to the

@@ -19,13 +19,13 @@ from dapeer.base.text.fitting import fitted
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.collecting.text.summary import CollectedNews, news
 from dapeer.dap.requests import CONTROL
-from dapeer.mirror.places import Seen, ThreadLocation
+from dapeer.mirror.places import ThreadLocation, ThreadLocations
 from dapeer.mirror.states import Phase
 from dapeer.mirror.stops.stops import Stop
 from dapeer.sessions.core import views
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import Reading, inspect_stop, last_place, view_of
+from dapeer.sessions.core.views import MirrorReading, inspect_stop, last_place, view_of
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base import evaluation
@@ -238,7 +238,7 @@ Part = Mapping[str, Any]
 class Observation:
     """A session at one moment."""
 
-    reading: Reading
+    reading: MirrorReading
     state: Snapshot
     values: Part
     """Of the caller's expressions."""
@@ -263,7 +263,7 @@ async def observe(session: Session, options: StopOptions, left: RemainingTime) -
     what did not arrive is missing in the result. If another client resumes the program meanwhile, `resumed` (the stop that it has ended)
     and `why` of the result say so.
     """
-    reading, state = Reading(session.mirror), view_of(session)
+    reading, state = MirrorReading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, left)
     stop = reading.stop if options.evaluate else None
     gone = stop and stop.found.left_by and views.left_stop_error(session, stop)
@@ -301,7 +301,7 @@ async def _values(
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SessionFacts:
     """What there is to say of a session to one client."""
 
     state: Snapshot
@@ -315,8 +315,12 @@ class Facts:
 
 
 async def gather(
-    call: Call, session: Session, observation: Observation, seen: Seen | None, left: RemainingTime
-) -> Facts:
+    call: Call,
+    session: Session,
+    observation: Observation,
+    seen: ThreadLocations | None,
+    left: RemainingTime,
+) -> SessionFacts:
     """Return all that there is to say of a session to the client of a call, once its stop was observed.
 
     The rows that the program has collected are read first. Output, collected rows and breakpoints that did not work, and that no answer
@@ -344,7 +348,7 @@ async def gather(
         *filter(None, [observation.why]),
         *slowness,
     ]
-    return Facts(state, places, _collected(call, session), _outcomes(call, session), notes)
+    return SessionFacts(state, places, _collected(call, session), _outcomes(call, session), notes)
 
 
 def _collected(call: Call, session: Session) -> CollectedNews:
@@ -358,7 +362,7 @@ def _collected(call: Call, session: Session) -> CollectedNews:
     return news(session.program.collected, call.focus.key, session.project, outcomes)
 
 
-def _places(session: Session, seen: Seen) -> Part:
+def _places(session: Session, seen: ThreadLocations) -> Part:
     """Return where threads and tasks of a running program are, as the snapshot's `threads` and `tasks`.
 
     `seen` has their locations.
@@ -372,7 +376,7 @@ def _places(session: Session, seen: Seen) -> Part:
     return {"threads": threads, "tasks": task_lines(session, seen)}
 
 
-def task_lines(session: Session, seen: Seen) -> list[str]:
+def task_lines(session: Session, seen: ThreadLocations) -> list[str]:
     """Return a line for each task, such as asyncio's, that was seen.
 
     It has the task's name, place and frame id, and who awaits it.
@@ -384,7 +388,7 @@ def task_lines(session: Session, seen: Seen) -> list[str]:
     ]
 
 
-async def lines_of_waits(session: Session, seen: Seen) -> dict[str, list[str]]:
+async def lines_of_waits(session: Session, seen: ThreadLocations) -> dict[str, list[str]]:
     """Ask the program what its threads and tasks wait for; return the lines by key.
 
     `deadlock` has those that wait for each other, `waits` the others. Both are empty where the adapter cannot tell, or did not answer
@@ -417,7 +421,7 @@ def detached_processes_note(session: Session) -> list[str]:
     return [] if detached is None else detached.unreported()
 
 
-def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
+def _silences(session: Session, seen: ThreadLocations | None) -> Iterator[str]:
     """Yield a sentence for each thing that the adapter has not answered in time.
 
     That is a request to pause or resume, or the stack of a stop. `seen` has the locations of threads, or is None.
@@ -430,7 +434,7 @@ def _silences(session: Session, seen: Seen | None) -> Iterator[str]:
         yield "the stack did not arrive: try dap_stacktrace"
 
 
-def describe_silence(session: Session, seen: Seen | None) -> str:
+def describe_silence(session: Session, seen: ThreadLocations | None) -> str:
     """Return a sentence on an adapter that does not answer: why, and the program's last location.
 
     `seen` has the locations of its threads now; None: they could not be read.
@@ -477,7 +481,7 @@ async def _slowness(session: Session, left: RemainingTime) -> list[str]:
 # -- the whole of it
 
 
-def snapshot_of(facts: Facts) -> Snapshot:
+def snapshot_of(facts: SessionFacts) -> Snapshot:
     """Return gathered facts as one snapshot, which is what is shown of a stop.
 
     The reason is `until` if what the caller waited for with `dap_run_until` has come about.

@@ -16,7 +16,13 @@ from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.triggers.runs import SECONDS_AT_END, SECONDS_TO_STOP, TriggerRun
-from dapeer.sessions.triggers.trigger import Ready, TerminalInput, Trigger, ready_of, triggers_of
+from dapeer.sessions.triggers.trigger import (
+    ReadyCondition,
+    TerminalInput,
+    Trigger,
+    ready_of,
+    triggers_of,
+)
 from dapeer.tools.base.call import Call
 from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.schema import Unlisted
@@ -46,7 +52,7 @@ class TriggerArguments:
         return triggers_of(self.then)
 
     @property
-    def ready_sign(self) -> Ready:
+    def ready_sign(self) -> ReadyCondition:
         """The argument `ready`: how it is seen that the program is ready for what is sent.
 
         Raises:
@@ -67,7 +73,7 @@ class TriggerArguments:
         """
         _ = self.triggers, self.ready_sign
 
-    def begin(self, call: Call, session: Session, usual: Ready | None = None) -> None:
+    def begin(self, call: Call, session: Session, usual: ReadyCondition | None = None) -> None:
         """Begin to send the triggers to the program of a session once it is ready; return at once.
 
         Triggers are HTTP requests, commands, typed input and expressions, from the argument `then`. The program is ready as the argument

@@ -6,7 +6,7 @@ import anyio
 
 from dapeer.base.json_types import Json
 from dapeer.dap.sent_requests import ResumingCommand
-from dapeer.mirror.places import Seen
+from dapeer.mirror.places import ThreadLocations
 from dapeer.sessions.core.program import NONE, StopIds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
@@ -146,7 +146,7 @@ async def wait_for_pause(
 async def show_state(
     call: Call,
     session: Session,
-    seen: Seen | None = None,
+    seen: ThreadLocations | None = None,
     left: RemainingTime | None = None,
     options: StopOptions = NOTHING,
     *,
