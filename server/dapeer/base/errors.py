@@ -8,7 +8,7 @@ All errors of dapeer, but for those of its integrations. Each is one sentence on
     │   ├── AdapterUnknown     no definition has this name, or fits this file
     │   ├── AdapterMissing     the definition is there, the adapter is not installed
     │   ├── AdapterFailed      the adapter did not start, or refused to launch or attach
-    │   ├── Overstepped        the adapter wants what is not its business
+    │   ├── AdapterRequestRejected  the adapter wants what is not its business
     │   └── DefinitionError    a definition file is wrong: which file, which key
     ├── ChannelError
     │   ├── ChannelClosed      the adapter is gone
@@ -20,10 +20,10 @@ All errors of dapeer, but for those of its integrations. Each is one sentence on
     │   ├── NeovimBusy         it does not answer now: it waits for a key, or works
     │   ├── NeovimFailed       what it was asked to do failed there
     │   └── NeovimGone         it has ended
-    ├── Stranger               another user of this machine is at the other end
-    ├── SystemRefuses          the system gives no descriptor, no room, no folder
-    ├── Refused                the person did not allow it
-    ├── Overdue                a tool was not done in time
+    ├── ForeignListener        another user of this machine is at the other end
+    ├── SystemUnsupported      the system gives no descriptor, no room, no folder
+    ├── RefusedByPerson        the person did not allow it
+    ├── ToolTimeout            a tool was not done in time
     └── SessionError
         ├── NoSession          there is no such session
         ├── NotStopped         the program runs or has ended; there is nothing to look at

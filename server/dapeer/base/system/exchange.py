@@ -137,7 +137,7 @@ class Waiters:
 async def on_cancellation(end: Callable[[T], Awaitable[None]], whom: T) -> AsyncGenerator[None]:
     """Run the body; if it is cancelled, await `end(whom)` before the cancellation goes on.
 
-    `end` itself cannot be cancelled by it, and an `ToolTimeout` that it raises is ignored.
+    `end` itself cannot be cancelled by it, and a `ToolTimeout` that it raises is ignored.
     """
     try:
         yield

@@ -38,7 +38,7 @@ class Focus:
         self._started: list[Session] = []
 
     def doer(self, client: str) -> Actor:
-        """Return this client as a `Actor`, for a record of what it does; `client` has its name and version.
+        """Return this client as an `Actor`, for a record of what it does; `client` has its name and version.
 
         A script counts as the client that runs it.
         """
