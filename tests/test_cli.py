@@ -74,6 +74,13 @@ def files_in(folder: Path) -> list[Path]:
     ("arguments", "words"),
     [
         (["instal"], "Did you mean `install`?"),
+        (
+            ["adapters", "instal", "js"],
+            "Did you mean `install`? Choose from list, install, uninstall.",
+        ),
+        (["opencode", "regster"], "Did you mean `register`?"),
+        (["completion", "bsah"], "Did you mean `bash`?"),
+        (["--log-level", "eror", "status"], "Did you mean `error`?"),
         (["evla", "x"], "Did you mean `eval`?"),
         (["install", "cladue"], "Did you mean `claude`?"),
         (["fly"], "invalid choice: 'fly'"),

@@ -293,9 +293,10 @@ async def test_what_cannot_be_reviewed_is_refused_with_a_sentence(tmp_path: Path
         assert "new_file_contents is binary" in await refused("a.txt", "a\0b")
         assert "it is a directory" in await refused(".")
         assert "it is a directory" in await refused(".", old_file_path="text")
-        for path in ("http://127.0.0.1:9/x", "a\0b", ""):
+        for path in ("http://127.0.0.1:9/x", "a\0b"):
             assert "is not a file. Give the path of a file." in await refused(path)
             assert "is not a file" in await refused("a.txt", old_file_path=path)
+        assert "is not a file. Give the path of a file." in await refused("")
         for path in (".env", "config/.env.local", "id_rsa"):
             assert "may hold secrets" in await refused(path)
         assert "may hold secrets" in await refused("a.txt", old_file_path=".env")

@@ -135,5 +135,6 @@ async def test_the_line_of_a_deleted_breakpoint_stops_no_program(tmp_path: Path)
         assert [*await known(c)] == [5]
         await person.editor.keys("5Gdd:write<CR>")
         await comes_true(person.editor, "not vim.bo.modified and vim.fn.line('$') == 4")
+        await heard(c)
         assert "No breakpoints" in await read(c, "dap_breakpoints")
         assert (await ask(c, "dap_run", program=str(source)))["state"] == "ended"

@@ -6,7 +6,7 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -16,9 +16,9 @@ from dapeer.base.secrets import credentials
 from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files, logs
 from dapeer.base.system.stderr import say
-from dapeer.base.text.likeness import did_you_mean
 from dapeer.cli import commands
 from dapeer.cli.debugging import parsers, script, table
+from dapeer.cli.debugging.options import Parser
 from dapeer.cli.install import arguments as installing
 from dapeer.cli.install import short_help
 from dapeer.integrations.entries import ENTRIES
@@ -111,9 +111,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     if not given:
         sys.stdout.write(short_help.BARE)
         return 0
-    parser, known_commands = _parser_and_commands()
-    _refuse_unknown(parser, known_commands, given)
-    arguments = parser.parse_args(given, known)
+    arguments = command_parser().parse_args(given, known)
     try:
         check_folder()
         logs.set_up(arguments.log_level, arguments.log_file)
@@ -125,30 +123,12 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
         return INTERRUPTED
 
 
-def _refuse_unknown(
-    parser: argparse.ArgumentParser, known: Collection[str], given: Sequence[str]
-) -> None:
-    """End the process with an error if the first word is neither an option nor a command.
-
-    The error names the nearest of the commands `known`.
-    """
-    word = given[0]
-    if not word.startswith("-") and word not in known:
-        question = f"{did_you_mean(word, known)} `dapeer --help` lists the commands.".strip()
-        parser.error(f"invalid choice: {word!r}. {question}")
-
-
 def command_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands and their options."""
-    return _parser_and_commands()[0]
-
-
-def _parser_and_commands() -> tuple[argparse.ArgumentParser, Collection[str]]:
-    """Return the parser of all commands with their options, and the names of the commands.
+    """Return the parser of all commands with their options.
 
     Each command sets `command` of the parsed arguments to the function that runs it.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="dapeer",
         description="A debugger that you and your AI share: an MCP server that speaks the Debug "
         "Adapter Protocol.",
@@ -173,7 +153,7 @@ def _parser_and_commands() -> tuple[argparse.ArgumentParser, Collection[str]]:
     completion.set_defaults(command=complete)
     summary = "print the folder of the Neovim plugin, for Neovim's 'runtimepath'"
     _add(add_parser, "rtp", summary).set_defaults(command=commands.rtp)
-    return parser, [str(each) for each in subparsers.choices or ()]
+    return parser
 
 
 def complete(arguments: argparse.Namespace) -> int:

@@ -137,10 +137,10 @@ class Channel:
         """Return the commands of the requests that wait for their response, the oldest first."""
         return [request.command for request, _ in self._pending.values()]
 
-    def newest_unanswered(self, command: str) -> Request | None:
-        """Return the newest request of a command that still waits for its response, or None if none does."""
-        found = [request for request, _ in self._pending.values() if request.command == command]
-        return found[-1] if found else None
+    def newest_unanswered(self, command: str, arguments: Body) -> Request | None:
+        """Return the newest request with these arguments that waits for its response, or None."""
+        waiting = (request for request, _ in reversed(self._pending.values()))
+        return next((r for r in waiting if (r.command, r.arguments) == (command, arguments)), None)
 
     async def finish(self) -> None:
         """Tell the adapter that no more requests follow; `run` still receives what it sends until it closes.

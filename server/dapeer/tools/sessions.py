@@ -128,7 +128,7 @@ def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
     row = StatusRow(**summary(session))
     if stop := session.mirror.stop:
         row["thread_id"] = stop.thread_id
-    if (asked := session.channel.newest_unanswered("evaluate")) is not None:
+    if (asked := session.unanswered_evaluation()) is not None:
         row["evaluating"] = shortened(str(asked.arguments.get("expression")), MAX_EXPRESSION_CHARS)
     if pid := session.watched_pid():
         row["pid"] = pid

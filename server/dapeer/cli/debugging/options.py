@@ -12,7 +12,7 @@ from dapeer.cli.debugging.table import PLACE, by_place
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, Final
+    from typing import Any, Final, NoReturn
 
     from dapeer.tools.base.known_tools import KnownTool
 
@@ -31,6 +31,8 @@ PLACES: Final[Mapping[str, str]] = {
 }
 """How a place is written; elsewhere it may be a function as well."""
 FILE_OR_FUNCTION: Final = "FILE:LINE|FUNCTION"
+MAX_LISTED_CHOICES: Final = 8
+"""Of more choices only the nearest is named, and the command that lists them all."""
 IN_A_POINT: Final = ("filename", "line", "function")
 """Of a breakpoint, what `-b` itself says."""
 
@@ -74,13 +76,44 @@ class BreakpointOption(argparse.Action):
             points[-1][self.dest] = values
 
 
+class Parser(argparse.ArgumentParser):
+    """Reads the words of a command line as argparse does, and names the nearest choice to a mistyped one.
+
+    Its sub-parsers are of this class, too.
+    """
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and an error to stderr, and end the process with code 2.
+
+        Where a word is none of its choices, the nearest of them is named (argparse lists all of them).
+        """
+        super().error(self._with_nearest_choice(message))
+
+    def _with_nearest_choice(self, message: str) -> str:
+        """Return a message of argparse; if a word is none of its choices, with the nearest of them."""
+        # Both are imported for an error only: a command that is right does without them.
+        import re
+
+        from dapeer.base.text.likeness import did_you_mean
+
+        wrong = re.fullmatch(
+            r"(.*invalid choice: '(.*?)') \(choose from (.*)\)", message, re.DOTALL
+        )
+        if not wrong:
+            return message
+        choices = [each.strip("'") for each in wrong[3].split(", ")]
+        few = len(choices) <= MAX_LISTED_CHOICES
+        rest = f"Choose from {', '.join(choices)}." if few else f"`{self.prog} --help` lists them."
+        return " ".join(filter(None, (f"{wrong[1]}.", did_you_mean(wrong[2], choices), rest)))
+
+
 def alone(name: str, **how: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - those of argparse
     """Return the parser of one command without those of the others, which costs less.
 
     `how` are further arguments of `ArgumentParser`, and `help`, which is dropped.
     """
     del how["help"]
-    return argparse.ArgumentParser(prog=f"dapeer {name}", formatter_class=Help, **how)
+    return Parser(prog=f"dapeer {name}", formatter_class=Help, **how)
 
 
 class Help(argparse.HelpFormatter):

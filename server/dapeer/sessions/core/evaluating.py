@@ -43,6 +43,7 @@ async def evaluate(
     if frame_id is not None:
         arguments["frameId"] = frame_id
     async with session.evaluating:
+        session.record_evaluation(arguments)
         with no_process(session.post_mortem), session.advice.on_failure(context):
             try:
                 return await session.request("evaluate", arguments, seconds=seconds)
@@ -61,14 +62,12 @@ async def _cancelled(session: Session, seconds: float) -> bool:
 
     False if no evaluation is pending, or the connection fails. The wait is not interrupted by a cancellation.
     """
-    sent = session.channel.newest_unanswered("evaluate")
+    sent = session.unanswered_evaluation()
     if sent is None:
         return False
     with contextlib.suppress(ChannelError), anyio.CancelScope(shield=True):
         await session.channel.send("cancel", {"requestId": sent.seq})
-        return await session.wait_for(
-            lambda: session.channel.newest_unanswered("evaluate") is not sent, seconds
-        )
+        return await session.wait_for(lambda: session.unanswered_evaluation() is not sent, seconds)
     return False
 
 

@@ -13,10 +13,10 @@ import anyio
 from dapeer.base.errors import ChannelClosed, ChannelError, RequestTimeout, Unsupported
 from dapeer.collecting.rows.collected import CollectedOutputReader
 from dapeer.dap.channel import Channel
-from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.requests import CONTROL, ENDS, is_supported
-from dapeer.dap.sent_requests import ResumingCommand, SendRequest
+from dapeer.dap.sent_requests import EvaluateArguments, ResumingCommand, SendRequest
 from dapeer.dap.transport import Transport
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
@@ -66,6 +66,9 @@ class Session(SessionControl):
 
     adapter_lost = False
     """Whether the adapter ended before it told the end of the program: it may have missed something."""
+
+    _last_evaluation: EvaluateArguments | None = None
+    """The arguments of the newest `evaluate` of a client; those that dapeer sends of its own accord are not kept."""
 
     def __init__(
         self,
@@ -280,6 +283,15 @@ class Session(SessionControl):
             )
             killed = outcome == TOGETHER
             raise RequestTimeout(command, limit, outcome=outcome, killed=killed) from error
+
+    def record_evaluation(self, arguments: EvaluateArguments) -> None:
+        """Keep the arguments of the `evaluate` that a client asks for next, instead of those before."""
+        self._last_evaluation = arguments
+
+    def unanswered_evaluation(self) -> Request | None:
+        """Return the newest `evaluate` of a client if the adapter has not answered it yet, else None."""
+        asked = self._last_evaluation
+        return self.channel.newest_unanswered("evaluate", {**asked}) if asked else None
 
     async def cut_short(self, cause: str) -> str:
         """Kill a session whose adapter did not answer a request to end.
