@@ -10,7 +10,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from xdist.workermanage import WorkerController
 
-from dapeer.neovim.discovery.sockets import NAMED_BY
+from dapeer.neovim.sockets import NAMED_BY
 from tests import flaky, shown, slow
 from tests.hostile import seeds
 from tests.processes import MARK, left_behind, none_since, open_ends, reaped

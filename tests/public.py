@@ -3,8 +3,8 @@
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import OutputIntake, PrintedLogPoints
-from dapeer.mirror.stops.stops import ShownStop, Stack, Stop, StopHistory
-from dapeer.mirror.stops.values import Values
+from dapeer.mirror.stops import ShownStop, Stack, Stop, StopHistory
+from dapeer.mirror.values import Values
 from dapeer.view.activations import compare_locals
 
 

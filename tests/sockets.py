@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.connections import ownership
+from dapeer.base.system import ownership
 from tests.processes import descendants
 
 needs_tables = pytest.mark.skipif(

@@ -25,7 +25,6 @@ LAYERS = (
     ("integrations",),
     ("scripting",),
     ("mcp",),
-    ("collecting.tools",),
     ("tools",),
     ("launch",),
     ("peers",),
@@ -51,7 +50,7 @@ INSIDES = {
         ("definition",),
     ),
     "base": (
-        ("schemas", "connections", "sources"),
+        ("schemas", "sources"),
         ("system",),
         ("secrets",),
         ("text",),
@@ -65,7 +64,13 @@ INSIDES = {
         ("adapters", "debugging", "demo", "doctor"),
         ("install", "patches", "trial"),
     ),
-    "collecting": (("tools",), ("comparison",), ("text",), ("points", "row_files"), ("rows",)),
+    "collecting": (
+        ("divergence_lines",),
+        ("divergence",),
+        ("text",),
+        ("points", "row_files"),
+        ("rows",),
+    ),
     # Each is started in an interpreter of its own: only what debuggers in Python need is shared.
     "companions": (("bash", "java", "native", "node", "perl", "process", "ruby"), ("python",)),
     # None knows another one.
@@ -99,12 +104,18 @@ INSIDES = {
     ),
     "mirror": (
         ("mirror",),
-        ("fetched",),
-        ("notes", "printed", "threads"),
-        ("failures", "modules", "stops"),
+        ("printed", "threads"),
+        ("failures", "stops"),
+        ("values",),
         ("bounded", "breakpoint_status", "frames", "output", "places", "post_mortem", "states"),
     ),
-    "neovim": (("nvim_dap",), ("client",), ("connection",), ("discovery",)),
+    "neovim": (
+        ("feeds",),
+        ("client",),
+        ("discovery",),
+        ("probe", "program", "project"),
+        ("sockets",),
+    ),
     "peers": (
         ("peers",),
         ("attaching",),
@@ -123,14 +134,14 @@ INSIDES = {
     "scripting": (("__main__",), ("execution",), ("debugger",), ("methods",), ("wire",)),
     "sessions": (
         ("leaving_calls",),
-        ("reruns", "run_until"),
+        ("repetition", "run_until"),
         ("debugger",),
         ("outcomes", "triggers"),
         ("core",),
         ("breakpoints", "inspection"),
         ("doings", "traits"),
     ),
-    "tools": ((OTHERS,), ("breakpoints", "starts"), ("base",)),
+    "tools": ((OTHERS,), ("base",)),
     "view": (
         ("advice", "brief", "render"),
         ("snapshot",),
@@ -150,7 +161,12 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "_typeshed": ("adapters/definition/table.py",),
     # The installation reads what tomlkit, or it itself, has written by another reader.
     "tomllib": ("adapters/definition/table.py", "cli/install/toml_text.py"),
-    "pydantic": ("tools/", "collecting/tools/", "mcp/", "integrations/opencode/tools/"),
+    "pydantic": (
+        "tools/",
+        "mcp/",
+        "integrations/opencode/relayed_tools.py",
+        "integrations/opencode/session_tools.py",
+    ),
     "typing_extensions": ("view/snapshot.py", "tools/"),
     "anyio": ("",),
     "jsonschema": ("base/schemas/rules.py",),
@@ -161,7 +177,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "tomlkit": ("cli/install/toml_text.py",),
     "websockets": ("integrations/claude_ide/service.py",),
     "pynvim": ("neovim/client.py",),
-    "msgpack": ("neovim/discovery/probe.py",),
+    "msgpack": ("neovim/probe.py",),
     # Started inside the debug adapter's own process, never in ours.
     "debugpy": ("companions/",),
     # Runs the tests of a user's project, in its own interpreter.
@@ -170,10 +186,10 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "mirror/", "view/", "collecting/comparison/", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
+    "mirror/", "view/", "collecting/divergence.py", "collecting/divergence_lines.py", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/types.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
     "sessions/outcomes/outcomes.py", "sessions/breakpoints/breakpoints.py", "sessions/triggers/trigger.py", "sessions/triggers/trigger.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/env_file.py", "launch/json_with_comments.py", "launch/launch_json.py", "launch/tasks_json.py",
-    "adapters/definition/", "base/sources.py", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/redaction.py", "base/secrets/redaction.py", "base/secrets/redaction.py", "base/connections/tcp_table.py",
+    "adapters/definition/", "base/sources.py", "base/secrets/redaction.py", "base/secrets/names.py", "base/secrets/redaction.py", "base/secrets/redaction.py", "base/secrets/redaction.py", "base/system/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
 
@@ -187,7 +203,7 @@ ASYNCIO = {
     ),
     "streams": (
         "mcp/rendezvous/neovims.py", "mcp/transports/http.py", "mcp/transports/jsonl.py", "mcp/transports/stdio.py",
-        "mcp/transports/unix_socket.py", "launch/other_languages.py", "neovim/nvim_dap/feeds.py", "neovim/nvim_dap/feeds.py",
+        "mcp/transports/unix_socket.py", "launch/other_languages.py", "neovim/feeds.py", "neovim/feeds.py",
     ),
     "signals": ("mcp/serving.py",),
     "other threads": ("base/system/threads.py", "mcp/web.py", "neovim/client.py", "neovim/client.py"),
@@ -275,7 +291,7 @@ def test_the_table_of_processes_has_one_reader() -> None:
     readers = [name_of(p) for p in MODULES if re.search(r"\"/proc\b", p.read_text("utf-8"))]
     # The tables of ports, and which are given out; the folders that hold no sources; secret files; what runs in other programs.
     assert {name for name in readers if not name.startswith("companions/")} <= {
-        "base/connections/ownership.py",
+        "base/system/ownership.py",
         "adapters/process/streams.py",
         "base/secrets/files.py",
         "base/system/process_table.py",
@@ -316,8 +332,8 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 COLLECTING_FROM_OUTSIDE = {
     "points", "row_files",
     "rows.collected", "rows.collection", "rows.table", "rows.watch",
-    "text.call_lines", "text.live_rows", "text.summary", "text.watched",
-    "tools.call_life", "tools.collected_rows", "tools.comparing",
+    "text.call_lines", "text.life_lines", "text.live_rows", "text.row_listing", "text.summary", "text.timeline", "text.watched",
+    "divergence", "divergence_lines",
 }  # fmt: skip
 """What the rest of dapeer needs of collected rows: how they are written, read, aligned and laid out stays inside."""
 
@@ -445,7 +461,7 @@ def test_an_attribute_is_set_by_its_owner_only() -> None:
     assert places <= SET_IN_OTHERS
 
 
-SHOWS_MEMBERS = {"mirror/stops/values.py"}
+SHOWS_MEMBERS = {"mirror/values.py"}
 """What outlives a stop is kept as it was shown, and cut: whole values may be megabytes."""
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.printed import OutputIntake
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 
 
 class Told:

@@ -23,7 +23,7 @@ from dapeer.adapters.process.owned_process import Reaper
 from dapeer.dap.decoding import from_json
 from dapeer.dap.messages import Event, Message, Request, Response, encode
 from dapeer.dap.sent_requests import ResumingCommand
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.control import SessionContext
 from dapeer.sessions.core.direct import DirectSession

@@ -13,8 +13,6 @@ ROOT = Path(__file__).parent.parent
 Node = TypeVar("Node", bound=Hashable)
 Module = tuple[str, ...]
 """A module as its dotted parts below `dapeer`; a package is its folder."""
-ON_FLOORS_OF_THEIR_OWN = (("collecting", "tools"),)
-"""Folders that are rooms themselves, on another floor than the rest of their room."""
 
 
 @cache
@@ -75,8 +73,7 @@ class Source:
 
     def room_of(self, module: Module, depth: int = 0) -> str:
         """Return the room of a module: a folder or module of the package, or `depth` folders deeper."""
-        own = next((each for each in ON_FLOORS_OF_THEIR_OWN if module[: len(each)] == each), ())
-        return module[depth] if depth or not own else ".".join(own)
+        return module[depth]
 
     def crossings(self, *inside: str) -> Iterator[tuple[Module, Module, tuple[str, str]]]:
         """Yield who imports whom in another room, of the package or inside one of its rooms, and these two rooms."""

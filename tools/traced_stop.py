@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from dapeer.tools.base.stop import waiting
+from dapeer.tools.base import waiting
 from tests.harness import call, client
 from tools.source import Source
 

@@ -6,8 +6,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.collecting.comparison import divergence
-from dapeer.collecting.comparison.divergence import gaps
+from dapeer.collecting import divergence
+from dapeer.collecting.divergence import gaps
 
 ROWS = st.lists(st.integers(0, 4), max_size=40)
 

@@ -9,7 +9,7 @@ from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.text.row_listing import RowSelection, listing
 from dapeer.collecting.text.summary import section
-from dapeer.collecting.tools.collected_rows import matches
+from dapeer.tools.collected_rows import matches
 
 PROJECT = Path("/p")
 

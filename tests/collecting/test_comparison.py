@@ -6,8 +6,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.collecting.comparison.divergence import compare_runs, places, rows_of_run
-from dapeer.collecting.comparison.divergence_lines import ComparisonReport
+from dapeer.collecting.divergence import compare_runs, places, rows_of_run
+from dapeer.collecting.divergence_lines import ComparisonReport
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.table import CollectedRow
 

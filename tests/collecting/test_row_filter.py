@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.table import FAILED
 from dapeer.collecting.text.row_listing import matching, value_of
-from dapeer.collecting.tools.collected_rows import matches
+from dapeer.tools.collected_rows import matches
 
 CELLS = ["1", "2.5", "None", "'a'", f"{FAILED}KeyError: 'x'", "-3", "[1, 2]"]
 COLUMNS = {"order.total": list(map(value_of, CELLS)), "hit": list(range(1, 8))}

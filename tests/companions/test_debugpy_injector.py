@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.connections import LOOPBACK
+from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.companions.python.debugpy_injector import able_to_go_on, isolated_code, quiet
 from tests.processes import LIMIT
 from tests.pythons import python_of, versions

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.tools.base.stop import report
+from dapeer.tools.base import report
 from tests.harness import (
     FAKE_PROGRAM,
     ask,

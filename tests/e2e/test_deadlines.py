@@ -130,7 +130,7 @@ def keep_deadlines(folder: Path, stories: Sequence[Story], patch: pytest.MonkeyP
     with patch.context() as patched:
         patched.setattr("dapeer.tools.base.deadline.SECONDS_WITHOUT_TIMEOUT", TALK)
         patched.setattr("dapeer.sessions.debugger.debugger.SECONDS_TO_END", ENDING)
-        patched.setattr("dapeer.tools.base.stop.report.SECONDS_TO_LOOK", TALK / 2)
+        patched.setattr("dapeer.tools.base.report.SECONDS_TO_LOOK", TALK / 2)
         asyncio.run(all_at_once())
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from dapeer.tools.base.stop import report
+from dapeer.tools.base import report
 from tests.harness import DATA, Json, ask, client, read, refusal
 from tests.processes import LIMIT
 from tests.programs import ROOT

@@ -12,7 +12,7 @@ from mcp import Client
 
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.process.tcp_nodelay import duplicated, why_not_allowed
-from dapeer.base.connections.ownership import sockets_connected_to
+from dapeer.base.system.ownership import sockets_connected_to
 from dapeer.dap.messages import Message, Request
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import SystemRandom
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.neovim.discovery.sockets import NAMED_BY
+from dapeer.neovim.sockets import NAMED_BY
 from tests.hostile import consents, files, fuzzed_calls, garbage, kills, second_user, sick_adapters
 from tests.hostile.judge import FAULTS, Judge
 from tests.languages import LANGUAGES, Language

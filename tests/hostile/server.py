@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from dapeer.mcp.data_extension import EXTENSION
-from dapeer.neovim.discovery.sockets import NAMED_BY
+from dapeer.neovim.sockets import NAMED_BY
 from tests.hostile.judge import SLACK, Judge, patience
 from tests.json_types import Json
 from tests.mcp.small import LEGACY

@@ -39,14 +39,14 @@ READERS = {
     "mcp/rendezvous/detached.py",
     "mcp/rendezvous/leftovers.py",
     "mcp/rendezvous/reaching.py",
-    "integrations/opencode/relay/plugin.py",
+    "integrations/opencode/relay_plugin.py",
     "collecting/row_files.py",
     "tools/base/known_tools.py",
     "tools/base/schema.py",
     # What the person at the terminal names, which may be the pipe of a shell.
     "cli/debugging/script.py",
     # The system's tables.
-    "base/connections/ownership.py",
+    "base/system/ownership.py",
     "adapters/process/streams.py",
     "base/system/process_table.py",
 }

@@ -12,7 +12,7 @@ import pytest
 from dapeer.base.system.folder_names import make_private
 from dapeer.mcp.rendezvous.announcement import announce, runtime_folder
 from dapeer.mcp.rendezvous.reaching import GREETING, connect_to_server
-from dapeer.neovim.nvim_dap.feeds import Hello, Tap, Taps
+from dapeer.neovim.feeds import Hello, Tap, Taps
 from tests import second_user
 from tests.mcp.wire import serving
 from tests.processes import LIMIT

@@ -16,7 +16,7 @@ from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.dap.transport import Transport
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.states import Phase
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.view.activations import compare_locals
 from tests.neovim.roads import road
 from tests.processes import LIMIT

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from dapeer.base.errors import ArgumentError, StaleReference
-from dapeer.mirror.stops.stops import KEPT_FRAMES, KEPT_STOPS, Stop, StopHistory
-from dapeer.mirror.stops.values import KEPT_VALUE, KEPT_VARIABLES
+from dapeer.mirror.stops import KEPT_FRAMES, KEPT_STOPS, Stop, StopHistory
+from dapeer.mirror.values import KEPT_VALUE, KEPT_VARIABLES
 from tests.told import Told
 
 LOCALS = 7

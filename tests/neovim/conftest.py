@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.neovim.discovery.sockets import NAMED_BY
+from dapeer.neovim.sockets import NAMED_BY
 
 
 @pytest.fixture(params=["tap", "listeners"])

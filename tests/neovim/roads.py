@@ -14,7 +14,7 @@ from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.messages import Message, Request, Response
 from dapeer.dap.transport import Transport
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, NvimTransport, Taps
+from dapeer.neovim.feeds import Feed, Hello, Listeners, NvimTransport, Taps
 from tests.neovim.editor import Editor, neovim
 from tests.processes import LIMIT
 

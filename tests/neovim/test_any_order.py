@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from dapeer.base.system import folder_names
-from dapeer.neovim.discovery import sockets
+from dapeer.neovim import sockets
 from tests.harness import client as core
 from tests.harness import connect
 from tests.mcp.wire import Wire, started

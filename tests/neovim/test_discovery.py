@@ -13,17 +13,11 @@ import msgpack
 import pytest
 
 from dapeer.base.errors import NoNeovim
+from dapeer.neovim import sockets
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.discovery import sockets
-from dapeer.neovim.discovery.discovery import (
-    FoundNeovim,
-    find,
-    look_at,
-    of_project,
-    resolve,
-)
-from dapeer.neovim.discovery.program import plugin_folder
-from dapeer.neovim.discovery.project import steps_between
+from dapeer.neovim.discovery import FoundNeovim, find, look_at, of_project, resolve
+from dapeer.neovim.program import plugin_folder
+from dapeer.neovim.project import steps_between
 from tests import second_user
 from tests.neovim.editor import Editor, neovim
 from tests.processes import LIMIT

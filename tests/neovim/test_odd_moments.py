@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 from dapeer.mcp.serving import ServerOptions, running_server
-from dapeer.neovim.nvim_dap.feeds import Taps
+from dapeer.neovim.feeds import Taps
 from tests.harness import DATA, Json, ask, call, evaluate
 from tests.neovim.editor import neovim, nvim_dap
 from tests.neovim.joint import attached, only_session, together

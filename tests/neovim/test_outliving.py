@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import PromptListChangedNotification, ToolListChangedNotification
 
-from dapeer.neovim.discovery.probe import probe
+from dapeer.neovim.probe import probe
 from tests.harness import DATA, ask, evaluate, pid_of, read, refusal
 from tests.mcp.wire import Wire, call, serving, started
 from tests.neovim.editor import Editor, neovim

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from dapeer.cli import command_line
-from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.integrations.opencode.integration import TOOLS as OF_OPENCODE
 from tests.mcp.wire import Json, Wire, call, request, serving, started
 from tests.neovim.editor import neovim
 from tests.programs import ROOT, program

@@ -15,7 +15,7 @@ from mcp.types import (
 )
 
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
-from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.integrations.opencode.integration import TOOLS as OF_OPENCODE
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import ask, read, refusal, served
 from tests.mcp.small import LEGACY

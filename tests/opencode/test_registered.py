@@ -10,8 +10,8 @@ import pytest
 from dapeer.cli.main import main
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
 from dapeer.integrations.opencode.errors import OpenCodeFailed
-from dapeer.integrations.opencode.registrations.registrations import configuration
-from dapeer.integrations.opencode.registrations.registrations import register as register_with
+from dapeer.integrations.opencode.registrations import configuration
+from dapeer.integrations.opencode.registrations import register as register_with
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from dapeer.mcp.server.integration import Core
 from tests.harness import has_all

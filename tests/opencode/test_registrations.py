@@ -8,10 +8,10 @@ import pytest
 
 from dapeer.base.json_types import Json
 from dapeer.base.system import folder_names
+from dapeer.integrations.opencode import registrations
 from dapeer.integrations.opencode.client import is_here
 from dapeer.integrations.opencode.integration import Servers
-from dapeer.integrations.opencode.registrations import registrations
-from dapeer.integrations.opencode.registrations.registrations import ServerUse
+from dapeer.integrations.opencode.registrations import ServerUse
 from dapeer.mcp.server.integration import Core
 from tests.processes import LIMIT
 

@@ -11,7 +11,7 @@ from mcp import Client
 
 from dapeer.integrations.opencode.catalogue import CONNECTED, follow
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
-from dapeer.integrations.opencode.tools import TOOLS as OF_OPENCODE
+from dapeer.integrations.opencode.integration import TOOLS as OF_OPENCODE
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import DATA, ask, read, refusal, text
 from tests.mcp.small import LEGACY, streamable

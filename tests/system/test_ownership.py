@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.connections import ownership, unix_peer
 from dapeer.base.errors import ForeignListener
+from dapeer.base.system import ownership, unix_peer
 from tests import second_user
 from tests.sockets import needs_tables
 

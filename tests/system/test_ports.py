@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.process import streams
-from dapeer.base.connections import LOOPBACK
+from dapeer.base.system.tcp_table import LOOPBACK
 
 
 def test_a_free_port_is_none_that_the_system_gives_to_who_asks_for_any() -> None:

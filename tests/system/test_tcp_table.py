@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from dapeer.base.connections.tcp_table import Holder, holder_in_tables, listener
+from dapeer.base.system.tcp_table import Holder, holder_in_tables, listener
 
 pytestmark = pytest.mark.skipif(
     sys.byteorder == "big", reason="the examples are of a little-endian machine"

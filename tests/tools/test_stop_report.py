@@ -1,7 +1,7 @@
 """The facts of a session become one snapshot."""
 
 from dapeer.collecting.text.summary import CollectedNews
-from dapeer.tools.base.stop.report import SessionFacts, snapshot_of
+from dapeer.tools.base.report import SessionFacts, snapshot_of
 from dapeer.view.snapshot import Snapshot
 from tests.harness import needs
 from tools.source import Source

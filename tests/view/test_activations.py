@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from dapeer.mirror.stops.stops import Stop
-from dapeer.mirror.stops.values import KEPT_VARIABLES
+from dapeer.mirror.stops import Stop
+from dapeer.mirror.values import KEPT_VARIABLES
 from dapeer.view.activations import ACTIVATION, ActivationComparison, compare_locals
 from tests.told import Told
 

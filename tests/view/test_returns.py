@@ -1,6 +1,6 @@
 """The function that has returned to the place of a stop."""
 
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.view.returns import RAISED, last_of_raised, last_of_returned, stop_in_returned_function
 from tests.told import Told
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from dapeer.base.sources import relative
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import LOG_POINT
-from dapeer.mirror.stops.stops import Stack, Stop, StopFindings
+from dapeer.mirror.stops import Stack, Stop, StopFindings
 from dapeer.view import relevance, render, snapshot, stacks, variables
 from dapeer.view.snapshot import Snapshot
 from tests.told import Told

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from dapeer.collecting.comparison.divergence import compare_runs, places, rows_of_run
+from dapeer.collecting.divergence import compare_runs, places, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 

@@ -374,7 +374,7 @@ def _target(text: str) -> str:
         _wrong(text, "PATH, HOST:PORT, `auto` or `none`")
     if text in (AUTO, NONE):
         return text
-    from dapeer.neovim.discovery import sockets
+    from dapeer.neovim import sockets
 
     return sockets.normalize_address(text)
 

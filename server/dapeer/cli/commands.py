@@ -146,7 +146,7 @@ def _neovim_around() -> str:
 
     It is `any` if there is none, or it has ended.
     """
-    from dapeer.neovim.discovery import sockets
+    from dapeer.neovim import sockets
 
     address = sockets.terminal_of()
     return address if address is not None and sockets.is_listening(address) else ANY
@@ -154,7 +154,7 @@ def _neovim_around() -> str:
 
 def rtp(_arguments: argparse.Namespace) -> int:
     """Print the folder of the Neovim plugin, and return 0."""
-    from dapeer.neovim.discovery.program import plugin_folder
+    from dapeer.neovim.program import plugin_folder
 
     sys.stdout.write(f"{plugin_folder()}\n")
     return 0

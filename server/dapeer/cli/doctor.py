@@ -28,9 +28,9 @@ from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.definition.table import RETIRED, read_toml, retired_in
 from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.owned_process import Reaper
-from dapeer.base.connections import ownership
 from dapeer.base.errors import DapeerError, RequestFailed
 from dapeer.base.json_types import Json
+from dapeer.base.system import ownership
 from dapeer.base.system.process_table import ptrace_scope
 from dapeer.base.system.tasks import BackgroundTask
 from dapeer.base.text.fitting import shortened
@@ -45,7 +45,7 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Variable
 from dapeer.launch.plans import check_interpreter, plan_of
 from dapeer.launch.request import LaunchRequest
-from dapeer.neovim.discovery.program import too_old, version_of
+from dapeer.neovim.program import too_old, version_of
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger

@@ -11,12 +11,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.process.tcp_nodelay import HASTENED, why_not_allowed
 from dapeer.companions.python.dapeer_debuggee import patching
-from dapeer.neovim.discovery.program import (
-    find_nvim,
-    find_nvim_dap,
-    plugin_folder,
-    where_nvim_dap_goes,
-)
+from dapeer.neovim.program import find_nvim, find_nvim_dap, plugin_folder, where_nvim_dap_goes
 
 PRINT_ROWS: Final = """
 local internals = require('dapeer.nvim_dap.internals')

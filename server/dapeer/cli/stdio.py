@@ -139,7 +139,7 @@ def _door() -> Generator[socket.socket | None]:
 
 def _wait_for_a_neovim(front: Front, door: socket.socket) -> None:
     """Wait until a Neovim of this user listens, or the client has left or needs the whole server."""
-    from dapeer.neovim.discovery import sockets
+    from dapeer.neovim import sockets
 
     # One that appears from here on knocks.
     if not any(map(sockets.is_listening, sockets.neovim_addresses())):

@@ -8,8 +8,8 @@ The way of a row:
   `rows/collected.CollectedOutputReader` takes.
 * `rows/collected` keeps the rows of each point and process in tables (`rows/table`).
 * `text/summary` sums them up, and has what is new for a stop's answer; `text/row_listing` lists them; calls are a tree
-  (`text/calls`). `comparison/` aligns the rows of two runs.
-* `tools/` has the tools that show more, a person's page a picture (`text/live_rows`, served by `mcp/server/live`).
+  (`text/calls`). `divergence` aligns the rows of two runs.
+* `dapeer.tools` has the tools that show more, a person's page a picture (`text/live_rows`, served by `mcp/server/live`).
 
 What a program is run until (`rows/watch`) collects as well: its rows are the lines that did it (`text/watched`).
 """

@@ -21,12 +21,12 @@ import anyio
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.table import COMPANIONS
-from dapeer.base.connections.unix_peer import is_trusted, unix_peer
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.process_table import tracer
 from dapeer.base.system.threads import in_thread
+from dapeer.base.system.unix_peer import is_trusted, unix_peer
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import escaped
 from dapeer.launch.plans import plan_of

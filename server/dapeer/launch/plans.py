@@ -22,13 +22,13 @@ from dapeer.adapters.choice.interpreter import check_version, find_python, unuse
 from dapeer.adapters.definition.definition import TARGETS, Definition, names_in
 from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.runners.named_tests import Launch, as_program, launch_of, node_id
-from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
 from dapeer.base.system import folder_names
 from dapeer.base.system.environment import environment_for
 from dapeer.base.system.process_table import program_file
 from dapeer.base.system.program_files import has_section, nearest_file, starts_others
+from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.dap.mapped import PathMapping
 from dapeer.launch import moved_maps
 from dapeer.launch.request import LaunchRequest, RequestName, check_files

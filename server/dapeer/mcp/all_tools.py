@@ -1,10 +1,15 @@
 """All tools, in the order of the documents: those of these modules."""
 
-from dapeer.collecting.tools import call_life, collected_rows, comparing
 from dapeer.tools import (
+    breakpoints,
+    call_life,
     code,
+    collected_rows,
+    comparing,
+    data_breakpoints,
     execution,
     expressions,
+    function_breakpoints,
     inspection,
     lua,
     memory,
@@ -16,11 +21,10 @@ from dapeer.tools import (
     script,
     sessions,
     stack,
+    starting,
     terminal,
 )
 from dapeer.tools.base.tool import Tool, tools_of
-from dapeer.tools.breakpoints import breakpoints, data_breakpoints, functions
-from dapeer.tools.starts import starting
 
 TOOLS: tuple[Tool, ...] = tools_of(
     sessions,
@@ -29,7 +33,7 @@ TOOLS: tuple[Tool, ...] = tools_of(
     run_until,
     reverse,
     breakpoints,
-    functions,
+    function_breakpoints,
     collected_rows,
     call_life,
     data_breakpoints,

@@ -31,7 +31,7 @@ from dapeer.mirror.frames import Frames
 from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import OutputIntake
 from dapeer.mirror.states import Cause, Phase, State
-from dapeer.mirror.stops.stops import Stop, StopFindings, StopHistory
+from dapeer.mirror.stops import Stop, StopFindings, StopHistory
 from dapeer.mirror.threads import CurrentStops, Threads
 
 # Keeps an adapter's answers about a stopped program with their stop. Pure.

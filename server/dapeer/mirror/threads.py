@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dapeer.dap.messages import Body, Response
 from dapeer.dap.types import ThreadsResponseBody
 from dapeer.mirror.bounded import MAX_ENTRIES, Bounded
-from dapeer.mirror.stops.stops import ShownStop, Stack, Stop, StopHistory
+from dapeer.mirror.stops import ShownStop, Stack, Stop, StopHistory
 
 
 class Threads:

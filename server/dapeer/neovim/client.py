@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
-from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import ForeignListener, NeovimBusy, NeovimFailed, NeovimGone, NoNeovim
-from dapeer.neovim.discovery.sockets import HOST_AND_PORT
+from dapeer.base.system.ownership import check_peer
+from dapeer.neovim.sockets import HOST_AND_PORT
 
 if TYPE_CHECKING:
     import pynvim

@@ -17,7 +17,7 @@ from dapeer.adapters.choice.choice import find_definition
 from dapeer.base.errors import AdapterFailed, ArgumentError, DapeerError, NeovimBusy
 from dapeer.base.json_types import as_object
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
-from dapeer.neovim.nvim_dap.feeds import Feed, Hello, Listeners, Tap
+from dapeer.neovim.feeds import Feed, Hello, Listeners, Tap
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger

@@ -13,7 +13,7 @@ from anyio.abc import TaskGroup
 from dapeer.base.json_types import as_array
 from dapeer.base.schemas.judge import Judge
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.nvim_dap.feeds import Taps
+from dapeer.neovim.feeds import Taps
 from dapeer.peers.consent import Approvals
 from dapeer.peers.lua_tool import LuaTool
 from dapeer.peers.lua_tools import LuaTools, ProgressCallback

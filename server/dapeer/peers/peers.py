@@ -17,10 +17,10 @@ from dapeer.base.errors import NeovimBusy, NoNeovim, RefusedByPerson
 from dapeer.base.json_types import as_object
 from dapeer.base.schemas.judge import Judge
 from dapeer.base.system.tasks import BackgroundTask, all_of
+from dapeer.neovim import discovery
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
-from dapeer.neovim.discovery import discovery
-from dapeer.neovim.discovery.program import plugin_folder
-from dapeer.neovim.nvim_dap.feeds import Taps
+from dapeer.neovim.feeds import Taps
+from dapeer.neovim.program import plugin_folder
 from dapeer.peers.clients import ConnectedClients
 from dapeer.peers.consent import Action
 from dapeer.peers.consent_kinds import ActionKind

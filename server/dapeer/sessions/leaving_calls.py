@@ -10,7 +10,7 @@ import anyio
 from dapeer.base.errors import DapeerError
 from dapeer.dap.sent_requests import ResumingCommand
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
 
 

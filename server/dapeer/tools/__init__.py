@@ -1,1 +1,1 @@
-"""The tools for debugging, one file per subject; `collecting/tools/` has those for rows."""
+"""The tools for debugging, one file per subject."""

@@ -16,24 +16,18 @@ from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import Body
 from dapeer.dap.sent_requests import ResumingCommand, StepInTargetsArguments
 from dapeer.dap.types import Source
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.peers.consent_kinds import RESUMES_PROGRAM, RUN, THEN, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.leaving_calls import CallingFrame, calling_frame, leave_calls
 from dapeer.tools.base.arguments import GroupName, Line, Milliseconds, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.report import GroupOptions, ResumeOptions, Show, StopOptions, WaitOptions
 from dapeer.tools.base.schema import Needs, Unlisted
-from dapeer.tools.base.stop.report import (
-    GroupOptions,
-    ResumeOptions,
-    Show,
-    StopOptions,
-    WaitOptions,
-)
-from dapeer.tools.base.stop.triggers import LaterTriggers
-from dapeer.tools.base.stop.waiting import next_stop, resume, wait_for_pause
 from dapeer.tools.base.tool import Section, tool
+from dapeer.tools.base.triggers import LaterTriggers
+from dapeer.tools.base.waiting import next_stop, resume, wait_for_pause
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[

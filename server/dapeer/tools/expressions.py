@@ -22,13 +22,12 @@ from dapeer.sessions.core.evaluating import (
     set_variable,
 )
 from dapeer.sessions.core.session import Session
-from dapeer.tools.base import evaluation
+from dapeer.tools.base import evaluation, report
 from dapeer.tools.base.arguments import CallTarget, FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.evaluation import RESULT_CHARS, name_suggestions
 from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE
-from dapeer.tools.base.stop import report
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.inspection import VALUE_CHARS
 from dapeer.view import variable_path

@@ -15,11 +15,12 @@ from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.base.text.type_names import type_name
 from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.mirror.places import ThreadLocation
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looking
 from dapeer.sessions.inspection import children
 from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
+from dapeer.tools.base import report
 from dapeer.tools.base.arguments import (
     CallTarget,
     FrameId,
@@ -31,10 +32,9 @@ from dapeer.tools.base.arguments import (
 from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.evaluation import RESULT_CHARS
 from dapeer.tools.base.lookup import find_variable
-from dapeer.tools.base.stop import report
-from dapeer.tools.base.stop.report import StopOptions, describe_silence, lines_of_waits, task_lines
-from dapeer.tools.base.stop.waiting import show_state
+from dapeer.tools.base.report import StopOptions, describe_silence, lines_of_waits, task_lines
 from dapeer.tools.base.tool import Section, tool
+from dapeer.tools.base.waiting import show_state
 from dapeer.tools.stack import frame_place
 from dapeer.view import relevance, render, variables
 from dapeer.view import snapshot as views

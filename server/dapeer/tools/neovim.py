@@ -10,9 +10,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from dapeer.base.errors import NoNeovim
-from dapeer.neovim.discovery import discovery
-from dapeer.neovim.discovery.discovery import FoundNeovim
-from dapeer.neovim.discovery.sockets import normalize_address
+from dapeer.neovim import discovery
+from dapeer.neovim.discovery import FoundNeovim
+from dapeer.neovim.sockets import normalize_address
 from dapeer.peers import Peer, Peers
 from dapeer.peers.consent_kinds import ALL, RUNS, CallKinds
 from dapeer.tools.base.call import Call, Reply

@@ -14,7 +14,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.text.lines import continued, escaped_in, indented, lines_of
 from dapeer.dap.messages import uncoloured
 from dapeer.mirror.output import OutputLog, OutputPiece, squeezed
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import inspect_stop, view_of
 from dapeer.tools.base.arguments import Milliseconds, SessionId

@@ -11,7 +11,7 @@ from dapeer.base.errors import ArgumentError, Unsupported
 from dapeer.base.json_types import is_array, is_object
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.requests import RESUMES
-from dapeer.mirror.stops.stops import Kind
+from dapeer.mirror.stops import Kind
 from dapeer.peers.consent_kinds import ALL, EVALUATE, NOTHING, RUN, WRITE, ArgumentKinds, CallKinds
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.arguments import Milliseconds, SessionId

@@ -6,9 +6,9 @@ from dapeer.base.errors import ArgumentError
 from dapeer.peers.consent_kinds import RESUMES_PROGRAM
 from dapeer.tools.base.arguments import FrameId, ThreadId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.stop.report import ResumeOptions, WaitOptions
-from dapeer.tools.base.stop.waiting import resume
+from dapeer.tools.base.report import ResumeOptions, WaitOptions
 from dapeer.tools.base.tool import Section, tool
+from dapeer.tools.base.waiting import resume
 from dapeer.tools.execution import Granularity, stepping_arguments
 
 

@@ -29,11 +29,11 @@ from dapeer.sessions.run_until.watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.report import ResumeOptions, StopOptions
 from dapeer.tools.base.schema import Unlisted
-from dapeer.tools.base.stop.report import ResumeOptions, StopOptions
-from dapeer.tools.base.stop.waiting import next_stop, resume, show_state
 from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import Section, tool
+from dapeer.tools.base.waiting import next_stop, resume, show_state
 from dapeer.view.stacks import frame_line, frame_path
 
 MAX_SHOWN_CHARS = 80

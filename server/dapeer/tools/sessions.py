@@ -28,11 +28,11 @@ from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base.arguments import CallTarget, SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.groups import group_line
+from dapeer.tools.base.report import ResumeOptions, detached_processes_note
 from dapeer.tools.base.schema import Narrows, Needs, Unlisted
-from dapeer.tools.base.stop.report import ResumeOptions, detached_processes_note
-from dapeer.tools.base.stop.triggers import UnlistedTriggers
-from dapeer.tools.base.stop.waiting import next_stop
 from dapeer.tools.base.tool import Section, tool
+from dapeer.tools.base.triggers import UnlistedTriggers
+from dapeer.tools.base.waiting import next_stop
 from dapeer.view import render
 from dapeer.view.snapshot import Summary
 

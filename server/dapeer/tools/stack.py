@@ -14,12 +14,12 @@ from dapeer.base.text.lines import indented, lines_of
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import is_label
 from dapeer.mirror.places import ThreadLocation
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import looking
 from dapeer.tools.base.arguments import CallTarget, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.stop.report import describe_silence
+from dapeer.tools.base.report import describe_silence
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view.stacks import (
     MAX_STACK_LINES,

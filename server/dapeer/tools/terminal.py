@@ -9,9 +9,9 @@ from dapeer.peers.consent_kinds import VALUES, CallKinds
 from dapeer.tools.base.arguments import Milliseconds
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
-from dapeer.tools.base.stop.report import ResumeOptions
-from dapeer.tools.base.stop.waiting import next_stop
+from dapeer.tools.base.report import ResumeOptions
 from dapeer.tools.base.tool import Section, tool
+from dapeer.tools.base.waiting import next_stop
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.stops import Stop, StopHistory
+from dapeer.mirror.stops import Stop, StopHistory
 from dapeer.view.stacks import HEAD_NAME_CHARS
 
 ACTIVATION = "dapeerActivation"

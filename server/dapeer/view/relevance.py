@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain
 
 from dapeer.dap.types import Variable
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 
 _NAME = re.compile(r"[^\W\d][\w$]*")
 DEFINITIONS = ("module", "class", "function")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from dapeer.base.text.fitting import fitted
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.stops import Stop, StopHistory
+from dapeer.mirror.stops import Stop, StopHistory
 from dapeer.view.relevance import choose_locals
 
 MAX_LOCALS = 4

@@ -25,7 +25,7 @@ from dapeer.mirror.failures import PATCH, Failure
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import squeezed
 from dapeer.mirror.printed import LogMessage
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.view import stacks
 from dapeer.view.activations import NOT_COMPARED, compare_locals
 from dapeer.view.returns import last_of_raised, last_of_returned

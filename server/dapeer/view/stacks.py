@@ -11,7 +11,7 @@ from dapeer.base.sources import relative
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import FrameRun, Frames, count, is_label
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 
 MAX_STACK_LINES = 5
 """Lines of a stack in a snapshot that are not its outermost frame or a label."""

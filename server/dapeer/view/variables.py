@@ -15,7 +15,7 @@ from dapeer.base.text.fitting import (
     shortened,
 )
 from dapeer.dap.types import Variable
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.view.relevance import DEFINITIONS, choose_locals, has_locals, names_around
 
 VALUE_CHARS = 120

@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from dapeer.adapters.choice.choice import compiled
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.sections import Attach
-from dapeer.base.connections import LOOPBACK
-from dapeer.base.connections.ownership import check_listeners, listening_processes
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system import process_table
+from dapeer.base.system.ownership import check_listeners, listening_processes
+from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.text.fitting import shortened
 
 Ready = Callable[[Definition], bool]

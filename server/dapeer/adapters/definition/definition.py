@@ -40,12 +40,12 @@ from dapeer.adapters.definition.sections import (
     way_of,
 )
 from dapeer.adapters.definition.table import Evaluated, own_values
-from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import as_object
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import environment_for
 from dapeer.base.system.program_files import has_section, is_binary, is_root, nearest_file, shebang
+from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.mirror.places import Sight
 
 # Which variants of a definition fit a program, and which source files are its adapter's.

@@ -36,11 +36,11 @@ from dapeer.adapters.process.streams import (
     stream_of,
 )
 from dapeer.adapters.process.terminal import Terminal, check_terminal
-from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemUnsupported
 from dapeer.base.json_types import as_object
 from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.process_table import descendants
+from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.system.threads import in_thread
 from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.messages import Body, Message, Request

@@ -17,8 +17,8 @@ from dapeer.adapters.process.normalized_transport import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.adapters.process.streams import HostAndPort, connect
 from dapeer.adapters.process.tcp_nodelay import send_without_delay
-from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import AdapterFailed, AdapterRequestRejected
+from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.transport import Transport
 

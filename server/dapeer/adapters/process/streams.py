@@ -18,9 +18,9 @@ from dapeer.adapters.definition.definition import Inputs
 from dapeer.adapters.definition.sections import TransportTable
 from dapeer.adapters.process.spawn import ChildProcess, Spawned
 from dapeer.adapters.process.tail import Tail
-from dapeer.base.connections import LOOPBACK
-from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import AdapterFailed, ForeignListener
+from dapeer.base.system.ownership import check_peer
+from dapeer.base.system.tcp_table import LOOPBACK
 
 # TCP ports for the servers that dapeer starts.
 

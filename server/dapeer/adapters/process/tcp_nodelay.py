@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import anyio.to_thread
 
 from dapeer.adapters.definition.definition import Definition
-from dapeer.base.connections.ownership import processes_connected_to, sockets_connected_to
+from dapeer.base.system.ownership import processes_connected_to, sockets_connected_to
 from dapeer.base.system.process_table import command_line, descendants
 from dapeer.companions.python.dapeer_debuggee import patching
 from dapeer.dap.messages import Body

@@ -86,7 +86,7 @@ def _reach() -> ReachedServer | None:
     """Connect to the server of the Neovim in whose terminal this runs, or to the project's; else None."""
     here = os.getcwd()
     if os.environ.get("NVIM"):
-        from dapeer.neovim.discovery import sockets
+        from dapeer.neovim import sockets
 
         around = sockets.terminal_of()
         if around is not None and (reached := reaching.connect_to_server(here, around)):

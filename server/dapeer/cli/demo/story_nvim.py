@@ -38,7 +38,7 @@ from dapeer.cli.demo.transcript import (
     show,
 )
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.discovery.program import (
+from dapeer.neovim.program import (
     find_nvim,
     find_nvim_dap,
     plugin_folder,

@@ -33,7 +33,7 @@ from dapeer.cli.install.clients import (
     ConfigScope,
     switched_off,
 )
-from dapeer.neovim.discovery.program import plugin_folder, too_old_note
+from dapeer.neovim.program import plugin_folder, too_old_note
 
 NVIM: Final = "nvim"
 Agreement = Literal["yes", "no", "ask"]

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from dapeer.base.connections.ownership import check_peer, peer_processes, reports_port_owners
 from dapeer.base.errors import ForeignListener
+from dapeer.base.system.ownership import check_peer, peer_processes, reports_port_owners
 from dapeer.companions.python.debugpy_launcher import patching
 from dapeer.companions.python.debugpy_launching import NO_TOKEN
 

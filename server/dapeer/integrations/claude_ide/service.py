@@ -28,11 +28,11 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 import dapeer
-from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.system import folder_names
 from dapeer.base.system.process_table import is_running
+from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.integrations.claude_ide.editor import Editor
 from dapeer.mcp.server.toolbox import Calls
 from dapeer.mcp.transports.jsonl import ErrorResponse, encode_message, parse_message

@@ -13,9 +13,9 @@ from typing import Any, Final, Self
 
 import httpx2
 
-from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import ArgumentError, ForeignListener
 from dapeer.base.json_types import Json, as_object
+from dapeer.base.system.ownership import check_peer
 from dapeer.base.text.fitting import shortened
 from dapeer.integrations.opencode.errors import (
     NoOpenCode,

@@ -20,7 +20,7 @@ def register(arguments: argparse.Namespace) -> int:
     import anyio
 
     from dapeer.integrations.opencode.client import OpenCode, opencode_url
-    from dapeer.integrations.opencode.registrations.registrations import register
+    from dapeer.integrations.opencode.registrations import register
     from dapeer.mcp.rendezvous import announcement
     from dapeer.mcp.server.integration import Core
 
@@ -50,8 +50,8 @@ def plugin(arguments: argparse.Namespace) -> int:
     Raises:
         ArgumentError: There is another file, or it cannot be written or removed.
     """
-    from dapeer.integrations.opencode.relay import plugin
+    from dapeer.integrations.opencode import relay_plugin
 
-    done = plugin.install() if arguments.installs else plugin.remove()
+    done = relay_plugin.install() if arguments.installs else relay_plugin.remove()
     sys.stdout.write(f"{done}\n")
     return 0

@@ -16,23 +16,26 @@ import mcp.types as t
 from anyio.abc import TaskGroup
 
 from dapeer.base.json_types import Json
+from dapeer.integrations.opencode import relayed_tools, session_tools
 from dapeer.integrations.opencode.catalogue import Catalogue
 from dapeer.integrations.opencode.client import USERNAME, OpenCode, is_here
-from dapeer.integrations.opencode.registrations.registrations import (
+from dapeer.integrations.opencode.registrations import (
     SECONDS_TO_LEAVE,
     Registrations,
     Report,
     ServerUse,
 )
-from dapeer.integrations.opencode.tools import TOOLS
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from dapeer.mcp.server.integration import Core, Integration, IntegrationContext
 from dapeer.peers import Peer
 from dapeer.tools.base.call import AnyTool
+from dapeer.tools.base.tool import Tool, tools_of
 
 # The known OpenCode servers: one that was named at the start, and those that Neovims report.
 
 log = logging.getLogger(__name__)
+TOOLS: Final[tuple[Tool, ...]] = tools_of(session_tools, relayed_tools)
+"""They are offered while one of its servers is known."""
 
 
 class Servers:

@@ -17,7 +17,7 @@ from dapeer.mcp.rendezvous.announcement import runtime_folder
 from dapeer.mcp.rendezvous.knocks import FOR_CORES, try_open_door
 from dapeer.mcp.rendezvous.reaching import ReachedServer
 from dapeer.mcp.rendezvous.successor import hold_start_lock, wait_until_found
-from dapeer.neovim.discovery.project import root_of
+from dapeer.neovim.project import root_of
 
 MAX_LOG_CHARS: Final = 800
 """Characters of a failed server's log in an error."""

@@ -16,9 +16,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import ForeignListener
 from dapeer.base.system.folder_names import make_private
+from dapeer.base.system.ownership import check_peer
 from dapeer.base.system.termination import removing
 from dapeer.mcp.rendezvous.announcement import runtime_folder
 

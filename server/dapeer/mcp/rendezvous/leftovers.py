@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dapeer.neovim.discovery import sockets
+from dapeer.neovim import sockets
 
 try:
     import fcntl

@@ -16,11 +16,11 @@ import anyio
 from anyio import create_task_group
 from anyio.abc import TaskGroup
 
-from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import ForeignListener, NeovimBusy, NeovimError, NoNeovim
+from dapeer.base.system.ownership import check_peer
 from dapeer.mcp.rendezvous import knocks
-from dapeer.neovim.discovery.discovery import AUTO, belongs, of_project
-from dapeer.neovim.discovery.sockets import normalize_address
+from dapeer.neovim.discovery import AUTO, belongs, of_project
+from dapeer.neovim.sockets import normalize_address
 from dapeer.peers import Peers
 
 log = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ import socket
 import stat
 from hashlib import sha256
 
-from dapeer.base.connections.unix_peer import is_trusted, unix_peer
 from dapeer.base.system import folder_names
+from dapeer.base.system.unix_peer import is_trusted, unix_peer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _fits(found: Announcement, folder: str, target: str) -> bool:
         return True
     from pathlib import Path
 
-    from dapeer.neovim.discovery.project import steps_between
+    from dapeer.neovim.project import steps_between
 
     # One that a command has started, say in the home folder, is not the server of all projects below it.
     return steps_between(Path(folder), Path(found.project)) is not None
@@ -145,7 +145,7 @@ def neovim_announcement_file(address: str) -> str:
 
     `address` is Neovim's.
     """
-    from dapeer.neovim.discovery.sockets import normalize_address
+    from dapeer.neovim.sockets import normalize_address
 
     return _file("nvim", normalize_address(address))
 
@@ -187,7 +187,7 @@ def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
         return ()
     from pathlib import Path
 
-    from dapeer.neovim.discovery.project import steps_between
+    from dapeer.neovim.project import steps_between
 
     steps: dict[str, int] = {}
     for path in paths:

@@ -31,8 +31,8 @@ from dapeer.mcp.rendezvous.reaching import (
     read_announcement,
 )
 from dapeer.mcp.rendezvous.standing import ClientWish
-from dapeer.neovim.discovery.probe import probe
-from dapeer.neovim.discovery.sockets import HOST_AND_PORT
+from dapeer.neovim.probe import probe
+from dapeer.neovim.sockets import HOST_AND_PORT
 
 try:
     import fcntl

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.base.connections import LOOPBACK
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.peers import Peer
 
 if TYPE_CHECKING:

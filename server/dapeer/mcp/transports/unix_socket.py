@@ -13,9 +13,9 @@ from pathlib import Path
 
 import anyio
 
-from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import ForeignListener
 from dapeer.base.system.folder_names import make_private
+from dapeer.base.system.ownership import check_peer
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.rendezvous import knocks
 from dapeer.mcp.rendezvous.announcement import announce, runtime_folder

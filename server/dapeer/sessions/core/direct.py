@@ -17,8 +17,6 @@ from dapeer.adapters.definition.quirks import deadly_signal
 from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.log_points import LogPointReader
 from dapeer.adapters.process.terminal import Terminal
-from dapeer.base.connections import LOOPBACK
-from dapeer.base.connections.ownership import listening_processes
 from dapeer.base.errors import (
     AdapterRequestRejected,
     ChannelClosed,
@@ -30,7 +28,9 @@ from dapeer.base.errors import (
 )
 from dapeer.base.system import foreign_files, process_end
 from dapeer.base.system.exchange import Answer, Mailbox
+from dapeer.base.system.ownership import listening_processes
 from dapeer.base.system.process_table import is_held, is_running, pending_signals, tracer
+from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, shortened
 from dapeer.dap.empty_lines import MAX_LINES_AHEAD, EmptyLineTransport, line_with_code
 from dapeer.dap.mapped import MappedTransport, PathNames

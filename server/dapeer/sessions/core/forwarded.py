@@ -14,7 +14,7 @@ from dapeer.base.errors import ChannelError, NeovimBusy, NotStopped
 from dapeer.dap.messages import Event, Message, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.nvim_dap.feeds import Feed, Hello, NvimTransport
+from dapeer.neovim.feeds import Feed, Hello, NvimTransport
 from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF, SessionContext
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.traits import Traits

@@ -11,7 +11,7 @@ import anyio
 
 from dapeer.base.errors import DapeerError, NotStopped
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.view import snapshot as look

@@ -12,7 +12,7 @@ from dapeer.base.system.exchange import Waiters
 from dapeer.dap.messages import Body
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 
 SECONDS_AT_STOP = 0.005
 """Seconds without output, after a look at a stop, for its output to count as complete.

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dapeer.dap.types import Variable
-from dapeer.mirror.stops.stops import Stop
-from dapeer.mirror.stops.values import is_element
+from dapeer.mirror.stops import Stop
+from dapeer.mirror.values import is_element
 from dapeer.sessions.inspection.fetching import Fetching
 
 LEFT_OUT = "…"

@@ -24,7 +24,7 @@ from dapeer.dap.sent_requests import (
 )
 from dapeer.dap.types import Scope, StackFrame, Variable
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.traits import FRAMES_AT_ONCE, Traits
 from dapeer.view.stacks import has_enough_frames
 

@@ -26,7 +26,7 @@ from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SourceArgum
 from dapeer.dap.types import StackFrame, Variable
 from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.places import SPEC
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 from dapeer.sessions.inspection.fetching import (
     FIRST_ELEMENTS,

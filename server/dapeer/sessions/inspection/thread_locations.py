@@ -33,7 +33,7 @@ from dapeer.mirror.places import (
     by_thread,
     parse_places,
 )
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.inspection.inspection import Inspection
 from dapeer.view.stacks import frame_line, frames_left_out, left_out
 

@@ -17,7 +17,7 @@ from dapeer.collecting.rows.collected import Watch
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.sent_requests import BreakpointLocationsArguments
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session

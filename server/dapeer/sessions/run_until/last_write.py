@@ -15,7 +15,7 @@ from dapeer.base.system.exchange import on_cancellation
 from dapeer.collecting.rows.collected import Watch, watch
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session

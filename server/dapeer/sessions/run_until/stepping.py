@@ -16,7 +16,7 @@ from dapeer.base.errors import DapeerError
 from dapeer.collecting.rows.collected import Watch
 from dapeer.collecting.rows.table import FAILED, CollectedRow
 from dapeer.dap.types import StackFrame
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session

@@ -8,7 +8,7 @@ from dapeer.adapters.definition.sections import NUMBER, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.collecting.rows.collected import Watch
 from dapeer.collecting.rows.table import FAILED
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session

@@ -11,9 +11,8 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dapeer.base.connections import ownership
 from dapeer.base.errors import DapeerError
-from dapeer.base.system import process_table
+from dapeer.base.system import ownership, process_table
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.session import Session
 

@@ -17,7 +17,7 @@ from dapeer.base.text.fitting import fitted, is_nested, shortened
 from dapeer.base.text.type_names import type_if_not_obvious
 from dapeer.dap.sent_requests import CompletionsArguments
 from dapeer.dap.types import Variable
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.evaluating import evaluate, find_variable_by_text
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import last_place, wait_for_place

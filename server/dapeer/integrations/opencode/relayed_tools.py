@@ -11,12 +11,12 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
+from dapeer.integrations.opencode import relay
 from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
 from dapeer.integrations.opencode.errors import NoOpenCode, OpenCodeFailed
 from dapeer.integrations.opencode.prompts import report
 from dapeer.integrations.opencode.prompts.messages import PromptOutcome
-from dapeer.integrations.opencode.relay import relay
-from dapeer.integrations.opencode.relay.relay import Relay
+from dapeer.integrations.opencode.relay import Relay
 from dapeer.peers.consent_kinds import ALL, CallKinds
 from dapeer.tools.base.answers import compact
 from dapeer.tools.base.call import Call, Reply

@@ -21,7 +21,7 @@ from dapeer.collecting.text.summary import CollectedNews, news
 from dapeer.dap.requests import CONTROL
 from dapeer.mirror.places import ThreadLocation, ThreadLocations
 from dapeer.mirror.states import Phase
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.core import views
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session

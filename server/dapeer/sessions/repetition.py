@@ -10,7 +10,7 @@ import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
 from dapeer.base.system.exchange import on_cancellation
-from dapeer.mirror.stops.stops import Stop
+from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import inspect_stop
 from dapeer.sessions.debugger.debugger import Debugger

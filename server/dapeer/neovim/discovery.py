@@ -14,9 +14,9 @@ import anyio
 from dapeer.base.errors import ForeignListener, NoNeovim
 from dapeer.base.system import foreign_files
 from dapeer.base.system.process_table import working_directory
-from dapeer.neovim.discovery.probe import probe
-from dapeer.neovim.discovery.project import steps_between
-from dapeer.neovim.discovery.sockets import (
+from dapeer.neovim.probe import probe
+from dapeer.neovim.project import steps_between
+from dapeer.neovim.sockets import (
     HOST_AND_PORT,
     announced_addresses,
     neovim_addresses,

@@ -18,12 +18,12 @@ from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.program import named
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.outcomes.broadcast import Broadcast
-from dapeer.sessions.reruns.repetition import RepeatUntil, Repetition
+from dapeer.sessions.repetition import RepeatUntil, Repetition
 from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.deadline import RemainingTime
-from dapeer.tools.base.stop.report import StopOptions
-from dapeer.tools.base.stop.triggers import TriggerArguments
-from dapeer.tools.base.stop.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
+from dapeer.tools.base.report import StopOptions
+from dapeer.tools.base.triggers import TriggerArguments
+from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
 from dapeer.view.tally import Tally
 
 MILLISECONDS_WITHOUT_STOP = 1000

@@ -11,11 +11,11 @@ from dapeer.sessions.core.program import NONE, StopIds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.sessions.inspection.thread_locations import SECONDS_TO_LOOK_AROUND
+from dapeer.tools.base import report
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
-from dapeer.tools.base.stop import report
-from dapeer.tools.base.stop.report import NOTHING, StopOptions
-from dapeer.tools.base.stop.triggers import stop_elsewhere
+from dapeer.tools.base.report import NOTHING, StopOptions
+from dapeer.tools.base.triggers import stop_elsewhere
 
 MILLISECONDS_UNTIL_BLOCKED = 1000
 """Milliseconds after which a thread that has not stopped counts as blocked."""

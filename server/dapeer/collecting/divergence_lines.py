@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.base.sources import relative
-from dapeer.collecting.comparison.divergence import (
-    ColumnNumbers,
-    Divergence,
-    RunComparison,
-    RunRows,
-)
+from dapeer.collecting.divergence import ColumnNumbers, Divergence, RunComparison, RunRows
 from dapeer.collecting.rows.collection import Point
 from dapeer.collecting.text.call_lines import FUNCTION, as_text
 from dapeer.collecting.text.column_lines import value

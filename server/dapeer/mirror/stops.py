@@ -13,7 +13,7 @@ from dapeer.dap.messages import Body
 from dapeer.dap.requests import STEPS
 from dapeer.dap.types import StackFrame, StackTraceResponseBody, Variable
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.stops.values import KEPT_VARIABLES, Values
+from dapeer.mirror.values import KEPT_VARIABLES, Values
 
 # The ids of frames and variables that callers see: handles, counted over a session's stops. Pure.
 #

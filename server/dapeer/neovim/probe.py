@@ -15,9 +15,9 @@ import anyio
 import msgpack
 from anyio.abc import ByteStream, SocketAttribute, SocketStream
 
-from dapeer.base.connections.ownership import check_peer
 from dapeer.base.errors import ForeignListener
-from dapeer.neovim.discovery.sockets import HOST_AND_PORT
+from dapeer.base.system.ownership import check_peer
+from dapeer.neovim.sockets import HOST_AND_PORT
 
 SECONDS_TO_ANSWER: Final = 0.5
 """How long a Neovim may take to answer before it counts as busy."""

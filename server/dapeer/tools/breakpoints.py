@@ -29,6 +29,7 @@ from dapeer.sessions.breakpoints.breakpoints import answered, unsupported
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes.outcomes import MAX_LISTED_BREAKPOINTS, as_loaded
+from dapeer.tools import data_breakpoints, function_breakpoints
 from dapeer.tools.base.arguments import (
     AT_LINES,
     CollectArgument,
@@ -45,7 +46,6 @@ from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.collect_arguments import claim_breakpoints, is_of_another, resolve_column
 from dapeer.tools.base.schema import Narrows, Unlisted
 from dapeer.tools.base.tool import Section, tool
-from dapeer.tools.breakpoints import data_breakpoints, functions
 from dapeer.view import render
 
 # Breakpoints as they are told: each with its state in the adapters.
@@ -262,7 +262,7 @@ async def dap_set_breakpoint(
             raise AT_LINES
         if more_lines:
             raise ArgumentError("`more_lines` needs `line`.", "Name one of them as `line`.")
-        return await functions.add_point(
+        return await function_breakpoints.add_point(
             call, requested_functions(function, calls, plain, collect, max_hits)
         )
     path = source_file(place[0], debugger.project)
@@ -318,7 +318,7 @@ async def dap_remove_breakpoint(
     debugger = call.debugger
     place = place_of_breakpoint(filename, line, function, ())
     if place is None:
-        return await functions.remove_point(call, str(function))
+        return await function_breakpoints.remove_point(call, str(function))
     path, line = source_file(place[0], debugger.project), place[1]
     place = continued(f"{relative(path, debugger.project)}:{line}")
     mirrors = [session.mirror for session in debugger.sessions.values()]
@@ -368,7 +368,7 @@ async def dap_breakpoints(call: Call) -> Reply:
     ).wait_for_failures()
     rows = [row for path in debugger.breakpoints.paths for row in rows_of(call, path)]
     stops = debugger.breakpoints.functions
-    named = [name for _, name in functions.quoted_names(stops)]
+    named = [name for _, name in function_breakpoints.quoted_names(stops)]
     filters = [*map(quoted, debugger.breakpoints.exceptions or ())]
     in_memory = data_breakpoints.rows_of(debugger)
     data: dict[str, Any] = {
@@ -379,13 +379,13 @@ async def dap_breakpoints(call: Call) -> Reply:
     if in_memory:
         data["in_memory"] = [row.data() for row in in_memory]
     if collecting := debugger.breakpoints.collecting.values():
-        data["collecting"] = [functions.data_of_point(each) for each in collecting]
+        data["collecting"] = [function_breakpoints.data_of_point(each) for each in collecting]
     lines = [row.text(debugger) for row in rows]
     lines += [*(row.text() for row in in_memory), *data_breakpoints.recording_lines(debugger)]
     lines += [f"function {name}" for name in named]
     left = len(stops) - len(named)
     lines += [f"and {left:,} more functions"] * bool(left)
-    lines += functions.lines_of_points(call)
+    lines += function_breakpoints.lines_of_points(call)
     lines += [f"exceptions: {', '.join(filters)}"] if filters else []
     return Reply(lines_of(lines) or "No breakpoints.", data)
 

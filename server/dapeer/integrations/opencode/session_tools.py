@@ -10,6 +10,7 @@ from pydantic import Field
 from dapeer.base.json_types import Json
 from dapeer.base.secrets.files import HIDDEN
 from dapeer.base.text.fitting import shortened
+from dapeer.integrations.opencode import relay
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.prompts import asks, report
 from dapeer.integrations.opencode.prompts.asks import Decision
@@ -26,8 +27,7 @@ from dapeer.integrations.opencode.prompts.report import (
 )
 from dapeer.integrations.opencode.prompts.runs import Begin, PromptRun
 from dapeer.integrations.opencode.prompts.session import OpenCodeSession
-from dapeer.integrations.opencode.relay import relay
-from dapeer.integrations.opencode.tools.relayed import (
+from dapeer.integrations.opencode.relayed_tools import (
     ASKS_BY_ITSELF,
     SECTION,
     Directory,

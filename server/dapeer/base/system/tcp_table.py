@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+LOOPBACK = "127.0.0.1"
 HostAndPort: TypeAlias = tuple[str, int]
 """A numeric address and a port."""
 

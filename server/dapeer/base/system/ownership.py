@@ -18,10 +18,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from dapeer.base.connections import tcp_table
-from dapeer.base.connections.tcp_table import Holder, HostAndPort
-from dapeer.base.connections.unix_peer import check_user, unix_peer
+from dapeer.base.system import tcp_table
 from dapeer.base.system.process_table import open_files, processes, sockets
+from dapeer.base.system.tcp_table import Holder, HostAndPort
+from dapeer.base.system.unix_peer import check_user, unix_peer
 
 # Asks Linux for one TCP connection, by sock_diag(7).
 #

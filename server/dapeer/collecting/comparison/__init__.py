@@ -1,1 +1,0 @@
-"""Where two runs part that have collected the same. Pure."""

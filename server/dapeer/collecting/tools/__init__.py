@@ -1,1 +1,0 @@
-"""The tools that look further at what was collected."""

@@ -1,1 +1,0 @@
-"""Our core at OpenCode servers, whose models debug with our tools."""

@@ -1,1 +1,0 @@
-"""The relay: a plugin of ours in OpenCode, by which a client calls a tool of OpenCode."""

@@ -1,1 +1,0 @@
-"""The stops of a session, readable also later. Pure."""

@@ -1,1 +1,0 @@
-"""Which Neovims there are."""

@@ -1,1 +1,0 @@
-"""nvim-dap's sessions as transports."""

@@ -1,1 +1,0 @@
-"""A program that runs once more: again and again until a run fails, or beside what is debugged."""

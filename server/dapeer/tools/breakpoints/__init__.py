@@ -1,1 +1,0 @@
-"""The tools that say where a program stops or collects."""

@@ -1,1 +1,0 @@
-"""The tools that start programs, and what a new program inherits."""
