@@ -273,7 +273,7 @@ class Quirks:
     passes_hits: bool = False
     """A number as hit condition is the hits to pass by; others stop at the hit of that number."""
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Regular expressions of output on a failed part of a breakpoint, by part; `FailedBreakpointReader` reads by them."""
+    """By part of a breakpoint: a regular expression of output that says that this part failed."""
     harmful: Mapping[str, str] = field(default_factory=dict[str, str])
     """Requests that are never sent, since they end the program or worse; each with what to do instead."""
 

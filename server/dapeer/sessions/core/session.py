@@ -68,7 +68,7 @@ class Session(SessionControl):
     """Whether the adapter ended before it told the end of the program: it may have missed something."""
 
     _last_evaluation: EvaluateArguments | None = None
-    """The arguments of the newest `evaluate` of a client; those that dapeer sends of its own accord are not kept."""
+    """The arguments of the newest `evaluate` of a client; never those of dapeer itself."""
 
     def __init__(
         self,
