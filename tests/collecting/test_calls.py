@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.text.row_listing import RowSelection, listing
-from dapeer.collecting.text.summary import section
+from dapeer.collecting.text.timeline import section
 from dapeer.tools.collected_rows import matches
 
 PROJECT = Path("/p")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.text.summary import section
+from dapeer.collecting.text.timeline import section
 
 PROJECT = Path("/p")
 
@@ -52,9 +52,9 @@ def test_of_several_processes_each_is_named() -> None:
         collected.add_part(process, BlockPart.of_text(row), "tracer")
     assert section(collected.collections.values(), PROJECT) == [
         "shop.py:12 in process 1: 1 row, tracer",
-        "  #1 x = 1",
         "shop.py:12 in process 4: 1 row, tracer",
-        "  #1 x = 4",
+        "  #1 [process 1] shop.py:12 x = 1",
+        "  #2 [process 4] shop.py:12 x = 4",
     ]
 
 

@@ -7,8 +7,7 @@ import pytest
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.text.row_listing import RowSelection, listing
-from dapeer.collecting.text.summary import section
-from dapeer.collecting.text.timeline import timeline
+from dapeer.collecting.text.timeline import section, timeline
 from dapeer.tools.collected_rows import matches
 
 PROJECT = Path("/p")
@@ -44,6 +43,31 @@ def test_rows_of_several_places_are_one_list_with_place_and_thread_or_task() -> 
     assert told(made, slice(1, 2)) == [
         "3 rows in order", "#2 [Task-1] shop.py:12 paid = 3",
     ]  # fmt: skip
+
+
+def test_a_few_new_rows_of_several_places_are_told_in_one_order_and_many_by_place() -> None:
+    made = collected(*((1, 1 + n % 2, n / 1e6, "m", "", str(n)) for n in range(4)))
+    every = made.collections.values()
+    assert [line.partition(",")[0] for line in section(every, PROJECT)] == [
+        "shop.py:12: 2 rows",
+        "shop.py:20: 2 rows",
+        f"shop.py:20: c1 is {LONG}",
+        "  #1 shop.py:12 paid = 0",
+        "  #2 shop.py:20 c1 = 1",
+        "  #3 shop.py:12 paid = 2",
+        "  #4 shop.py:20 c1 = 3",
+    ]
+    for each in every:
+        each.mark_reported("me")
+    for number in (1, 2, 1):
+        row = f"{number}\t9\t0.5\tm\t\tmain shop.py:9\t7\n"
+        made.add_part(1, BlockPart.of_text(row), "tracer", started=100.0)
+    assert section(every, PROJECT, "me")[-3:] == [
+        "  #5 shop.py:12 paid = 7", "  #6 shop.py:20 c1 = 7", "  #7 shop.py:12 paid = 7",
+    ]  # fmt: skip
+    many = collected(*((1, 1 + n % 2, n / 1e6, "m", "", "7") for n in range(200)))
+    lines = section(many.collections.values(), PROJECT)
+    assert lines[-1] == "all in one order: dap_collected(timeline=true)"
 
 
 def test_rows_of_several_processes_are_in_the_order_of_the_clock() -> None:

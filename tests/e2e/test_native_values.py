@@ -1,11 +1,13 @@
 """What is in the values of compiled programs, as each adapter tells them."""
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from dapeer.adapters.choice.detection import detect
+from tests.e2e.test_collecting import written
 from tests.e2e.test_patches_that_do_not_fit import first_on_path
 from tests.harness import ask, client, evaluate, needs, read, refusal
 from tests.languages import named
@@ -80,6 +82,49 @@ async def test_a_value_says_in_one_line_what_is_in_it(
         assert await evaluate(c, "inv.total()") == "2"
         assert await evaluate(c, "*at") == "1"
     shows(adapter, "values")
+
+
+REFERENCES = """
+struct Item { int id; };
+static int use(int &n, const double &x, int &&moved, Item &item) {
+  n += 1;
+  return item.id;  // @used
+}
+int main() {
+  int n = 0;
+  double x = 1.5;
+  Item item{3};
+  for (int i = 0; i < 3; i++) use(n, x, i + 5, item);
+}
+"""
+
+
+@pytest.mark.parametrize("adapter", ["gdb", "lldb-dap", "codelldb"])
+async def test_a_reference_is_its_value_in_rows_as_at_a_stop(adapter: str, tmp_path: Path) -> None:
+    needs(adapter)
+    p = written(tmp_path, "refers.cpp", REFERENCES)
+    built = compiled("refers.cpp", tmp_path, p.path).path
+    names = ["n", "x", "moved", "item"]
+    async with client(tmp_path) as c:
+        end = await ask(
+            c,
+            "dap_run",
+            program=str(built),
+            type=adapter,
+            breakpoints=[p.at("used", collect=names)],
+            timeout_ms=60_000,
+        )
+        told = "\n".join(end["collected"])
+        for n in (1, 2, 3):
+            # LLDB has the address of what it stands for before it.
+            assert re.search(
+                rf"#{n} n = (0x\w+ )?{n}, moved = (0x\w+ )?{n + 4}$", told, re.MULTILINE
+            )
+        assert re.search(r"x = (0x\w+ )?1\.5, item = (0x\w+ )?\{id( = |:)3\}$", told, re.MULTILINE)
+        stop = await ask(c, "dap_run", program=str(built), type=adapter, breakpoints=[p.at("used")])
+        assert {name: stop["locals"][name].split()[-1] for name in names[:3]} == {
+            "n": "1", "x": "1.5", "moved": "5",
+        }  # fmt: skip
 
 
 async def test_a_row_of_lldb_that_fails_is_named_once_and_lldb_shows_the_values_itself(

@@ -1,6 +1,6 @@
 """The facts of a session become one snapshot."""
 
-from dapeer.collecting.text.summary import CollectedNews
+from dapeer.collecting.text.timeline import CollectedNews
 from dapeer.tools.base.report import SessionFacts, snapshot_of
 from dapeer.view.snapshot import Snapshot
 from tests.harness import needs

@@ -9,9 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from dapeer.base.json_types import as_array, as_object
 from dapeer.base.system import foreign_files
+from dapeer.sessions.breakpoints.moved_files import MIN_COMMON_NAMES, same_file
 
-MIN_COMMON_NAMES = 2
-"""Names at the end of two paths that make them the same file: its own, and a folder's."""
 MAX_MAPS = 200
 """Source maps that are read."""
 MAX_BYTES = 20_000_000
@@ -34,8 +33,9 @@ def moved(program: str, project: Path) -> Mapping[str, str]:
     found: dict[str, set[str]] = {}
     for source in itertools.chain.from_iterable(map(_sources, _maps(Path(program)))):
         if "node_modules" not in source.parts and not foreign_files.exists(source):
-            for there, here in _pairs(source, Path(program).parent, project):
-                found.setdefault(there, set()).add(here)
+            pair = _pair(source, Path(program).parent, project)
+            if pair is not None:
+                found.setdefault(pair[0], set()).add(pair[1])
     return {there: next(iter(here)) for there, here in found.items() if len(here) == 1}
 
 
@@ -79,17 +79,16 @@ def _sources(path: Path) -> Iterator[PurePosixPath]:
             yield source
 
 
-def _pairs(source: PurePosixPath, folder: Path, project: Path) -> Iterator[tuple[str, str]]:
-    """Yield pairs of folders: one of `source` that is not here, and one here with a file of the same end.
+def _pair(source: PurePosixPath, folder: Path, project: Path) -> tuple[str, str] | None:
+    """Return a folder of `source` that is not here, and that folder here.
 
-    Folders here are looked at from `folder`, the program's, up to `project`. Only the longest common end of the paths counts, with
-    `MIN_COMMON_NAMES` names at least; several folders may have it. Nothing is yielded if none has.
+    None: no place fits, or several do. Folders here are looked at from `folder`, the program's, up to `project`. The file there that `same_file` takes for `source` decides.
     """
     above = [each for each in (folder, *folder.parents) if each.is_relative_to(project)]
+    found: dict[str, tuple[str, str]] = {}
     for count in range(len(source.parts) - 1, MIN_COMMON_NAMES - 1, -1):
-        end = PurePosixPath(*source.parts[-count:])
-        here = [each for each in above if foreign_files.is_file(each / end)]
-        if here:
-            there = str(PurePosixPath(*source.parts[:-count]))
-            yield from ((there, str(each)) for each in here)
-            return
+        there, end = source.parts[:-count], PurePosixPath(*source.parts[-count:])
+        for each in above:
+            if foreign_files.is_file(each / end):
+                found.setdefault(str(each / end), (str(PurePosixPath(*there)), str(each)))
+    return found.get(same_file(str(source), [*found], []))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -24,15 +23,12 @@ from dapeer.collecting.text.column_lines import (
 )
 from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 
-MAX_POINTS = 8
-"""Points of which a snapshot tells."""
 MIN_ROWS_FOR_RATE = 1000
 """Rows from which on it is told how fast they came."""
 EXPECTED = "expected"
 """The column that tells whether what is expected at a point holds."""
 GONE = "(gone)"
 """Stands for a value that is not there, or not any more."""
-LOST = "{:,} row{} lost: the program could not write what it collected{}"
 
 
 def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
@@ -121,18 +117,6 @@ def line_of(function: str, file: str, line: str, project: Path) -> str:
     return f"{relative(file, project)}:{line}{f' in {function}' if function else ''}"
 
 
-def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
-    """Return what is new for a client in several collections, as lines.
-
-    Of more than `MAX_POINTS` the first ones.
-    """
-    every = [each for each in collections if len(each.table)]
-    lines = [line for each in every[:MAX_POINTS] for line in summary(each, project, client)]
-    if len(every) > MAX_POINTS:
-        lines.append(f"{len(every) - MAX_POINTS} more points: dap_collected")
-    return lines
-
-
 def visible(collected: Collected, client: str) -> list[Collection]:
     """Return the collections that a client may see: its own, and those that nobody has asked for.
 
@@ -143,47 +127,6 @@ def visible(collected: Collected, client: str) -> list[Collection]:
         for each in collected.collections.values()
         if each.point.client in {"", client} and not each.point.aside
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class CollectedNews:
-    """What was collected since a client's last answer."""
-
-    lines: Sequence[str]
-    until: Sequence[str]
-    """What became of runs until something."""
-    came_about: bool
-    """One of these has come about."""
-
-
-def news(
-    collected: Collected, client: str, project: Path, outcomes: Sequence[tuple[Watch, str, bool]]
-) -> CollectedNews:
-    """Return what was collected since a client's last answer, and mark it as reported.
-
-    `outcomes` has each watch with a sentence on its outcome, and whether it has come about; the sentences are in `until`. Rows of a watch
-    that stops the program are not listed among the `lines`.
-    """
-    # The line that has stopped it is in what became of the run.
-    stopping = [watch.point for watch, _, _ in outcomes if not watch.every]
-    found = [each for each in visible(collected, client) if each.is_news(client)]
-    rest = [each for each in found if not any(each.point is point for point in stopping)]
-    lines = [*section(rest, project, client), *_lost(collected, client)]
-    for each in found:
-        each.mark_reported(client)
-    came_about = any(done for *_, done in outcomes)
-    return CollectedNews(lines, [text for _, text, _ in outcomes], came_about)
-
-
-def _lost(collected: Collected, client: str) -> Iterator[str]:
-    """Yield a line on how many rows the program could not write, if the client was not told.
-
-    Mark it as told.
-    """
-    mine = any(each.client in {"", client} for each in collected.points.values())
-    if mine and (lost := collected.take_newly_lost(client)):
-        why = f" ({collected.lost_for})" if collected.lost_for else ""
-        yield LOST.format(lost, "" if lost == 1 else "s", why)
 
 
 # What became of a run until something, as text. Pure.

@@ -1,12 +1,13 @@
-"""The rows of several places, threads and processes as one list, in the order of collection. Pure."""
+"""The rows of several places, threads and processes: in the order of collection, and what is new of them. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from dapeer.collecting.rows.collected import Collected, Watch
 from dapeer.collecting.rows.collection import OF_CALLS, Collection
 from dapeer.collecting.text.call_lines import as_text
 from dapeer.collecting.text.column_lines import (
@@ -17,8 +18,15 @@ from dapeer.collecting.text.column_lines import (
     shown_columns,
     value,
 )
-from dapeer.collecting.text.summary import place_of, readable
+from dapeer.collecting.text.summary import place_of, readable, summary, title, visible
 
+MAX_POINTS = 8
+"""Points of which a snapshot tells."""
+MAX_NEW_IN_ORDER = 12
+"""New rows of several points that a snapshot tells in one order; more are summed up, each point's by itself."""
+MAX_ORDERED_ROWS = 2000
+"""Rows that are put in order for that, those told before included."""
+LOST = "{:,} row{} lost: the program could not write what it collected{}"
 MAX_LISTED_ROWS = 40
 """Rows that are listed; of more those at the ends, and those around the odd ones."""
 ROWS_AT_ENDS = 5
@@ -32,6 +40,9 @@ PAUSE_SECONDS = 0.1
 class TimelineRow:
     """One row."""
 
+    collection: Collection
+    index: int
+    """In the collection's table."""
     at: float
     order: int
     who: tuple[str, str, str]
@@ -58,10 +69,7 @@ def timeline(
         chosen: Which rows of all of them, from 0.
         whole: Leave none of them out.
     """
-    every = sorted(
-        chain.from_iterable(_entries(each, indices, project) for each, indices in rows),
-        key=lambda entry: (entry.at, entry.order),
-    )
+    every = _sorted(_entries(each, indices, project) for each, indices in rows)
     heads = [line for each, _ in rows for line in _head(each, project)]
     several = [len({entry.who[part] for entry in every}) > 1 for part in range(3)]
     picked = [*enumerate(every, 1)][chosen]
@@ -77,6 +85,11 @@ def timeline(
             or any(abs(number - each) <= ROWS_AROUND for each in odd)
         }
     return [f"{len(every):,} rows in order", *heads, *_lines(picked, shown_ones, several)]
+
+
+def _sorted(entries: Iterable[Iterable[TimelineRow]]) -> list[TimelineRow]:
+    """Return the entries of all collections in the order of time."""
+    return sorted(chain.from_iterable(entries), key=lambda entry: (entry.at, entry.order))
 
 
 def _lines(
@@ -131,9 +144,8 @@ def _entries(
         else:
             text = f"{place} {_values(found, names, cells)}".rstrip()
         who = f"process {collection.process}", table.threads[index], table.tasks[index]
-        yield TimelineRow(
-            collection.started + times[index], table.order[index], who, text, why.get(index, "")
-        )
+        at, odd = collection.started + times[index], why.get(index, "")
+        yield TimelineRow(collection, index, at, table.order[index], who, text, odd)
 
 
 def _why(found: ShownColumns) -> dict[int, str]:
@@ -172,3 +184,95 @@ def _head(collection: Collection, project: Path) -> Iterator[str]:
     ]
     if constants:
         yield f"{place}: always {', '.join(constants)}"
+
+
+def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
+    """Return what is new for a client in several collections, as lines; of many points the first ones.
+
+    Many are more than `MAX_POINTS`. A few rows of several points are one list in the order of time; more are summed up for each point.
+    """
+    every = [each for each in collections if len(each.table)]
+    fresh = [each for each in every if len(each.unreported(client))]
+    if _goes_in_order(fresh, client):
+        return _in_order(fresh, project, client)
+    lines = [line for each in every[:MAX_POINTS] for line in summary(each, project, client)]
+    if len(every) > MAX_POINTS:
+        lines.append(f"{len(every) - MAX_POINTS} more points: dap_collected")
+    if sum(not each.point.calls for each in fresh) > 1:
+        lines.append("all in one order: dap_collected(timeline=true)")
+    return lines
+
+
+def _goes_in_order(fresh: Sequence[Collection], client: str) -> bool:
+    """Return whether the new rows of these collections are told as one list: they are few, of several points."""
+    plain = all(not (each.point.calls or each.point.expect or each.point.watch) for each in fresh)
+    new = sum(len(each.unreported(client)) for each in fresh)
+    return (
+        plain
+        and 1 < len(fresh) <= MAX_POINTS
+        and new <= MAX_NEW_IN_ORDER
+        and sum(len(each.table) for each in fresh) <= MAX_ORDERED_ROWS
+    )
+
+
+def _in_order(fresh: Sequence[Collection], project: Path, client: str) -> list[str]:
+    """Return a line on each point, and its new rows among those of the others, in the order of time.
+
+    A row's number is its place among all rows of these points.
+    """
+    told = {id(each): len(each.table) - len(each.unreported(client)) for each in fresh}
+    every = _sorted(_entries(each, range(len(each.table)), project) for each in fresh)
+    several = [len({entry.who[part] for entry in every}) > 1 for part in range(3)]
+    picked = [
+        (number, entry)
+        for number, entry in enumerate(every, 1)
+        if entry.index >= told[id(entry.collection)]
+    ]
+    titles = [
+        title(each, project, new=len(each.unreported(client)) * bool(each.reported.get(client)))
+        for each in fresh
+    ]
+    heads = [line for each in fresh for line in _head(each, project)]
+    lines = _lines(picked, {number for number, _ in picked}, several)
+    return [*titles, *heads, *(f"  {each}" for each in lines)]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedNews:
+    """What was collected since a client's last answer."""
+
+    lines: Sequence[str]
+    until: Sequence[str]
+    """What became of runs until something."""
+    came_about: bool
+    """One of these has come about."""
+
+
+def news(
+    collected: Collected, client: str, project: Path, outcomes: Sequence[tuple[Watch, str, bool]]
+) -> CollectedNews:
+    """Return what was collected since a client's last answer, and mark it as reported.
+
+    `outcomes` has each watch with a sentence on its outcome, and whether it has come about; the sentences are in `until`. Rows of a watch
+    that stops the program are not listed among the `lines`.
+    """
+    # The line that has stopped it is in what became of the run.
+    stopping = [watch.point for watch, _, _ in outcomes if not watch.every]
+    found = [each for each in visible(collected, client) if each.is_news(client)]
+    rest = [each for each in found if not any(each.point is point for point in stopping)]
+    lines = [*section(rest, project, client), *_lost(collected, client)]
+    for each in found:
+        each.mark_reported(client)
+    came_about = any(done for *_, done in outcomes)
+    return CollectedNews(lines, [text for _, text, _ in outcomes], came_about)
+
+
+def _lost(collected: Collected, client: str) -> Iterator[str]:
+    """Yield a line on how many rows the program could not write, if the client was not told.
+
+    Mark it as told.
+    """
+    mine = any(each.client in {"", client} for each in collected.points.values())
+    if mine and (lost := collected.take_newly_lost(client)):
+        why = f" ({collected.lost_for})" if collected.lost_for else ""
+        yield LOST.format(lost, "" if lost == 1 else "s", why)

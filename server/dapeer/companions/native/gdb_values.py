@@ -48,6 +48,14 @@ VALUES = patching.Row(
     },
     uses=("gdb.dap.varref:BaseReference.to_object(self)",),
 )
+LOGGED = "gdb.dap.breakpoint:_PrintBreakpoint.stop"
+LOG_POINTS = patching.Row(
+    "gdb-log-points",
+    "GDB",
+    "What a log point prints, or a breakpoint collects, of a C++ reference is its address.",
+    replaces={LOGGED: "self"},
+    uses=("gdb.dap.breakpoint:send_event(event body=)",),
+)
 RUST = patching.Row(
     "gdb-rust",
     "GDB",
@@ -245,6 +253,46 @@ def _unreadable(base: Any) -> Any:
     return Unreadable
 
 
+@LOG_POINTS
+def log_values(row: Any) -> None:
+    """Patch GDB's DAP so that a log point prints each value as a stop shows it.
+
+    It replaces a method of `gdb.dap.breakpoint`. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
+    """
+    module: Any = importlib.import_module("gdb.dap.breakpoint")
+
+    @row.replace(LOGGED)
+    def stop(stock: Any, self: Any, *rest: Any, **named: Any) -> bool:
+        """Send the log point's message with the values in it, and return False: the program goes on."""
+        message = getattr(self, "_message", None)
+        if message is None:
+            return bool(stock(self, *rest, **named))
+        parts = [logged(each) if at % 2 else each for at, each in enumerate(message)]
+        module.send_event("output", {"category": "console", "output": "".join(parts)})
+        return False
+
+
+def logged(expression: str) -> str:
+    """Return the value of an expression in one line, as a stop shows it.
+
+    If it has none, its error is returned, in `<…>`.
+    """
+    try:
+        value = gdb.parse_and_eval(expression)
+    except Exception as error:
+        return f"<{error}>"
+    # A printer may raise anything.
+    with contextlib.suppress(Exception):
+        shown: str | None = text.line_of(value)
+        if shown:
+            return shown
+    try:
+        return str(value)
+    except Exception as error:
+        return f"<{error}>"
+
+
 def teach_rust(event: Any) -> None:
     """Load Rust's own pretty-printers if a Rust program, not a library of it, has been loaded.
 
@@ -322,3 +370,4 @@ if gdb is not None:
     UNREADABLE: tuple[type[Exception], ...] = (gdb.error, RuntimeError)
     importlib.import_module("gdb_telling").report_by_dap()
     VALUES.apply()
+    LOG_POINTS.apply()

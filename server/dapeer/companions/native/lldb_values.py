@@ -106,6 +106,11 @@ def register(debugger: Any) -> None:
         f"type summary add -e -F {__name__}.elements --recognizer-function {__name__}.is_array"
     )
     debugger.HandleCommand(of_arrays)
+    # LLDB shows the address of what a reference stands for.
+    of_references = (
+        f"type summary add -e -F {__name__}.referred --recognizer-function {__name__}.is_reference"
+    )
+    debugger.HandleCommand(of_references)
     debugger.HandleCommand(f"command script add -o -f {__name__}.for_program dapeer_values")
     debugger.HandleCommand(f"command script add -o -f {__name__}.tell_thrown dapeer_thrown")
     debugger.HandleCommand(f"command script add -o -f {__name__}.tell_sources dapeer_sources")
@@ -130,7 +135,7 @@ def stock(value: Any, *_: Any) -> str:
     """
     target = value.GetTarget()
     debugger = target.GetDebugger()
-    for kind in (KIND, f"{__name__}.is_array"):
+    for kind in (KIND, f"{__name__}.is_array", f"{__name__}.is_reference"):
         debugger.HandleCommand(f'type summary delete "{kind}"')
     debugger.HandleCommand("type category disable dapeer")
     # A value for which LLDB asks us now has no other summary.
@@ -275,6 +280,36 @@ def _demangled(lldb: Any, debugger: Any, name: str) -> str:
     result = lldb.SBCommandReturnObject()
     debugger.GetCommandInterpreter().HandleCommand(f"language cplusplus demangle {name}", result)
     return (result.GetOutput() or "").partition(" ---> ")[2].strip() or name
+
+
+def is_reference(kind: Any, names: Any) -> bool:
+    """Return whether an `lldb.SBType` is a reference to a number, a truth value or an enum.
+
+    LLDB calls it to choose the summary `referred`.
+    """
+    return bool(VALUES.guard(_is_reference, lambda _: False)(kind))  # pyright: ignore[reportUnknownLambdaType]
+
+
+def _is_reference(kind: Any) -> bool:
+    if not kind.IsReferenceType():
+        return False
+    plain = kind.GetDereferencedType().GetCanonicalType()
+    lldb: Any = sys.modules["lldb"]
+    return bool(
+        plain.GetTypeFlags() & lldb.eTypeIsScalar
+        or plain.GetTypeClass() & lldb.eTypeClassEnumeration
+    )
+
+
+def referred(value: Any, names: Any) -> str:
+    """Return what a reference stands for, as text; LLDB calls it as a summary, behind the address."""
+    shown: str = VALUES.guard(_referred, stock)(value)
+    return shown
+
+
+def _referred(value: Any) -> str:
+    target = value.Dereference()
+    return _unknown(value) or str(target.GetSummary() or target.GetValue() or "")
 
 
 def contents(value: Any, names: Any) -> str:

@@ -17,7 +17,7 @@ from dapeer.base.system import process_table
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import fitted
 from dapeer.base.text.lines import continued, indented, lines_of
-from dapeer.collecting.text.summary import CollectedNews, news
+from dapeer.collecting.text.timeline import CollectedNews, news
 from dapeer.dap.requests import CONTROL
 from dapeer.mirror.places import ThreadLocation, ThreadLocations
 from dapeer.mirror.states import Phase
