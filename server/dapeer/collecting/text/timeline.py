@@ -1,4 +1,4 @@
-"""The rows of several places, threads and processes: in the order of collection, and what is new of them. Pure."""
+"""The rows of several places, threads and processes: in order of time, and the new ones. Pure."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def section(collections: Iterable[Collection], project: Path, client: str = "") 
 
 
 def _goes_in_order(fresh: Sequence[Collection], client: str) -> bool:
-    """Return whether the new rows of these collections are told as one list: they are few, of several points."""
+    """Return whether the new rows are told as one list: they are few, of several points."""
     plain = all(not (each.point.calls or each.point.expect or each.point.watch) for each in fresh)
     new = sum(len(each.unreported(client)) for each in fresh)
     return (
