@@ -151,11 +151,11 @@ class _Trial:
         self._debugger = debugger
         self._definition = definition
         self._folder = folder
-        self._step = "start"
+        self._step_name = "start"
 
     def late(self) -> TrialOutcome:
         """Return the outcome of a trial whose time is up: failed, or slow if the machine is busy."""
-        late = f"did not {self._step} within {SECONDS_FOR_ALL:g} s"
+        late = f"did not {self._step_name} within {SECONDS_FOR_ALL:g} s"
         if os.getloadavg()[0] <= MAX_READY_PROCESSES * (os.cpu_count() or 1):
             return TrialOutcome("failed", late)
         alone = f"`dapeer doctor {self._definition.id}` tries it alone"
@@ -212,15 +212,15 @@ class _Trial:
         own = Breakpoints(exceptions=[])
         own.add(str(source), RequestedBreakpoint(line=line))
         session = await self._debugger.start(replace(plan, breakpoints=own))
-        self._step = "stop at a breakpoint"
+        self._step_name = "stop at a breakpoint"
         stopped = await session.program.next_stop(session, 0, SECONDS_FOR_ALL)
         if stopped is None or stopped.mirror.stop is None:
             raise DapeerError("passed the breakpoint without a stop", "")
-        self._step = "show a local variable"
+        self._step_name = "show a local variable"
         value = await _value(stopped)
         if value != VALUE:
             raise DapeerError(f"showed the local variable {NAME} as {value}, not {VALUE}", "")
-        self._step = "end the program"
+        self._step_name = "end the program"
         await self._debugger.terminate(session)
 
 

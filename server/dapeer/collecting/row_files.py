@@ -25,15 +25,15 @@ class RowFiles:
         """Read nothing yet; the rows of the files in `folder` go to `collected`."""
         self.folder = folder
         self._collected = collected
-        self._read: dict[Path, FilePosition] = {}
-        self._reading = anyio.Lock(fast_acquire=True)
+        self._positions: dict[Path, FilePosition] = {}
+        self._read_lock = anyio.Lock(fast_acquire=True)
 
     async def read(self) -> None:
         """Read what the program's processes have written since the last call, and add the rows to `collected`.
 
         The files are read in a thread; two calls do not overlap.
         """
-        async with self._reading:
+        async with self._read_lock:
             await in_thread(self._take)
 
     def _take(self) -> None:
@@ -45,8 +45,8 @@ class RowFiles:
         for path in sorted(
             self.folder.glob("*.rows"), key=lambda path: (len(path.stem), path.stem)
         ):
-            for written in _written(path, self._read.get(path, START)):
-                self._read[path] = written.place
+            for written in _written(path, self._positions.get(path, START)):
+                self._positions[path] = written.place
                 for part in written.parts:
                     self._collected.add_part(written.pid, part, TRACER, written.started)
                 self._collected.lose(written.pid, written.lost, _reason(written.error))

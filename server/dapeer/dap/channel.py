@@ -51,10 +51,10 @@ class Channel:
         self._answer = answer
         # > The `seq` for the first message sent by a client or debug adapter is 1, …
         self._seq = itertools.count(1)
-        self._pending: dict[int, tuple[Request, Answer[Response]]] = {}
-        self._watched: set[int] = set()
+        self._pending_requests: dict[int, tuple[Request, Answer[Response]]] = {}
+        self._others_requests: set[int] = set()
         """Numbers of another client's requests without an answer yet."""
-        self._orders = 0
+        self._unanswered_reverse_requests = 0
         """Requests of the adapter that have no answer yet."""
         self.broken_off: tuple[Request, ...] = ()
         """The requests that had no answer when the connection closed, the oldest first."""
@@ -118,13 +118,13 @@ class Channel:
             raise _closed(command)
         request = Request(next(self._seq), command, arguments or {})
         answer = Answer[Response]()
-        self._pending[request.seq] = request, answer
+        self._pending_requests[request.seq] = request, answer
         _log("->", request)
         self._observe(request)
         try:
             await self._transport.send(request)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            self._pending.pop(request.seq, None)
+            self._pending_requests.pop(request.seq, None)
             raise _closed(command) from error
         except DapeerError as error:
             # The request was not sent: the observer must undo what it assumed.
@@ -135,11 +135,11 @@ class Channel:
     @property
     def unanswered(self) -> list[str]:
         """Return the commands of the requests that wait for their response, the oldest first."""
-        return [request.command for request, _ in self._pending.values()]
+        return [request.command for request, _ in self._pending_requests.values()]
 
     def newest_unanswered(self, command: str, arguments: Body) -> Request | None:
         """Return the newest request with these arguments that waits for its response, or None."""
-        waiting = (request for request, _ in reversed(self._pending.values()))
+        waiting = (request for request, _ in reversed(self._pending_requests.values()))
         return next((r for r in waiting if (r.command, r.arguments) == (command, arguments)), None)
 
     async def finish(self) -> None:
@@ -177,7 +177,7 @@ class Channel:
                 case _:
                     _log("<-", message)
                     self._notify_observer(message)
-            if self._orders > MAX_UNANSWERED_REQUESTS:
+            if self._unanswered_reverse_requests > MAX_UNANSWERED_REQUESTS:
                 self.breach = "It sent requests without end, and read no answer."
                 return
 
@@ -189,9 +189,9 @@ class Channel:
         """
         self._notify_observer(request)
         if request.seq < 0:
-            self._watched.add(request.seq)
+            self._others_requests.add(request.seq)
         else:
-            self._orders += 1
+            self._unanswered_reverse_requests += 1
             tasks.start_soon(self._answer_request, request)
 
     def _notify_observer(self, message: Message) -> None:
@@ -214,10 +214,10 @@ class Channel:
         another client of the session goes to the observer only.
         """
         # Only the number counts: some adapters leave `command` empty in error responses.
-        request, answer = self._pending.pop(response.request_seq, (None, None))
-        if request is None and response.request_seq not in self._watched:
+        request, answer = self._pending_requests.pop(response.request_seq, (None, None))
+        if request is None and response.request_seq not in self._others_requests:
             return  # answered before, or never asked
-        self._watched.discard(response.request_seq)
+        self._others_requests.discard(response.request_seq)
         if request is not None:
             command = response.command
             response = Response(
@@ -254,17 +254,17 @@ class Channel:
         self._notify_observer(response)
         try:
             await self._transport.send(response)
-            self._orders -= 1
+            self._unanswered_reverse_requests -= 1
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             log.debug("the adapter had ended before the answer to %s", describe(request))
 
     def _close(self) -> None:
         """Set `closed` and `broken_off`, and fail every waiting request with `ChannelClosed`."""
         self.closed.set()
-        self.broken_off = tuple(request for request, _ in self._pending.values())
-        for request, answer in self._pending.values():
+        self.broken_off = tuple(request for request, _ in self._pending_requests.values())
+        for request, answer in self._pending_requests.values():
             answer.fail(_closed(request.command))
-        self._pending.clear()
+        self._pending_requests.clear()
 
 
 def body_of(response: Response) -> Body:

@@ -91,10 +91,10 @@ class ContentLengthTransport:
         """Carry messages over `stream`, an adapter's stdio or a socket; it closes the stream in `aclose`."""
         self._stream = stream
         self._framing = Framing()
-        self._received: deque[Message] = deque()
+        self._received_messages: deque[Message] = deque()
         # A socket stream raises on a second sender; a caller expects to wait.
-        self._sending = anyio.Lock(fast_acquire=True)
-        self._ended = False
+        self._send_lock = anyio.Lock(fast_acquire=True)
+        self._has_ended = False
 
     async def send(self, message: Message) -> None:
         """Write one message to the stream; concurrent callers wait for each other.
@@ -104,8 +104,8 @@ class ContentLengthTransport:
             anyio.BrokenResourceError: The adapter has closed the stream.
         """
         body = encode(message)
-        async with self._sending:
-            if self._ended:  # a socket of asyncio's would raise a RuntimeError
+        async with self._send_lock:
+            if self._has_ended:  # a socket of asyncio's would raise a RuntimeError
                 raise anyio.ClosedResourceError
             await self._stream.send(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
@@ -117,18 +117,18 @@ class ContentLengthTransport:
             anyio.ClosedResourceError: `aclose` was called.
             ProtocolError: A header has no end, or announces a body that is too long.
         """
-        while not self._received:
+        while not self._received_messages:
             try:
                 data = await self._stream.receive(CHUNK_BYTES)
             except anyio.BrokenResourceError as error:
                 raise anyio.EndOfStream from error
             messages = map(decode, self._framing.feed(data))
-            self._received.extend(message for message in messages if message is not None)
-        return self._received.popleft()
+            self._received_messages.extend(message for message in messages if message is not None)
+        return self._received_messages.popleft()
 
     async def send_eof(self) -> None:
         """Close the sending direction; an adapter on stdio then ends, and a later `send` raises."""
-        self._ended = True
+        self._has_ended = True
         await self._stream.send_eof()
 
     async def aclose(self) -> None:

@@ -54,7 +54,7 @@ class EmptyLineTransport:
         """Wrap `transport`; `line_with_code` returns the line to request for a file's path and line."""
         self._transport = transport
         self._line_with_code = line_with_code
-        self._sent: dict[int, Sequence[Mapping[str, Any]]] = {}
+        self._sent_breakpoints: dict[int, Sequence[Mapping[str, Any]]] = {}
         """By number of a request that was not answered yet: the breakpoints as they were sent."""
 
     async def send(self, message: Message) -> None:
@@ -68,7 +68,7 @@ class EmptyLineTransport:
                 self._moved(path, each) for each in as_array(message.arguments.get("breakpoints"))
             ]
             message = replace(message, arguments={**message.arguments, "breakpoints": moved})
-            self._sent[message.seq] = moved
+            self._sent_breakpoints[message.seq] = moved
         await self._transport.send(message)
 
     def _moved(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class EmptyLineTransport:
         message = await self._transport.receive()
         if not isinstance(message, Response):
             return message
-        sent = self._sent.pop(message.request_seq, ())
+        sent = self._sent_breakpoints.pop(message.request_seq, ())
         made = as_array(message.body.get("breakpoints"))
         if not sent or len(made) != len(sent):
             return message

@@ -63,7 +63,7 @@ class Filters:
         `known` are filters that dapeer adds or whose default it changes. `types` says how the adapter is asked for exceptions of one
         type; None: it supports neither types nor conditions.
         """
-        self._known = {each.name: each for each in known}
+        self._known_filters = {each.name: each for each in known}
         self._types = types
 
     def offered(self, adapters: Mapping[str, bool]) -> dict[str, bool]:
@@ -74,7 +74,7 @@ class Filters:
         """
         known = {
             name: each.default
-            for name, each in self._known.items()
+            for name, each in self._known_filters.items()
             if each.ours or name in adapters
         }
         return {**adapters, **known}
@@ -145,14 +145,14 @@ class Filters:
         None stands for the filters that are on by default in the adapter's definition.
         """
         if texts is None:
-            texts = [name for name, each in self._known.items() if each.default]
+            texts = [name for name, each in self._known_filters.items() if each.default]
         return {
             name: value for each in self._ours(texts) for name, value in each.environment.items()
         }
 
     def _ours(self, texts: Sequence[str]) -> Iterator[Filter]:
         """Return the entries of the adapter's definition for those `texts` that are the name of one."""
-        return (self._known[text] for text in texts if text in self._known)
+        return (self._known_filters[text] for text in texts if text in self._known_filters)
 
     def arguments(
         self, texts: Sequence[str], adapters: Mapping[str, bool]

@@ -90,18 +90,18 @@ class PathNames:
         """Start with a configuration's path mappings; `exists` says whether a path is a file on this machine."""
         self._mappings = mappings
         self._exists = exists
-        self._renamed: list[RenamedFile] = []
+        self._renamed_files: list[RenamedFile] = []
 
     def learn(self, local: str, remote: str) -> None:
         """Record that the program calls the local file `local` by the path `remote`."""
-        self._renamed.append(RenamedFile(local, remote))
+        self._renamed_files.append(RenamedFile(local, remote))
 
     def remote(self, path: str) -> str:
         """Return the program's path of a file of this machine.
 
         A pair that was learned decides first, then the first mapping that has the file; `path` itself is returned if there is neither.
         """
-        known = (each.remote for each in self._renamed if each.local == path)
+        known = (each.remote for each in self._renamed_files if each.local == path)
         return next(known, "") or next(
             filter(None, (each.to_remote(path) for each in self._mappings)), path
         )
@@ -113,18 +113,18 @@ class PathNames:
         the path is guessed from the learned pairs, if `path` does not exist here and the guess does. In all other cases `path`
         itself is returned.
         """
-        known = next((each.local for each in self._renamed if each.remote == path), "")
-        if known or not self._renamed:
+        known = next((each.local for each in self._renamed_files if each.remote == path), "")
+        if known or not self._renamed_files:
             return known or next(
                 filter(None, (each.to_local(path) for each in self._mappings)), path
             )
-        beside = (each.beside(path) for each in self._renamed)
+        beside = (each.beside(path) for each in self._renamed_files)
         moved = next((each for each in beside if each and self._exists(each)), "")
         return path if not moved or self._exists(path) else moved
 
     def __bool__(self) -> bool:
         """Return whether any file has another name where the program runs."""
-        return bool(self._mappings or self._renamed)
+        return bool(self._mappings or self._renamed_files)
 
 
 class MappedTransport:

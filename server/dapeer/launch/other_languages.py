@@ -120,7 +120,7 @@ class _StandIns:
 
     debugger: Debugger
     plan: Plan
-    _first: DirectSession | None = None
+    _first_session: DirectSession | None = None
     _begun: anyio.Event = field(default_factory=anyio.Event)
     _limit: anyio.CapacityLimiter = field(
         default_factory=lambda: anyio.CapacityLimiter(ATTACHES_AT_ONCE)
@@ -150,7 +150,7 @@ class _StandIns:
 
     def begin(self, session: Session) -> None:
         """Attach to stand-ins as children of a session from now on, until its program has ended."""
-        self._first = session if isinstance(session, DirectSession) else None
+        self._first_session = session if isinstance(session, DirectSession) else None
         self._begun.set()
         self.debugger.keep(self._close_at_end, session)
 
@@ -184,7 +184,7 @@ class _StandIns:
 
     def _parent(self, pid: int) -> DirectSession | None:
         """Return the session of the program if that has started a process, and lives; else None."""
-        first = self._first
+        first = self._first_session
         if first is None or first.over or first.by_us or not pid:
             return None
         return first if first.process.processes.has_started(pid) else None

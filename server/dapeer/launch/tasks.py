@@ -232,8 +232,8 @@ class StartTasks:
     def __init__(self, debugger: Debugger, plan: TaskPlan) -> None:
         self._debugger = debugger
         self._plan = plan
-        self._held: Answer[tuple[Processes, TaskGroup]] = Answer()
-        self._released = anyio.Event()
+        self._task_group: Answer[tuple[Processes, TaskGroup]] = Answer()
+        self._release_event = anyio.Event()
 
     async def run_before(self) -> list[str]:
         """Run the tasks before the start, and return a line on what became of each; background ones go on.
@@ -251,20 +251,20 @@ class StartTasks:
             if self._plan.before is not None:
                 await run.run(self._plan.before)
         except BaseException:
-            self._released.set()
+            self._release_event.set()
             raise
         return run.outcomes
 
     def release(self) -> None:
         """End the background tasks, because the start has failed."""
-        self._released.set()
+        self._release_event.set()
 
     def until_end_of_all(self, sessions: Sequence[Session], tell: Callable[[str], None]) -> None:
         """Have background tasks end, and the task after them run, once all programs of `sessions` have ended.
 
         It returns at once. `tell` is called with a line on what became of each task that runs then. Without tasks nothing happens.
         """
-        if self._held.is_given:
+        if self._task_group.is_given:
             self._debugger.keep(self._follow, sessions, tell)
 
     async def _follow(self, sessions: Sequence[Session], tell: Callable[[str], None]) -> None:
@@ -283,16 +283,16 @@ class StartTasks:
         except TaskFailed as error:
             tell(str(error).replace(", so the program was not started", ""))
         finally:
-            self._released.set()
+            self._release_event.set()
 
     async def _run_of(self) -> TaskRun:
         """Return a new run of tasks, once the holder of their processes is there."""
-        processes, readers = await self._held.wait()
+        processes, readers = await self._task_group.wait()
         return TaskRun(processes, readers.start_soon)
 
     async def _hold(self) -> None:
         """Hold the processes of the tasks until `release`, or dapeer's end; then end them."""
         async with self._debugger.own_processes() as processes, anyio.create_task_group() as tasks:
-            self._held.give((processes, tasks))
-            await self._released.wait()
+            self._task_group.give((processes, tasks))
+            await self._release_event.wait()
             tasks.cancel_scope.cancel()

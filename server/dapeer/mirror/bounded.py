@@ -30,7 +30,7 @@ class Bounded(dict[K, V]):
         `what` names the entries in the sentence `left_out`, such as `threads`.
         """
         super().__init__()
-        self._what, self._most = what, most
+        self._entries_name, self._max_entries = what, most
         self.left_out: str | None = None
         """Says that entries were left out; None: none was."""
         self.take(entries or {})
@@ -42,13 +42,13 @@ class Bounded(dict[K, V]):
 
     def __setitem__(self, key: K, value: V) -> None:
         """Set an entry; drop it and set `left_out` if the table is full or the entry is too long."""
-        if key not in self and len(self) >= self._most:
+        if key not in self and len(self) >= self._max_entries:
             self.left_out = self.left_out or (
-                f"It sent too many {self._what}: the first {self._most} are kept."
+                f"It sent too many {self._entries_name}: the first {self._max_entries} are kept."
             )
         elif len(repr(key)) + len(repr(value)) > MAX_ENTRY_CHARS:
             self.left_out = self.left_out or (
-                f"It sent {self._what} of such length that some are left out."
+                f"It sent {self._entries_name} of such length that some are left out."
             )
         else:
             super().__setitem__(key, value)

@@ -45,9 +45,9 @@ class FetchedFacts:
 
         `frames` tells the user's frames from others.
         """
-        self._suspended = suspended
+        self._current_stops = suspended
         self._frames = frames
-        self._placed = placed
+        self._breakpoint_statuses = placed
         self.on_event: Mapping[str, EventHandler] = {
             "memory": self._written,
             "invalidated": self._written,
@@ -71,26 +71,26 @@ class FetchedFacts:
         If they are of the thread that stopped, the stop's first frame to look at is found anew; a new innermost frame marks
         breakpoints on its line as reached.
         """
-        stop = self._suspended.stop_of(arguments.get("threadId", -1))
+        stop = self._current_stops.stop_of(arguments.get("threadId", -1))
         if stop is None:
             return
         known = stop.stack.take(arguments, body)
         if known:
             frames = body.get("stackFrames", [])
             if frames and known[0] is frames[0]:
-                self._placed.record_frame(known[0])
+                self._breakpoint_statuses.record_frame(known[0])
             stop.place(self._frames)
 
     def _scopes(self, arguments: Body, body: ScopesResponseBody) -> None:
         """Add the scopes of a `scopes` response to the current stop, by the `frameId` that was asked for."""
-        stop = self._suspended.stop
+        stop = self._current_stops.stop
         if stop is not None:
             scopes = body.get("scopes", [])
             stop.values.take_scopes(arguments["frameId"], scopes, stop.top_id)
 
     def _variables(self, arguments: Body, body: VariablesResponseBody) -> None:
         """Add the children of a `variables` response to the current stop."""
-        stop = self._suspended.stop
+        stop = self._current_stops.stop
         if stop is not None:
             stop.values.take(arguments, body.get("variables", []))
 
@@ -106,7 +106,7 @@ class FetchedFacts:
         )
         if not looks:
             self._written(body, arguments)
-        elif (stop := self._suspended.stop) is not None:
+        elif (stop := self._current_stops.stop) is not None:
             stop.values.take_size(body)
 
     def _written(self, body: Body, arguments: Body | None = None) -> None:
@@ -114,13 +114,13 @@ class FetchedFacts:
 
         `body` and `arguments` are of a response, or `body` of a `memory` or `invalidated` event; a new value in them is kept.
         """
-        stop = self._suspended.stop
+        stop = self._current_stops.stop
         if stop is not None:
             stop.values.apply_write(arguments or {}, body)
 
     def _exception_info(self, arguments: Body, body: Body) -> None:
         """Set the exception of the stop that holds the thread, unless it is known from the program itself."""
-        stop = self._suspended.stop_of(arguments.get("threadId", -1))
+        stop = self._current_stops.stop_of(arguments.get("threadId", -1))
         # What the program itself says of it is more.
         if stop is not None and stop.exception is None:
             stop.take_exception(body)
@@ -278,10 +278,10 @@ class Mirror(Notes):
         `frames` tells the user's frames from others; by default all are the user's. `printed` takes the output, `failed` the
         conditions and log messages that failed, and `gathered` the values that points collect.
         """
-        self._suspended = CurrentStops()
+        self._current_stops = CurrentStops()
         self.printed = printed or OutputIntake()
         failed = failed or failures.Failures()
-        super().__init__(self._suspended.history, self.printed.output, failed)
+        super().__init__(self._current_stops.history, self.printed.output, failed)
         self.frames = frames or Frames()
         self.capabilities: Bounded[str, Any] = Bounded("capabilities")
         self._threads = Threads()
@@ -294,11 +294,11 @@ class Mirror(Notes):
         self.process: Body = {}
         """Body of the `process` event."""
         self.exit_code: int | None = None
-        self._beneath = State.STARTING
+        self._program_state = State.STARTING
         """The state beneath the stops of its threads."""
         self._epochs_of_requests: dict[int, int] = {}
         """By seq of a request without an answer yet: the epoch in which it was sent."""
-        self._fetched = FetchedFacts(self._suspended, self.frames, self.placed)
+        self._fetched = FetchedFacts(self._current_stops, self.frames, self.placed)
         self._on_event = self._event_handlers()
         self._on_response = self._response_handlers()
 
@@ -306,7 +306,7 @@ class Mirror(Notes):
         """Return the handlers of events, by the event's name; each gets the event's body."""
         return {
             "stopped": self._stopped,
-            "continued": self._suspended.apply_continued_event,
+            "continued": self._current_stops.apply_continued_event,
             "thread": self._thread,
             "breakpoint": self.placed.apply_breakpoint_event,
             TRACED: self.placed.record_tracing,
@@ -337,7 +337,7 @@ class Mirror(Notes):
     @property
     def state(self) -> State:
         """The session's state, by the rules of `mirror/states`."""
-        return self._beneath.above(stopped=self.stop is not None)
+        return self._program_state.above(stopped=self.stop is not None)
 
     @property
     def phase(self) -> Phase:
@@ -356,17 +356,17 @@ class Mirror(Notes):
     @property
     def pausing(self) -> bool:
         """Whether a `pause` was asked for, and no stop has come since."""
-        return self._beneath.is_pausing
+        return self._program_state.is_pausing
 
     @property
     def epoch(self) -> int:
         """Counts stops. A frameId or variablesReference belongs to one epoch and dies with it."""
-        return self._suspended.epoch
+        return self._current_stops.epoch
 
     @property
     def stop(self) -> Stop | None:
         """The latest stop that still lasts; None while every thread runs."""
-        return self._suspended.stop
+        return self._current_stops.stop
 
     @property
     def breakpoints(self) -> dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]:
@@ -392,12 +392,12 @@ class Mirror(Notes):
     @property
     def ended(self) -> bool:
         """Whether the debuggee has ended, or dapeer has detached from it."""
-        return self._beneath.has_ended
+        return self._program_state.has_ended
 
     @property
     def closed(self) -> bool:
         """Whether the connection has ended: no more output, no more responses."""
-        return self._beneath is State.CLOSED
+        return self._program_state is State.CLOSED
 
     def has_moved_on(self, epoch: int) -> bool:
         """Return whether a stop has come after the one with number `epoch`, or the debuggee has ended."""
@@ -414,11 +414,11 @@ class Mirror(Notes):
 
         Without a stop of its own, it is held by any stop at which all threads stopped.
         """
-        return self._suspended.stop_of(thread_id)
+        return self._current_stops.stop_of(thread_id)
 
     def require_live(self) -> None:
         """Raise `NotStopped` if the debuggee has ended, or dapeer has detached from it; else do nothing."""
-        self._beneath.require_live()
+        self._program_state.require_live()
 
     def require_stop(self, thread_id: int | None = None) -> Stop:
         """Return the current stop of the program, or, with `thread_id`, the one that holds this thread.
@@ -450,7 +450,9 @@ class Mirror(Notes):
                     self._move(Cause.PAUSE_DROPPED if self.stop else Cause.PAUSE_SENT)
                 if command in RESUMES:
                     self._move(Cause.PAUSE_DROPPED)
-                    self._suspended.apply_resume_request(seq, command, arguments.get("threadId"))
+                    self._current_stops.apply_resume_request(
+                        seq, command, arguments.get("threadId")
+                    )
             case Response():
                 self._response(message)
             case _:
@@ -470,7 +472,7 @@ class Mirror(Notes):
 
     def _move(self, cause: Cause) -> None:
         """Move the session, beneath its stops, by the table of `mirror/states`."""
-        self._beneath = self._beneath.after(cause)
+        self._program_state = self._program_state.after(cause)
 
     # -- events
 
@@ -490,7 +492,7 @@ class Mirror(Notes):
     def _stopped(self, body: Body) -> None:
         """Apply a `stopped` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
         self._move(Cause.STOPPED)
-        self._suspended.begin_stop(body, self._stopped_thread(body), self.output.shown)
+        self._current_stops.begin_stop(body, self._stopped_thread(body), self.output.shown)
         self.placed.record_hits(body.get("hitBreakpointIds") or ())
 
     def _stopped_thread(self, body: Body) -> int:
@@ -508,7 +510,7 @@ class Mirror(Notes):
             return
         if body.get("reason") == "exited":
             self._threads.remove(thread_id)
-            self._suspended.forget_thread(thread_id)
+            self._current_stops.forget_thread(thread_id)
         else:
             self._threads.add(thread_id)
 
@@ -527,7 +529,7 @@ class Mirror(Notes):
     def _terminated(self, _: Body) -> None:
         """Apply a `terminated` event: the session has ended, and no thread is stopped any more."""
         self._move(Cause.TERMINATED)
-        self._suspended.end_all_stops()
+        self._current_stops.end_all_stops()
 
     # -- responses
 
@@ -543,7 +545,7 @@ class Mirror(Notes):
         if response.command == "pause" and not response.success:
             self._move(Cause.PAUSE_DROPPED)
         if response.command in RESUMES:
-            self._suspended.apply_resume_response(response, ended=self.ended)
+            self._current_stops.apply_resume_response(response, ended=self.ended)
         elif not response.success:
             self.placed.record_refusal(response.command, response.arguments, response.failure())
         # A late answer about an earlier stop must not count for this one: its ids may have another meaning
@@ -560,4 +562,4 @@ class Mirror(Notes):
     def _threads_listed(self, _arguments: Body, body: ThreadsResponseBody) -> None:
         """Take in the list of a `threads` response, and name the stopped thread if its adapter had not."""
         self._threads.replace_all(body, self.epoch)
-        self._suspended.name_thread(self.threads)
+        self._current_stops.name_thread(self.threads)

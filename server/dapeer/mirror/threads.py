@@ -21,9 +21,9 @@ class Threads:
         """Know no thread yet."""
         self.names: Bounded[int, str] = Bounded("threads")
         """By thread id; empty for a thread that is known by an event only."""
-        self._listed_in = -1
+        self._listed_epoch = -1
         """The epoch in which all were listed last."""
-        self._followed = False
+        self._has_thread_events = False
         """Whether events report threads that start and end."""
 
     def is_complete(self, epoch: int) -> bool:
@@ -32,17 +32,17 @@ class Threads:
         That is so if all were listed in this `epoch` (the session's count of stops), or if `thread` events have reported
         starts and ends. It is False while no thread is known, or any has no name yet.
         """
-        fresh = self._followed or self._listed_in == epoch
+        fresh = self._has_thread_events or self._listed_epoch == epoch
         return fresh and bool(self.names) and all(self.names.values())
 
     def add(self, thread_id: int) -> None:
         """Add a thread that a `thread` event reports as started, with an empty name if it has none yet."""
-        self._followed = True
+        self._has_thread_events = True
         self.names[thread_id] = self.names.get(thread_id, "")
 
     def remove(self, thread_id: int) -> None:
         """Remove a thread that a `thread` event reports as exited."""
-        self._followed = True
+        self._has_thread_events = True
         self.names.pop(thread_id, None)
 
     def replace_all(self, body: ThreadsResponseBody, epoch: int) -> None:
@@ -53,7 +53,7 @@ class Threads:
         threads = body.get("threads", ())
         named = {each["id"]: str(each.get("name") or f"thread {each['id']}") for each in threads}
         self.names = Bounded("threads", named)
-        self._listed_in = epoch
+        self._listed_epoch = epoch
 
 
 class CurrentStops:
@@ -68,7 +68,7 @@ class CurrentStops:
         """The latest stop that still lasts; None while every thread runs."""
         self._stops: dict[int, Stop] = {}
         """By thread, the latest last."""
-        self._resuming: dict[int, dict[int, Stop]] = {}
+        self._stops_left_by_request: dict[int, dict[int, Stop]] = {}
         """By seq of a resuming request without an answer yet: the stops it left."""
         self._output_start = 0
 
@@ -150,7 +150,7 @@ class CurrentStops:
         `seq` is the request's number, which `apply_resume_response` looks up. Each stop gets in `left_with` the `command` if
         `thread_id` (the request's, maybe None) is its thread, and `continue` otherwise.
         """
-        self._resuming[seq] = self._stops
+        self._stops_left_by_request[seq] = self._stops
         for stop in self._stops.values():
             stop.record_resume(command if thread_id == stop.thread_id else "continue")
         self.end_all_stops()
@@ -161,7 +161,7 @@ class CurrentStops:
         A rejected request brings back the stops that `apply_resume_request` has removed, if no stop has come since and the debuggee has not
         `ended`. A success whose request `apply_resume_request` has not seen was another client's: it removes all stops.
         """
-        left = self._resuming.pop(response.request_seq, None)
+        left = self._stops_left_by_request.pop(response.request_seq, None)
         if left is None and response.success:
             self.end_all_stops()
         elif left and not response.success and not self._stops and not ended:

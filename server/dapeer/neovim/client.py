@@ -47,9 +47,9 @@ class Connection(asyncio.Protocol):
     def __init__(self, target: str) -> None:
         self._target = target
         self._data_callback: DataCallback | None = None
-        self._early: deque[bytes] = deque()
+        self._early_data: deque[bytes] = deque()
         """Data that arrived before `start`."""
-        self._end: Exception | None = None
+        self._end_error: Exception | None = None
         self._transport: asyncio.Transport
         self._loop = asyncio.new_event_loop()
         try:
@@ -67,14 +67,14 @@ class Connection(asyncio.Protocol):
             EOFError: The other end has hung up.
             OSError: The connection broke.
         """
-        if self._end is None:
+        if self._end_error is None:
             self._data_callback = data_cb
-            while self._early:
-                data_cb(self._early.popleft())
+            while self._early_data:
+                data_cb(self._early_data.popleft())
             self._loop.run_forever()
             self._data_callback = None
-        if self._end is not None:
-            raise self._end
+        if self._end_error is not None:
+            raise self._end_error
 
     def send(self, data: bytes) -> None:
         """Queue bytes to be sent to Neovim."""
@@ -104,13 +104,13 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Pass incoming data to the callback of `run`, or keep it until there is one."""
         if self._data_callback is None:
-            self._early.append(data)
+            self._early_data.append(data)
         else:
             self._data_callback(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Keep the reason of the connection's end for `run`, which returns then."""
-        self._end = exc or EOFError("the other end has hung up")
+        self._end_error = exc or EOFError("the other end has hung up")
         if self._data_callback is not None:
             self.stop()
 
@@ -181,12 +181,12 @@ class Neovim:
         self.channel = 0
         self.closed = anyio.Event()
         """It has ended, or the connection has."""
-        self._notified = notified
+        self._on_notification = notified
         self._loop = asyncio.get_running_loop()
         self._connected: asyncio.Future[pynvim.Nvim] = self._loop.create_future()
-        self._pending: set[asyncio.Future[Any]] = set()
+        self._pending_futures: set[asyncio.Future[Any]] = set()
         self._nvim: pynvim.Nvim
-        self._soon: Callable[[Callable[[], object]], None]
+        self._run_in_worker: Callable[[Callable[[], object]], None]
         """Runs a function in the worker thread.
 
         `Nvim.async_call` describes its caller's stack first, which takes longer than a call.
@@ -262,7 +262,7 @@ class Neovim:
         """
         if not self.closed.is_set():
             with contextlib.suppress(RuntimeError):  # its loop is closed: it has ended this moment
-                self._soon(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
+                self._run_in_worker(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
 
     async def mode(self, seconds: float = SECONDS_FOR_MODE) -> Mode | None:
         """Return Neovim's mode; None if it does not even answer that within `seconds`.
@@ -309,7 +309,7 @@ class Neovim:
         if self.closed.is_set():
             raise _gone(self.target)
         future: asyncio.Future[Any] = self._loop.create_future()
-        self._pending.add(future)
+        self._pending_futures.add(future)
 
         def work() -> None:
             """Call `ask` in the worker thread, and pass its result or error to the future."""
@@ -321,13 +321,13 @@ class Neovim:
                 self._post(_settle, future, answer, None)
 
         try:
-            self._soon(work)
+            self._run_in_worker(work)
             with anyio.fail_after(seconds):
                 return await future
         except RuntimeError as error:
             raise _gone(self.target) from error
         finally:
-            self._pending.discard(future)
+            self._pending_futures.discard(future)
 
     # -- the worker thread
 
@@ -347,7 +347,7 @@ class Neovim:
             await ended
         finally:
             self.closed.set()
-            for future in self._pending:
+            for future in self._pending_futures:
                 _settle(future, None, _gone(self.target))
 
     def _work(self) -> None:
@@ -357,10 +357,12 @@ class Neovim:
         except Exception as error:  # noqa: BLE001 - pynvim raises what it likes
             self._post(_settle, self._connected, None, error)
             return
-        self._soon = session.threadsafe_call
+        self._run_in_worker = session.threadsafe_call
         self._post(_settle, self._connected, nvim, None)
         try:
-            nvim.run_loop(None, lambda name, arguments: self._post(self._notified, name, arguments))
+            nvim.run_loop(
+                None, lambda name, arguments: self._post(self._on_notification, name, arguments)
+            )
         except Exception as error:  # noqa: BLE001 - the end of the stream, in one of many ways
             log.debug("connection to %s ended: %s", self.target, error)
         finally:

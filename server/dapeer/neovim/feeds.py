@@ -159,7 +159,7 @@ class Listeners:
         `ahead`: seconds by which Neovim's clock is ahead of dapeer's.
         """
         self._neovim = neovim
-        self._ahead = ahead
+        self._seconds_ahead = ahead
         self._session = session
         self._frames = Mailbox[FeedFrame]()
         self.closed = False
@@ -185,7 +185,7 @@ class Listeners:
             anyio.BrokenResourceError: The session or its Neovim has ended.
             NeovimBusy: Neovim waits for a key or was busy too long; the request will not be sent.
         """
-        latest = time.time() + self._ahead + SECONDS_TO_ANSWER
+        latest = time.time() + self._seconds_ahead + SECONDS_TO_ANSWER
         text = _request(command, arguments)
         neovim = self._neovim
         try:
@@ -275,7 +275,7 @@ class Taps:
 
     def __init__(self) -> None:
         self.path = ""
-        self._expected: dict[str, Joined] = {}
+        self._expected_sessions: dict[str, Joined] = {}
         self._server: asyncio.Server | None = None
         self._folder = contextlib.ExitStack()
         self._lines: set[asyncio.StreamWriter] = set()
@@ -297,12 +297,12 @@ class Taps:
     def expect(self, joined: Joined) -> str:
         """Return a new secret; each session that connects with it is passed to `joined`, until `forget`."""
         secret = secrets.token_urlsafe(16)
-        self._expected[secret] = joined
+        self._expected_sessions[secret] = joined
         return secret
 
     def forget(self, secret: str) -> None:
         """Accept no more sessions with this secret; those that are connected stay."""
-        self._expected.pop(secret, None)
+        self._expected_sessions.pop(secret, None)
 
     async def aclose(self) -> None:
         """Stop listening, close connections that wait for dapeer's end, and remove the socket's folder."""
@@ -323,7 +323,7 @@ class Taps:
             check_peer(writer.get_extra_info("socket"), self.path)
             with anyio.fail_after(SECONDS_FOR_HELLO):
                 facts = json.loads(await reader.readline())
-            joined = self._expected[str(facts["secret"])]
+            joined = self._expected_sessions[str(facts["secret"])]
             if not facts.get("line"):
                 joined(Hello.read(facts), Tap(reader, writer))
                 return
@@ -364,7 +364,7 @@ class NvimTransport:
         self._names = names
         self._requests: OrderedDict[int, Request] = OrderedDict()
         """By nvim-dap's number: the request with dapeer's number."""
-        self._closed = False
+        self._is_closed = False
 
     async def send(self, message: Message) -> None:
         """Have nvim-dap send a request.
@@ -376,7 +376,7 @@ class NvimTransport:
             anyio.ClosedResourceError: `aclose` was called.
             NeovimBusy: It cannot be sent now, and will not be sent later.
         """
-        if self._closed:
+        if self._is_closed:
             raise anyio.ClosedResourceError
         if isinstance(message, Request):
             await self._feed.send(message.seq, message.command, message.arguments)
@@ -399,7 +399,7 @@ class NvimTransport:
 
     async def aclose(self) -> None:
         """Close the feed; nvim-dap's session continues."""
-        self._closed = True
+        self._is_closed = True
         await self._feed.aclose()
 
     def _take(self, frame: FeedFrame) -> Message | None:

@@ -63,7 +63,7 @@ class Approvals:
         self._neovim = neovim
         # Several cores may ask in one Neovim, and each hears all answers: no two ask the same.
         self._ids = itertools.count(neovim.channel * MAX_QUESTIONS + 1)
-        self._pending: dict[int, Answer[tuple[bool, str]]] = {}
+        self._pending_answers: dict[int, Answer[tuple[bool, str]]] = {}
         self.wants: Mapping[str, Any] = {}
         self.wants_changed(facts.get("approve"))
         self.secrets: tuple[str, ...] | None = None
@@ -89,12 +89,12 @@ class Approvals:
 
     def answered(self, number: int, allowed: object, why: object = None) -> None:
         """Give the person's answer to the waiter of question `number`; `why` is their reason, if any."""
-        if answer := self._pending.get(number):
+        if answer := self._pending_answers.get(number):
             answer.give((bool(allowed), str(why or "")))
 
     def deny_open_questions(self) -> None:
         """Deny all open questions, since the Neovim has ended."""
-        for number in list(self._pending):
+        for number in list(self._pending_answers):
             self.answered(number, allowed=False, why="their Neovim has ended")
 
     def requires_consent(self, action: Action) -> bool:
@@ -112,12 +112,12 @@ class Approvals:
         if not self.requires_consent(action):
             return
         number = next(self._ids)
-        answer = self._pending[number] = Answer[tuple[bool, str]]()
+        answer = self._pending_answers[number] = Answer[tuple[bool, str]]()
         self._neovim.send(ASK, number, action.facts(LONGEST_ARGUMENTS), self._neovim.channel)
         try:
             allowed, why = await answer.wait()
         finally:
-            del self._pending[number]
+            del self._pending_answers[number]
             if not answer.is_given:
                 self._neovim.send(FORGET, number)
         if not allowed:

@@ -50,18 +50,18 @@ class LuaTools:
         """
         self.by_name: Mapping[str, LuaTool] = {}
         self._neovim = neovim
-        self._ahead = ahead
+        self._seconds_ahead = ahead
         self._judge = judge
         self._flaws: dict[str, str | None] = {}
         """Of the schemas of others that are known, by their text."""
         self._newest = 0
         """The number of the latest list."""
-        self._taken = anyio.Event()
+        self._taken_event = anyio.Event()
         """Set while that one is taken in."""
         self._numbers = itertools.count(1)
-        self._refused: set[tuple[str, str]] = set()
-        self._running: dict[int, Mailbox[tuple[Any, ...]]] = {}
-        self._if_lost: dict[int, Any] = {}
+        self._refused_tools: set[tuple[str, str]] = set()
+        self._running_calls: dict[int, Mailbox[tuple[Any, ...]]] = {}
+        self._results_if_lost: dict[int, Any] = {}
         """The results of calls that Neovim does not come to answer, as their tools have named them."""
 
     async def take(self, sent: object) -> None:
@@ -82,7 +82,7 @@ class LuaTools:
             if flaw:
                 self.refuse(name, f"{flaw}.")
         self.by_name = {one.name: one for one in tools if not flaws[one.name]}
-        self._taken.set()
+        self._taken_event.set()
 
     def expect(self) -> int:
         """Announce that a newer list of tools is being read, and return its number.
@@ -90,8 +90,8 @@ class LuaTools:
         Calls that end wait for it.
         """
         self._newest += 1
-        if self._taken.is_set():
-            self._taken = anyio.Event()
+        if self._taken_event.is_set():
+            self._taken_event = anyio.Event()
         return self._newest
 
     async def _flaw(self, one: LuaTool) -> str | None:
@@ -108,8 +108,8 @@ class LuaTools:
 
     def refuse(self, name: str, why: str) -> None:
         """Show the person why a tool of theirs is not offered, and log that once."""
-        if (name, why) not in self._refused:
-            self._refused.add((name, why))
+        if (name, why) not in self._refused_tools:
+            self._refused_tools.add((name, why))
             log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
         self._neovim.send(REFUSE, name, why)
 
@@ -129,11 +129,11 @@ class LuaTools:
         """
         neovim = self._neovim
         number = next(self._numbers)
-        news = self._running[number] = Mailbox[tuple[Any, ...]]()
+        news = self._running_calls[number] = Mailbox[tuple[Any, ...]]()
         if neovim.closed.is_set():
             self.end_open_calls(f"The Neovim at {neovim.target} has ended.")
         # A little less than the timeout here, so that the outcome of a started tool is known.
-        latest = time.time() + self._ahead + SECONDS_TO_ANSWER - SECONDS_ON_THE_WAY
+        latest = time.time() + self._seconds_ahead + SECONDS_TO_ANSWER - SECONDS_ON_THE_WAY
         options = {"latest": latest, **({"client": client} if client else {})}
         neovim.send(START, neovim.channel, number, one.name, json.dumps(arguments), options)
         over = False
@@ -143,11 +143,11 @@ class LuaTools:
             over = True
             # The tools that a call has made are there when it has answered.
             with anyio.move_on_after(SECONDS_TO_ANSWER):
-                await self._taken.wait()
+                await self._taken_event.wait()
             return answer
         finally:
-            del self._running[number]
-            self._if_lost.pop(number, None)
+            del self._running_calls[number]
+            self._results_if_lost.pop(number, None)
             if not over:
                 neovim.send(STOP, neovim.channel, number)
 
@@ -239,8 +239,8 @@ class LuaTools:
 
     def _take_if_lost(self, number: int, text: object) -> None:
         """Keep the result that a call shall have if Neovim ends before it answers; `text` is JSON."""
-        if number in self._running:
-            self._if_lost[number] = json.loads(clean(_text(text)))
+        if number in self._running_calls:
+            self._results_if_lost[number] = json.loads(clean(_text(text)))
 
     async def end(self) -> None:
         """Answer all open calls at the server's end, after what Neovim has sent by now has been read.
@@ -248,7 +248,7 @@ class LuaTools:
         For that it waits `SECONDS_FOR_LAST_WORDS` at most. A call that is still open then gets the result that its tool has named for this
         case, or else fails with `NeovimGone`. Later calls are not prevented: the caller sees to that.
         """
-        if self._running:
+        if self._running_calls:
             with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
                 try:
                     await self._neovim.mode(SECONDS_FOR_LAST_WORDS)
@@ -261,16 +261,16 @@ class LuaTools:
 
         A call with such an error fails with `NeovimGone`. `what` has happened, as a sentence for the error. Later calls are not prevented.
         """
-        for number in list(self._running):
-            if number in self._if_lost:
-                self._put(number, "result", self._if_lost[number])
+        for number in list(self._running_calls):
+            if number in self._results_if_lost:
+                self._put(number, "result", self._results_if_lost[number])
             else:
                 self._put(number, "failed", NeovimGone(what, "nvim_targets lists those that run."))
 
     def _put(self, number: int, *what: object) -> None:
         """Hand a message about call `number` to its waiter; it is dropped if the call is over."""
-        if number in self._running:
-            self._running[number].put(what)
+        if number in self._running_calls:
+            self._running_calls[number].put(what)
 
 
 def _text(value: object) -> str:

@@ -44,7 +44,7 @@ class Starts:
     """Pairs each start with its session or its failure, which may arrive before the waiter."""
 
     def __init__(self) -> None:
-        self._starts: dict[int, _Start] = {}
+        self._by_launch: dict[int, _Start] = {}
 
     def record_session(self, launch: int, session: ForwardedSession) -> None:
         """Record the session that has come of start number `launch`, and wake its waiter."""
@@ -64,7 +64,7 @@ class Starts:
 
     def fail_all(self) -> None:
         """Let all starts without an outcome fail, since their Neovim has ended."""
-        for launch in list(self._starts):
+        for launch in list(self._by_launch):
             self.record_failure(launch, "its Neovim has ended")
 
     async def wait_for_session(self, launch: int) -> Session:
@@ -82,7 +82,7 @@ class Starts:
             if start.session is not None:
                 await _running(start.session, start)
         finally:
-            self._starts.pop(launch, None)
+            self._by_launch.pop(launch, None)
         session = start.session
         if isinstance(start.failure, DapeerError):
             raise start.failure
@@ -103,10 +103,10 @@ class Starts:
 
         Above `MAX_KEPT_STARTS` the oldest is dropped: Neovim also reports the starts of other cores, which nobody here waits for.
         """
-        start = self._starts.setdefault(launch, _Start())
-        if len(self._starts) > MAX_KEPT_STARTS:
+        start = self._by_launch.setdefault(launch, _Start())
+        if len(self._by_launch) > MAX_KEPT_STARTS:
             # Neovim also reports starts of other cores; they have no waiter here.
-            del self._starts[next(iter(self._starts))]
+            del self._by_launch[next(iter(self._by_launch))]
         return start
 
 

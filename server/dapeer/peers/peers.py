@@ -51,8 +51,8 @@ class Inbox:
     """The notifications of a Neovim, which wait until there is somebody to take them in."""
 
     def __init__(self) -> None:
-        self._take: Take | None = None
-        self._early: list[tuple[str, Sequence[Any]]] = []
+        self._handler: Take | None = None
+        self._early_notifications: list[tuple[str, Sequence[Any]]] = []
 
     def notified(self, name: str, arguments: Sequence[Any]) -> None:
         """Pass a notification named `dapeer` to the handler, or keep it until there is one; ignore others.
@@ -62,17 +62,17 @@ class Inbox:
         if name != "dapeer" or not arguments:
             return
         kind, rest = str(arguments[0]), arguments[1:]
-        if self._take is None:
-            self._early.append((kind, rest))
+        if self._handler is None:
+            self._early_notifications.append((kind, rest))
         else:
-            self._take(kind, rest)
+            self._handler(kind, rest)
 
     def open(self, take: Take) -> None:
         """Call `take` with each notification that has been kept, in order, and with every later one."""
-        for kind, arguments in self._early:
+        for kind, arguments in self._early_notifications:
             take(kind, arguments)
-        self._early.clear()
-        self._take = take
+        self._early_notifications.clear()
+        self._handler = take
 
 
 async def attach(number: int, around: PeerContext, target: str, seconds: float) -> Peer:
@@ -114,12 +114,12 @@ class NeovimSearch:
     """Attaches the Neovims of a project, which no client names, and knows which are new to each client."""
 
     def __init__(self) -> None:
-        self._seek: Callable[[], Awaitable[None]] | None = None
+        self._attach_others: Callable[[], Awaitable[None]] | None = None
         """Attaches the other Neovims of the project; None: only named ones are attached."""
-        self._looked = anyio.Event()
-        self._came: list[Peer] = []
+        self._first_search_done = anyio.Event()
+        self._newcomers: list[Peer] = []
         """The Neovims that have appeared after the first search, in this order."""
-        self._reported: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+        self._reported_counts: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         """How many of them each client has been told of."""
 
     def begin(self, tasks: TaskGroup, seek: Callable[[], Awaitable[None]]) -> None:
@@ -127,7 +127,7 @@ class NeovimSearch:
 
         `seek` attaches those that run, and is called in `tasks`.
         """
-        self._seek = seek
+        self._attach_others = seek
         tasks.start_soon(self.look_around)
 
     async def look_around(self) -> None:
@@ -135,34 +135,37 @@ class NeovimSearch:
 
         Nothing is done unless `begin` was called, since only named Neovims are attached then.
         """
-        if self._seek is not None:
+        if self._attach_others is not None:
             try:
-                await self._seek()
+                await self._attach_others()
             finally:
-                self._looked.set()
+                self._first_search_done.set()
 
     async def first_look(self) -> None:
         """Wait for the end of the first search, at most `SECONDS_TO_LOOK`.
 
         It returns at once unless `begin` was called.
         """
-        if self._seek is not None:
+        if self._attach_others is not None:
             with anyio.move_on_after(SECONDS_TO_LOOK):
-                await self._looked.wait()
+                await self._first_search_done.wait()
 
     def attached(self, peer: Peer) -> None:
         """Record a Neovim that no client has named, for `take_new_peers`, unless the first search found it."""
-        late = self._seek is None or self._looked.is_set()
-        if late and peer not in self._came:
-            self._came.append(peer)
+        late = self._attach_others is None or self._first_search_done.is_set()
+        if late and peer not in self._newcomers:
+            self._newcomers.append(peer)
 
     def take_new_peers(self, client: object) -> list[Peer]:
         """Return the Neovims that were attached after the first search and since this client's last call.
 
         `client` is any object that stands for the client.
         """
-        reported, self._reported[client] = self._reported.get(client, 0), len(self._came)
-        return self._came[reported:]
+        reported, self._reported_counts[client] = (
+            self._reported_counts.get(client, 0),
+            len(self._newcomers),
+        )
+        return self._newcomers[reported:]
 
 
 log = logging.getLogger(__name__)
@@ -182,7 +185,7 @@ class Peers:
         """Those that others handle."""
         self.company = ConnectedClients(self._send_company)
         """The assistants that are connected."""
-        self._left: dict[str, Peer] = {}
+        self._detached_peers: dict[str, Peer] = {}
         """By target: detached Neovims whose person wants to be asked. Their consent is still needed."""
         self._arriving: dict[str, BackgroundTask[Peer]] = {}
         """By target: Neovims that are being attached."""
@@ -195,7 +198,7 @@ class Peers:
         """The targets of Neovims that a client has detached: they are not attached again automatically."""
         self.judge = Judge()
         """Of the schemas that others have written for their tools."""
-        self._around = PeerContext(
+        self._context = PeerContext(
             debugger,
             self._tasks,
             self._taps,
@@ -284,12 +287,14 @@ class Peers:
         the Neovim's address; `seconds` limits the connection and the first answer.
         """
         try:
-            peer = await attach(next(self._ids), self._around, target, seconds)
+            peer = await attach(next(self._ids), self._context, target, seconds)
         finally:
             del self._arriving[target]
         self.attached[peer.id] = peer
         peer.approvals.show_assistants(self.company.names)
-        self._left = {at: left for at, left in self._left.items() if not left.is_same(peer)}
+        self._detached_peers = {
+            at: left for at, left in self._detached_peers.items() if not left.is_same(peer)
+        }
         self._tools_changed()
         self._tasks.start_soon(self._watch, peer)
         log.info("attached Neovim %s at %s", peer.pid, target)
@@ -320,7 +325,7 @@ class Peers:
         """
         peer = self.peer(number)
         if any(peer.approvals.wants.values()):
-            self._left[peer.target] = peer
+            self._detached_peers[peer.target] = peer
         self._detached.add(peer.target)
         await self.disconnect(number)
 
@@ -369,9 +374,9 @@ class Peers:
 
     def _tools_changed(self) -> None:
         """Set the patterns of secret files that all persons have, and call the listeners of changed tools."""
-        people = (*self.attached.values(), *self._left.values())
+        people = (*self.attached.values(), *self._detached_peers.values())
         secrets = [p.approvals.secrets for p in people if p.approvals.secrets is not None]
-        self._around.debugger.files.secret.set_patterns(secrets)
+        self._context.debugger.files.secret.set_patterns(secrets)
         for listener in self._listeners:
             listener()
 
@@ -439,12 +444,12 @@ class Peers:
         Raises:
             RefusedByPerson: There is one.
         """
-        for target, peer in list(self._left.items()):
+        for target, peer in list(self._detached_peers.items()):
             if not peer.approvals.requires_consent(action):
                 continue
-            if await discovery.look_at(target, self._around.debugger.project) is None:
+            if await discovery.look_at(target, self._context.debugger.project) is None:
                 # The Neovim has ended.
-                self._left.pop(target, None)
+                self._detached_peers.pop(target, None)
                 continue
             raise RefusedByPerson(
                 f"The person at the Neovim at {target}, which was detached, wants to be asked before {action.tool}.",

@@ -56,16 +56,16 @@ class SharedBreakpoints:
         self._sessions = sessions
         self._breakpoints = breakpoints
         self._neovim = neovim
-        self._picture: Picture = {}
-        self._sent = 0
-        self._unknown: dict[tuple[str, int], int] = {}
+        self._known_signs: Picture = {}
+        self._change_number = 0
+        self._unapplied_changes: dict[tuple[str, int], int] = {}
         """By path and line: the number of dapeer's latest change there, until Neovim has applied it."""
         self._names = names
-        self._news = anyio.Event()
+        self._picture_event = anyio.Event()
         """Replaced with each picture."""
-        self._refused: set[tuple[str, int]] = set()
+        self._refused_places: set[tuple[str, int]] = set()
         """Path and line of breakpoints that Neovim has rejected, because the file has unsaved changes."""
-        self._listening = True
+        self._is_listening = True
         breakpoints.listeners.append(self._on_breakpoint)
 
     def close(self) -> None:
@@ -75,8 +75,8 @@ class SharedBreakpoints:
     async def wait_until_applied(self, seconds: float) -> None:
         """Wait until Neovim has applied or refused all changes that were sent, but at most `seconds`."""
         with anyio.move_on_after(seconds):
-            while self._unknown:
-                await self._news.wait()
+            while self._unapplied_changes:
+                await self._picture_event.wait()
 
     def join(self, signs: object) -> list[str]:
         """Unite the breakpoints of both sides; return the files whose breakpoints changed here, sorted.
@@ -99,15 +99,17 @@ class SharedBreakpoints:
         unsaved changes. Without it, nvim-dap is not loaded, and no change up to this one was applied.
         """
         if unsaved:
-            places = {place for place, sent in self._unknown.items() if sent == number}
-            self._refused |= places
-            self._unknown = {p: sent for p, sent in self._unknown.items() if p not in places}
+            places = {place for place, sent in self._unapplied_changes.items() if sent == number}
+            self._refused_places |= places
+            self._unapplied_changes = {
+                p: sent for p, sent in self._unapplied_changes.items() if p not in places
+            }
             self._publish_news()
             return
-        for (path, line), sent in list(self._unknown.items()):
+        for (path, line), sent in list(self._unapplied_changes.items()):
             if sent <= number:
-                del self._unknown[path, line]
-                self._picture.get(path, {}).pop(line, None)
+                del self._unapplied_changes[path, line]
+                self._known_signs.get(path, {}).pop(line, None)
         self._publish_news()
 
     def take_refusal(self, place: tuple[str, int]) -> bool:
@@ -115,8 +117,8 @@ class SharedBreakpoints:
 
         `place` is path and line.
         """
-        refused = place in self._refused
-        self._refused.discard(place)
+        refused = place in self._refused_places
+        self._refused_places.discard(place)
         return refused
 
     def apply_signs(self, signs: object, applied: int) -> list[str]:
@@ -135,30 +137,32 @@ class SharedBreakpoints:
         number of the last change of dapeer's that Neovim had applied when it sent `signs`: later changes count as if they were among
         these.
         """
-        before, now = self._picture, self._read(signs)
-        self._unknown = {place: sent for place, sent in self._unknown.items() if sent > applied}
-        for path, line in self._unknown:
+        before, now = self._known_signs, self._read(signs)
+        self._unapplied_changes = {
+            place: sent for place, sent in self._unapplied_changes.items() if sent > applied
+        }
+        for path, line in self._unapplied_changes:
             requested = self._breakpoints.by_path.get(path, {}).get(line)
             lines = now.setdefault(path, {})
             lines.pop(line, None)
             if requested is not None:
                 lines[line] = requested
-        self._picture = now
+        self._known_signs = now
         self._publish_news()
         changed: set[str] = set()
-        self._listening = False
+        self._is_listening = False
         try:
             for path in before.keys() | now.keys():
                 if self._merge(path, before.get(path, {}), now.get(path, {})):
                     changed.add(path)
         finally:
-            self._listening = True
+            self._is_listening = True
         return sorted(changed)
 
     def _publish_news(self) -> None:
         """Wake those who wait in `wait_until_applied`."""
-        self._news.set()
-        self._news = anyio.Event()
+        self._picture_event.set()
+        self._picture_event = anyio.Event()
 
     def _merge(
         self,
@@ -188,16 +192,16 @@ class SharedBreakpoints:
         `requested` is the breakpoint, which becomes a sign; None: it was removed. The change gets a number, by which Neovim
         reports it as applied or not.
         """
-        if not self._listening:
+        if not self._is_listening:
             return
-        self._sent += 1
-        self._unknown[path, line] = self._sent
+        self._change_number += 1
+        self._unapplied_changes[path, line] = self._change_number
         self._names[_real(path)] = path
-        self._refused.discard((path, line))
+        self._refused_places.discard((path, line))
         change: dict[str, Any] = {"path": path, "line": line, "edited": self._is_edited(path)}
         if requested is not None:
             change["breakpoint"] = dict(requested)
-        self._neovim.send(APPLY, [change], self._neovim.channel, self._sent)
+        self._neovim.send(APPLY, [change], self._neovim.channel, self._change_number)
 
     def _is_edited(self, path: str) -> bool:
         """Return whether a running session of this Neovim has loaded the file before its last change."""
@@ -230,7 +234,7 @@ class SharedFilters:
     def __init__(self, breakpoints: Breakpoints, neovim: Neovim) -> None:
         self._breakpoints = breakpoints
         self._neovim = neovim
-        self._listening = True
+        self._is_listening = True
         breakpoints.filter_listeners.append(self._on_filters)
 
     def close(self) -> None:
@@ -257,11 +261,11 @@ class SharedFilters:
         # Lua's empty table may arrive as an object.
         filters = None if sent is None else [*map(str, as_array(sent))]
         before = self._breakpoints.exceptions
-        self._listening = False
+        self._is_listening = False
         try:
             self._breakpoints.choose(filters)
         finally:
-            self._listening = True
+            self._is_listening = True
         return filters if filters != before else None
 
     def show(self) -> None:
@@ -270,7 +274,7 @@ class SharedFilters:
 
     def _on_filters(self, filters: list[str] | None) -> None:
         """Send Neovim a new choice of exception filters, unless it has come from there."""
-        if self._listening:
+        if self._is_listening:
             self._neovim.send(CHOOSE, filters)
 
 

@@ -86,7 +86,7 @@ class Doings:
     """The doings of late, by all clients and people."""
 
     def __init__(self) -> None:
-        self._kept: deque[_BreakpointChange | _ProgramMove] = deque(maxlen=KEPT_DOINGS)
+        self._kept_actions: deque[_BreakpointChange | _ProgramMove] = deque(maxlen=KEPT_DOINGS)
         self.count = 0
         """How many there were."""
 
@@ -110,7 +110,9 @@ class Doings:
         doer = _DOER.get()
         if doer is not None and before != after:
             self.count += 1
-            self._kept.append(_BreakpointChange(self.count, doer, (path, line), before, after))
+            self._kept_actions.append(
+                _BreakpointChange(self.count, doer, (path, line), before, after)
+            )
 
     def move(self, command: str, session: int, program: object) -> None:
         """Record that a request (`continue`, `terminate`, …) has resumed or ended a program.
@@ -120,7 +122,9 @@ class Doings:
         doer = _DOER.get()
         if doer is not None:
             self.count += 1
-            self._kept.append(_ProgramMove(self.count, doer, _VERBS[command], session, program))
+            self._kept_actions.append(
+                _ProgramMove(self.count, doer, _VERBS[command], session, program)
+            )
 
     def news(self, key: str, since: int, programs: Collection[object], project: Path) -> str:
         """Return in one line what others than a client have done since number `since`; empty: nothing.
@@ -133,7 +137,7 @@ class Doings:
             programs: Those that the client works on: of others it is told breakpoints only.
             project: The folder to which names of files are relative.
         """
-        new = [each for each in self._kept if each.number > since]
+        new = [each for each in self._kept_actions if each.number > since]
         changes = [each for each in new if isinstance(each, _BreakpointChange)]
         own = {each.place: each.number for each in changes if each.doer.key == key}
         others: dict[str, list[_BreakpointChange | _ProgramMove]] = {}

@@ -49,7 +49,7 @@ class StartedProgram:
     """Sends the functions at which they collect to them."""
     _stops: Broadcast | None = field(default=None, init=False)
     """Sends the functions at which they stop to all."""
-    _tasks_told: list[str] = field(default_factory=list[str], init=False)
+    _task_outcomes: list[str] = field(default_factory=list[str], init=False)
     """What became of the tasks before it."""
     _awaited: Collection[tuple[str, int]] = field(default=(), init=False)
     """The breakpoints of the first run, as path and line."""
@@ -94,7 +94,7 @@ class StartedProgram:
         sent = (self._push, self._collects, self._stops)
         pushes = [each for each in sent if each is not None]
         lines = await self.inherited.report(session, pushes)
-        notes = [*self.start.notes(session), *self._tasks_told, *lines]
+        notes = [*self.start.notes(session), *self._task_outcomes, *lines]
         return with_notes(reply, [*neovim_note(self.call, session), *notes])
 
     async def _attach_to_descendants(self, session: Session) -> ProcessTree | None:
@@ -116,7 +116,7 @@ class StartedProgram:
     @property
     def task_notes(self) -> list[str]:
         """Lines on what became of the tasks that ran before the program."""
-        return self._tasks_told
+        return self._task_outcomes
 
     async def begin(self) -> Session:
         """Run the tasks that come before the program, start it once, and return its session.
@@ -128,7 +128,7 @@ class StartedProgram:
             DapeerError: A task fails, or the program does not start.
         """
         tasks = StartTasks(self.call.debugger, self.start.tasks)
-        self._tasks_told += await tasks.run_before()
+        self._task_outcomes += await tasks.run_before()
         try:
             session = await self._started()
         except BaseException:

@@ -166,9 +166,9 @@ async def _ending_sessions(call: Call, script: ScriptClient) -> AsyncGenerator[N
 class ScriptOutput:
     """What a script prints, in two parts: its beginning, and its end so far."""
 
-    _first: str = ""
-    _last: str = ""
-    _left_out: int = 0
+    _first_part: str = ""
+    _last_part: str = ""
+    _left_out_chars: int = 0
 
     async def read(self, stream: ByteReceiveStream) -> None:
         """Read a stream of UTF-8 to its end, and keep the beginning and the end of its text."""
@@ -183,14 +183,14 @@ class ScriptOutput:
 
         `FIRST_CHARS` and `LAST_CHARS` are their sizes.
         """
-        room = FIRST_CHARS - len(self._first)
-        self._first += text[:room]
-        kept = self._last + text[room:]
-        self._left_out += max(0, len(kept) - LAST_CHARS)
-        self._last = kept[-LAST_CHARS:]
+        room = FIRST_CHARS - len(self._first_part)
+        self._first_part += text[:room]
+        kept = self._last_part + text[room:]
+        self._left_out_chars += max(0, len(kept) - LAST_CHARS)
+        self._last_part = kept[-LAST_CHARS:]
 
     @property
     def text(self) -> str:
         """The text without newlines at its end; where characters were dropped, a line with their number."""
-        left_out = f"\n… {self._left_out:,} characters …\n" if self._left_out else ""
-        return f"{self._first}{left_out}{self._last}".rstrip("\n")
+        left_out = f"\n… {self._left_out_chars:,} characters …\n" if self._left_out_chars else ""
+        return f"{self._first_part}{left_out}{self._last_part}".rstrip("\n")

@@ -43,12 +43,12 @@ class Advice:
         program has done nothing, by its output, if that does not say it. `program` is its path, where it has one; `remark` is a
         note on its start. `slow` returns why the program is slow under its debugger, or an empty text: it blocks.
         """
-        self._slow = slow
+        self._why_slow = slow
         self._remark = remark
         self._hint = hint
-        self._missing = missing
+        self._why_missing = missing
         self._program = program
-        self._reported: set[str] = set()
+        self._reported_hints: set[str] = set()
         self.facts: Mapping[str, str] = {"interpreter": interpreter} if interpreter else {}
         """The interpreter of the program, where there is a choice."""
 
@@ -94,9 +94,9 @@ class Advice:
         These are a remark on the start, a cause for a program that did nothing, and hints on the exception or on what `log`, the
         program's output, has. Each hint is given once per program, so a second call adds less. `view` is not changed.
         """
-        if self._missing and view["state"] == "ended" and "cause" not in view:
+        if self._why_missing and view["state"] == "ended" and "cause" not in view:
             # A run of no test prints little: where the beginning is lost, some test ran.
-            why = None if log.start else self._missing(log.read().text)
+            why = None if log.start else self._why_missing(log.read().text)
             view = view if why is None else {**view, "cause": why}
         if self._remark:
             view = {**view, "notes": [*view.get("notes", ()), self._remark]}
@@ -140,15 +140,15 @@ class Advice:
 
     def of_slow(self) -> str:
         """Return why the program is slow under its debugger, at most once; empty if unknown. It blocks."""
-        hint = self._slow() if self._slow else ""
-        self._slow = None
+        hint = self._why_slow() if self._why_slow else ""
+        self._why_slow = None
         return hint
 
     def _once(self, hint: str | None) -> str:
         """Return a hint and record it as given; empty if it is None, or was given before."""
-        if hint is None or hint in self._reported:
+        if hint is None or hint in self._reported_hints:
             return ""
-        self._reported.add(hint)
+        self._reported_hints.add(hint)
         return hint
 
     def _of_end(self, view: Snapshot, log: OutputLog) -> str | None:
@@ -182,7 +182,7 @@ class Advice:
         first = "".join(each.text for each in log.between(0, LAST_WORDS))
         hint = self._hint("printed", first) if first else None
         if hint and hint in view.get("output", ""):
-            self._reported.add(hint)
+            self._reported_hints.add(hint)
         return hint
 
     def _of_breakpoint(self, made: Body) -> Body:

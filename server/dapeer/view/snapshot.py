@@ -467,8 +467,8 @@ class SnapshotReader:
     """A reader of successive stops: facts of a frame that were shown are not repeated."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[object, ...], _ShownFrame] = OrderedDict()
-        self._noted: OrderedDict[tuple[int, str], int] = OrderedDict()
+        self._shown_frames: OrderedDict[tuple[object, ...], _ShownFrame] = OrderedDict()
+        self._noted_calls: OrderedDict[tuple[int, str], int] = OrderedDict()
         """By session and note: the stop at which the note on another call of a function was shown."""
 
     def mark_read(self, view: Snapshot) -> None:
@@ -481,16 +481,16 @@ class SnapshotReader:
             return
         for note in view.get("notes", ()):
             if note.endswith(NOT_COMPARED):
-                self._noted.setdefault((view["session_id"], note), view.get("stop", 0))
-        if len(self._noted) > MAX_REMEMBERED_PLACES:
-            self._noted.popitem(last=False)
+                self._noted_calls.setdefault((view["session_id"], note), view.get("stop", 0))
+        if len(self._noted_calls) > MAX_REMEMBERED_PLACES:
+            self._noted_calls.popitem(last=False)
         place, lines = _brief_place(view), set(map(int, _LINE.findall(view.get("source", ""))))
-        if (before := self._known.pop(place, None)) is not None:
+        if (before := self._shown_frames.pop(place, None)) is not None:
             lines |= before.lines
         shown = view.get("locals", {})
-        self._known[place] = _ShownFrame(view.get("stop", 0), frozenset(lines), shown)
-        if len(self._known) > MAX_REMEMBERED_PLACES:
-            self._known.popitem(last=False)
+        self._shown_frames[place] = _ShownFrame(view.get("stop", 0), frozenset(lines), shown)
+        if len(self._shown_frames) > MAX_REMEMBERED_PLACES:
+            self._shown_frames.popitem(last=False)
 
     def unread(self, view: Snapshot) -> Snapshot:
         """Return a snapshot without what the reader was shown at an earlier stop in the same frame.
@@ -500,7 +500,7 @@ class SnapshotReader:
         changed.
         """
         view = self._with_news(view)
-        known = self._known.get(_brief_place(view))
+        known = self._shown_frames.get(_brief_place(view))
         if view["state"] != "stopped" or known is None or known.stop == view.get("stop"):
             return view
         found, changed = view.get("locals", {}), view.get("changed", {})
@@ -525,7 +525,7 @@ class SnapshotReader:
         `view` itself is returned if there are none of those.
         """
         session, stop, notes = view["session_id"], view.get("stop"), view.get("notes", ())
-        news = [note for note in notes if self._noted.get((session, note), stop) == stop]
+        news = [note for note in notes if self._noted_calls.get((session, note), stop) == stop]
         if len(news) == len(notes):
             return view
         kept = view.copy()

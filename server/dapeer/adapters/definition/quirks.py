@@ -69,7 +69,7 @@ def category_of(body: Mapping[str, Any]) -> str:
 class SentBreakpoints(dict[str, list[Mapping[str, Any]]]):
     """The breakpoints sent to an adapter, by path, over all connections: one may report another's failure."""
 
-    _entered: object = None
+    _entry_connection: object = None
     """The connection whose program has stopped at its entry; children do not stop there again."""
 
     def claim_first_entry(self, connection: object) -> bool:
@@ -77,8 +77,8 @@ class SentBreakpoints(dict[str, list[Mapping[str, Any]]]):
 
         Later calls return True for the same connection only.
         """
-        self._entered = self._entered or connection
-        return self._entered is connection
+        self._entry_connection = self._entry_connection or connection
+        return self._entry_connection is connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +100,14 @@ class FailedBreakpointReader:
         """Keep the `patterns` of a definition, by kind; `sent` has the breakpoints of all connections."""
         self._patterns = {kind: patterns[kind] for kind in OUTPUT if kind in patterns}
         self._begins = patterns.get(BEGINS, "")
-        self._held: dict[str, str] = {}
-        self._sent = SentBreakpoints() if sent is None else sent
+        self._unfinished_output: dict[str, str] = {}
+        self._sent_breakpoints = SentBreakpoints() if sent is None else sent
 
     def sent(self, request: Request) -> None:
         """Record the breakpoints of a file that a `setBreakpoints` request sends; ignore others."""
         if request.command == "setBreakpoints":
             path = str(request.arguments["source"].get("path"))
-            self._sent[path] = list(request.arguments.get("breakpoints") or ())
+            self._sent_breakpoints[path] = list(request.arguments.get("breakpoints") or ())
 
     def read(self, category: str, text: str) -> tuple[str, list[Event]]:
         """Return output without reports of failed expressions, and an event for each of them.
@@ -116,7 +116,7 @@ class FailedBreakpointReader:
         its output. Illegible text is returned as it is.
         """
         events: list[Event] = []
-        text = self._held.pop(category, "") + text
+        text = self._unfinished_output.pop(category, "") + text
         if not is_legible(text):
             return text, events
         for kind, pattern in self._patterns.items():
@@ -128,14 +128,14 @@ class FailedBreakpointReader:
             text = re.sub(pattern, take_out, text, flags=re.MULTILINE)
         start = re.search(self._begins, text, re.MULTILINE) if self._begins else None
         if start and len(text) - start.start() < MAX_HELD_CHARS:
-            self._held[category], text = text[start.start() :], text[: start.start()]
+            self._unfinished_output[category], text = text[start.start() :], text[: start.start()]
         return text, events
 
     def held(self) -> Iterator[Event]:
         """Yield the output that was kept back, when nothing follows it, as events; it is kept no longer."""
-        for category, text in self._held.items():
+        for category, text in self._unfinished_output.items():
             yield Event("output", {"category": category, "output": text})
-        self._held = {}
+        self._unfinished_output = {}
 
     def _event(self, kind: str, groups: Mapping[str, str | None]) -> Event:
         """Return the event for a failure that a pattern of this kind has found; `groups` are the pattern's.
@@ -179,7 +179,7 @@ class FailedBreakpointReader:
 
     def _options_sent(self, kind: str) -> Iterator[SentOption]:
         """Yield the breakpoints that were sent with the option of this kind, such as a condition."""
-        for path, breakpoints in self._sent.items():
+        for path, breakpoints in self._sent_breakpoints.items():
             for each in breakpoints:
                 if KINDS[kind] in each:
                     yield SentOption(path, int(each["line"]), str(each[KINDS[kind]]))

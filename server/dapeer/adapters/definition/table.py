@@ -101,9 +101,9 @@ class DefinitionTable:
     def __init__(self, path: Path, name: str, values: Mapping[str, Any]) -> None:
         """Keep the `values` of the table with this dotted name (empty: the file's top) in the file at `path`."""
         self._path = path
-        self._name = name
+        self._table_name = name
         self._values = values
-        self._known: set[str] = set()
+        self._known_keys: set[str] = set()
 
     def read(self, kind: type[Record], rest: str = "", **given: Any) -> Record:
         """Return a dataclass: each field that is not `given` is the key of its name, read by its type.
@@ -149,7 +149,7 @@ class DefinitionTable:
         Raises:
             DefinitionError: The value is of another type.
         """
-        self._known.add(key)
+        self._known_keys.add(key)
         return self._checked(self._values.get(key, default), kind, key)
 
     def text(self, key: str) -> str:
@@ -191,7 +191,7 @@ class DefinitionTable:
         Raises:
             DefinitionError: It is something else.
         """
-        self._known.add(key)
+        self._known_keys.add(key)
         value: object = self._values.get(key, [])
         if isinstance(value, str):
             return (value,)
@@ -242,7 +242,7 @@ class DefinitionTable:
             DefinitionError: It is no number above 0.
         """
         value = self._values.get(key, default)
-        self._known.add(key)
+        self._known_keys.add(key)
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             raise self._not(key, "a number of seconds above 0", value)
         return float(value)
@@ -304,7 +304,7 @@ class DefinitionTable:
         try:
             json.dumps(values)
         except TypeError as error:
-            raise self.wrong(f"a value in [{self._name}] cannot be sent: {error}") from error
+            raise self.wrong(f"a value in [{self._table_name}] cannot be sent: {error}") from error
         return values
 
     def done(self) -> None:
@@ -315,15 +315,15 @@ class DefinitionTable:
         """
         unknown = sorted(self._unread())
         if unknown:
-            where = f"[{self._name}]" if self._name else "the file's top"
+            where = f"[{self._table_name}]" if self._table_name else "the file's top"
             raise DefinitionError(
                 f"{self._path}: unknown key `{unknown[0]}` in {where}.",
-                f"Known keys there: {', '.join(sorted(self._known)) or 'none'}.",
+                f"Known keys there: {', '.join(sorted(self._known_keys)) or 'none'}.",
             )
 
     def at(self, key: str) -> str:
         """Return the dotted name of a key of this table, as errors name it."""
-        return f"{self._name}.{key}" if self._name else key
+        return f"{self._table_name}.{key}" if self._table_name else key
 
     def wrong(self, what: str) -> DefinitionError:
         """Return the error that something is wrong with this table; `what` is a sentence without its period."""
@@ -332,12 +332,12 @@ class DefinitionTable:
     @property
     def name(self) -> str:
         """The dotted name of this table; empty for the file's top."""
-        return self._name
+        return self._table_name
 
     @property
     def known(self) -> frozenset[str]:
         """The keys that were looked for so far, whether they are there or not."""
-        return frozenset(self._known)
+        return frozenset(self._known_keys)
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -348,7 +348,9 @@ class DefinitionTable:
     def _unread(self) -> list[str]:
         """Return the keys that were not read, without retired ones."""
         return [
-            key for key in self._values if key not in self._known and not is_retired(self.at(key))
+            key
+            for key in self._values
+            if key not in self._known_keys and not is_retired(self.at(key))
         ]
 
     def _checked(self, value: object, kind: type[T], key: str) -> T:

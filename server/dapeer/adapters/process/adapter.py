@@ -120,11 +120,11 @@ class NotedTransport(Transport):
 
     def __init__(self, transport: Transport, words: LastWords) -> None:
         self._transport = transport
-        self._words = words
+        self._last_words = words
 
     async def send(self, message: Message) -> None:
         """Note the breakpoints of a message for the last words, and send the message."""
-        self._words.note(message)
+        self._last_words.note(message)
         await self._transport.send(message)
 
     async def receive(self) -> Message:

@@ -179,10 +179,10 @@ class LogPoints:
         self._value = value
         self._conditions = conditions
         self.mark = f"@{secrets.token_hex(2)}"
-        self._failed = re.compile(failed, re.MULTILINE) if failed else None
+        self._failure_pattern = re.compile(failed, re.MULTILINE) if failed else None
         self._places: list[tuple[str, int, tuple[int, ...]]] = []
         """Path, line, and the numbers of its collection points."""
-        self._heeded: dict[tuple[str, int], _UnheededOptions] = {}
+        self._unheeded_options: dict[tuple[str, int], _UnheededOptions] = {}
         """By path and line."""
 
     @property
@@ -230,9 +230,11 @@ class LogPoints:
         hits = str(point.get("hitCondition") or "").strip()
         if hits.isdecimal():
             own.add("hitCondition")
-        if place not in self._heeded or self._heeded[place].hits != hits:
-            self._heeded[place] = _UnheededOptions(hits, int(hits) - 1 if hits.isdecimal() else 0)
-        self._heeded[place].condition = str(point.get("condition") or "")
+        if place not in self._unheeded_options or self._unheeded_options[place].hits != hits:
+            self._unheeded_options[place] = _UnheededOptions(
+                hits, int(hits) - 1 if hits.isdecimal() else 0
+            )
+        self._unheeded_options[place].condition = str(point.get("condition") or "")
         message = with_condition(point, self.mark, str(point["logMessage"]))
         rest = {key: value for key, value in point.items() if key not in own}
         return {**rest, "logMessage": message}
@@ -257,7 +259,7 @@ class LogPoints:
         """
         text = str(body.get("output") or "")
         if points := body.get(POINT):
-            for each in as_rows(points, text, self.mark, self._failed):
+            for each in as_rows(points, text, self.mark, self._failure_pattern):
                 failed = each.event == EVENT
                 yield self._failure("condition", "", body, each.body["error"]) if failed else each
         elif body.get(LOG_POINT):
@@ -270,10 +272,10 @@ class LogPoints:
 
         In the text, an expression that failed is replaced by its error in braces. `text` is the output in `body`.
         """
-        heeded = self._heeded.get((body["source"]["path"], body["line"]))
+        heeded = self._unheeded_options.get((body["source"]["path"], body["line"]))
         condition, decided, rest = text.partition(condition_separator(self.mark))
         if heeded is not None and decided:
-            if error := condition_error(condition, self._failed):
+            if error := condition_error(condition, self._failure_pattern):
                 yield self._failure("condition", heeded.condition, body, error)
                 return
             if not is_true(condition):
@@ -291,8 +293,8 @@ class LogPoints:
             events.append(self._failure("log message", expression, body, error))
             return f"{{{error}}}"
 
-        if self._failed is not None and is_legible(text):
-            text = self._failed.sub(replaced, text)
+        if self._failure_pattern is not None and is_legible(text):
+            text = self._failure_pattern.sub(replaced, text)
         yield Event("output", {**body, "output": text})
         yield from events
 
@@ -309,9 +311,9 @@ class LogPointReader:
     def __init__(self, points: LogPoints) -> None:
         self._points = points
         self._begin = re.compile(rf"{points.mark}\.(\d{{1,{MAX_NUMBER_DIGITS}}})@")
-        self._end = f"{points.mark}@"
-        self._held: dict[str, str] = {}
-        self._ended: set[str] = set()
+        self._end_mark = f"{points.mark}@"
+        self._unfinished_output: dict[str, str] = {}
+        self._categories_after_message: set[str] = set()
         """Categories whose last output was a message, whose line end may follow."""
 
     def read(self, body: Body) -> Iterator[Body]:
@@ -329,9 +331,9 @@ class LogPointReader:
             place = self._points.place(int(found[1]))
             rest = self._begin.split(text)[2::2] if POINT in place else ()
             for message in rest:
-                yield {**body, "output": message.partition(self._end)[0], **place}
+                yield {**body, "output": message.partition(self._end_mark)[0], **place}
             if not rest:
-                text = self._begin.sub("", text).replace(self._end, "")
+                text = self._begin.sub("", text).replace(self._end_mark, "")
                 yield {**body, "output": text, **place}
         else:
             for part, place in self._parts(category, text):
@@ -348,40 +350,43 @@ class LogPointReader:
 
     def take_held(self) -> Iterator[Body]:
         """Yield bodies of the output that was held back, when nothing follows it; it is held no longer."""
-        for category, text in self._held.items():
+        for category, text in self._unfinished_output.items():
             yield {"category": category, "output": text}
-        self._held = {}
+        self._unfinished_output = {}
 
     def _parts(self, category: str, text: str) -> Iterator[tuple[str, Body]]:
         """Yield the output of a category in parts: the text, and its log point's location, maybe empty.
 
-        What may be the beginning of a message stays in `_held`. `category` is that of `output` events, `text` the newest output of it.
+        What may be the beginning of a message stays in `_unfinished_output`. `category` is that of `output` events, `text` the newest output of it.
         """
-        text, at = self._held.pop(category, "") + self._past_line_end(category, text), 0
+        text, at = (
+            self._unfinished_output.pop(category, "") + self._past_line_end(category, text),
+            0,
+        )
         while (start := self._begin.search(text, at)) is not None:
             if start.start() > at:
                 yield text[at : start.start()], {}
             at = start.start()
-            end = text.find(self._end, start.end())
+            end = text.find(self._end_mark, start.end())
             if end < 0:
                 break
             yield text[start.end() : end], self._points.place(int(start[1]))
-            self._ended.add(category)
-            text, at = self._past_line_end(category, text[end + len(self._end) :]), 0
+            self._categories_after_message.add(category)
+            text, at = self._past_line_end(category, text[end + len(self._end_mark) :]), 0
         rest = text[at:]
         whole = len(rest) - self._unfinished(rest)
         if rest[whole:]:
-            self._held[category] = rest[whole:]
+            self._unfinished_output[category] = rest[whole:]
         if rest[:whole]:
             yield rest[:whole], {}
 
     def _past_line_end(self, category: str, text: str) -> str:
         """Return a text without the line end that a message before it may have had."""
-        if category not in self._ended or not text:
+        if category not in self._categories_after_message or not text:
             return text
         rest = text.removeprefix("\r")
         if rest:
-            self._ended.discard(category)
+            self._categories_after_message.discard(category)
         return rest.removeprefix("\n")
 
     def _unfinished(self, text: str) -> int:
@@ -402,7 +407,7 @@ class LogPointTransport:
         self._inner = inner
         self._points = points
         self._reader = LogPointReader(points)
-        self._ready: deque[Message] = deque()
+        self._ready_messages: deque[Message] = deque()
 
     async def send(self, message: Message) -> None:
         """Send a message to the adapter, with marks around the log messages in it."""
@@ -419,21 +424,21 @@ class LogPointTransport:
             anyio.BrokenResourceError: The connection broke.
             ProtocolError: The adapter has sent what is no message.
         """
-        while not self._ready:
+        while not self._ready_messages:
             try:
                 message = await self._inner.receive()
             except (anyio.EndOfStream, anyio.BrokenResourceError, ProtocolError):
                 for each in self._reader.take_held():
-                    self._ready.extend(self._points.events_of(each))
-                if not self._ready:
+                    self._ready_messages.extend(self._points.events_of(each))
+                if not self._ready_messages:
                     raise
                 break
             if isinstance(message, Event) and message.event == "output":
                 for each in self._reader.read(message.body):
-                    self._ready.extend(self._points.events_of(each))
+                    self._ready_messages.extend(self._points.events_of(each))
             else:
                 return message
-        return self._ready.popleft()
+        return self._ready_messages.popleft()
 
     async def send_eof(self) -> None:
         """Tell the adapter that nothing more will be sent."""

@@ -41,7 +41,7 @@ class NormalizedTransport:
         breakpoints that all processes of the program got.
         """
         self._inner = inner
-        self._own = own
+        self._placeholders = own
         self._quirks = quirks
         self._settle = settle
         self._messages = Mailbox[Message]()
@@ -60,7 +60,7 @@ class NormalizedTransport:
             self._messages.put(Response(message.seq, message.command, success=False, message=why))
             return
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
-            message = replace(message, arguments=_with(message.arguments, self._own))
+            message = replace(message, arguments=_with(message.arguments, self._placeholders))
         self._tamer.record_sent(message)
         await self._inner.send(self._tamer.adapt(message))
 

@@ -50,10 +50,10 @@ class Normalizer:
         of the program got. `word` is the secret by which the adapter tells of patches that are off; empty: it does not.
         """
         self._quirks = quirks
-        self._word = word
-        self._all = SentBreakpoints() if sent is None else sent
-        self._misfires = FailedBreakpointReader(quirks.failed, self._all)
-        self._first = True
+        self._patch_mark = word
+        self._sent_breakpoints = SentBreakpoints() if sent is None else sent
+        self._failure_reader = FailedBreakpointReader(quirks.failed, self._sent_breakpoints)
+        self._is_first_stop = True
         self._stepping = False
         """Whether the program was last resumed by a step."""
         self._unfinished: set[object] = set()
@@ -62,24 +62,24 @@ class Normalizer:
         """The thread of the last step."""
         self._configured = False
         """Whether the adapter knows all breakpoints."""
-        self._leaving = False
+        self._is_running_on = False
         """Whether the program has been resumed from the first stop and has not stopped since.
 
         Some adapters repeat that stop.
         """
         self._stop_on_entry = stop_on_entry
-        self._over = False
-        self._no_news: set[str] = set()
+        self._has_terminated = False
+        self._ignored_events: set[str] = set()
         """Events that are no news when they come next."""
-        self._held: dict[str, str] = {}
+        self._carriage_returns: dict[str, str] = {}
         """By category: a CR at the end of output, whose LF may follow."""
 
     def record_sent(self, message: Message) -> None:
         """Record a message that goes to the adapter, by which its later answers and stops are understood."""
         if isinstance(message, Request):
-            self._misfires.sent(message)
+            self._failure_reader.sent(message)
             if message.command == "pause":
-                self._leaving = False
+                self._is_running_on = False
             if message.command in RESUMES:
                 self._stepping = message.command in STEPS
                 self._stepper = message.arguments.get("threadId") if self._stepping else None
@@ -116,7 +116,7 @@ class Normalizer:
 
     def take_held(self) -> Iterator[Message]:
         """Yield the messages that were held back, when nothing more comes from the adapter."""
-        yield from self._misfires.held()
+        yield from self._failure_reader.held()
 
     def _ordinary(self, message: Message) -> Iterator[Message]:
         """Yield the messages of an ordinary adapter that replace a message of this one; maybe none.
@@ -130,7 +130,7 @@ class Normalizer:
             case Event(event="stopped", body=body):
                 yield from self._stopped(body)
             case Event(event="output", body=body) if (
-                self._over and body.get("category") != "stdout"
+                self._has_terminated and body.get("category") != "stdout"
             ):
                 return
             case Event(event="output", body=body):
@@ -140,7 +140,7 @@ class Normalizer:
             case Response():
                 yield self._answer(message)
             case Event(event="terminated"):
-                self._over = self._quirks.last_words_of_adapter
+                self._has_terminated = self._quirks.last_words_of_adapter
                 yield message
             case _:
                 yield message
@@ -192,13 +192,13 @@ class Normalizer:
         After output that matches the quirk `runs_meanwhile`, the next `continued` and `stopped` are such events. `name` is the event's;
         `body` is its body.
         """
-        if name in self._no_news:
-            self._no_news.discard(name)
+        if name in self._ignored_events:
+            self._ignored_events.discard(name)
             return True
         pattern = self._quirks.runs_meanwhile
         text = str(body.get("output")) if name == "output" else ""
         if pattern and is_legible(text) and re.search(pattern, text):
-            self._no_news = {"continued", "stopped"}
+            self._ignored_events = {"continued", "stopped"}
             return True
         return False
 
@@ -209,7 +209,7 @@ class Normalizer:
         """
         if body.get("reason") != "entry" or body.get("hitBreakpointIds"):
             return False
-        return not self._all.claim_first_entry(self)
+        return not self._sent_breakpoints.claim_first_entry(self)
 
     def _reason(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a part of a message
         """Return the reason for a `stopped` event's body as an ordinary adapter would give it.
@@ -245,12 +245,12 @@ class Normalizer:
             # The adapter repeats it after all breakpoints are set, maybe for another reason; resuming now
             # would run past them.
             return
-        if unwanted and self._leaving:
+        if unwanted and self._is_running_on:
             return
-        self._leaving = False
-        first, self._first = self._first, False
+        self._is_running_on = False
+        first, self._is_first_stop = self._is_first_stop, False
         if first and unwanted and not self._stop_on_entry:
-            self._leaving = True
+            self._is_running_on = True
             yield Request(OURS, "continue", {"threadId": body.get("threadId")})
             return
         # No client can have requested a pause before the first stop, unless that never came.
@@ -269,16 +269,16 @@ class Normalizer:
             text = self._before_crash(text)
         if self._quirks.terminal_output:
             category = category_of(body)
-            text = self._held.pop(category, "") + text
+            text = self._carriage_returns.pop(category, "") + text
             if text.endswith("\r"):
-                self._held[category], text = "\r", text[:-1]
+                self._carriage_returns[category], text = "\r", text[:-1]
             text = text.replace("\r\n", "\n")
-        output, failures = self._misfires.read(category_of(body), text)
+        output, failures = self._failure_reader.read(category_of(body), text)
         yield from failures
         output = without_lines(output, self._quirks.own_words)
-        if self._word:
+        if self._patch_mark:
             # Rows in the program have no other way.
-            output, off = without_patches_off(output, self._word)
+            output, off = without_patches_off(output, self._patch_mark)
             yield from (Event(EVENT, each) for each in off)
         if body.get("category", "console") == "console":
             output = without_lines(output, self._quirks.own_console)
@@ -293,7 +293,7 @@ class Normalizer:
     def _before_crash(self, text: str) -> str:
         """Return the adapter's output up to its crash report; after one, later output is dropped, too."""
         before = self._quirks.before_crash(text)
-        self._over |= before is not text
+        self._has_terminated |= before is not text
         return before
 
 

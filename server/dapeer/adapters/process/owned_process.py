@@ -196,12 +196,12 @@ class Processes:
                 it detach where the end of its input does not, 0 where none does. None: dapeer starts the program.
         """
         self._reaper = reaper
-        self._above = above
+        self._parent = above
         self._attached = attached
         self._owned: dict[int, OwnedProcess] = {}
         self.mark: Mapping[str, str] = above.mark if above else {MARK: secrets.token_hex(8)}
         """A variable for the environment of every process of the session."""
-        self._released = False
+        self._has_released = False
         """A process was released, so not everything that the adapter has started ends with it."""
         self._sessions: set[int] = set()
         """The POSIX sessions of these, whose other members end with them."""
@@ -244,7 +244,7 @@ class Processes:
             session_of(pid) in living
             or not living.isdisjoint(ancestors(pid))
             or any(has_in_environment(pid, f"{name}={value}") for name, value in self.mark.items())
-            or (self._above is not None and self._above.has_started(pid))
+            or (self._parent is not None and self._parent.has_started(pid))
         )
 
     def _keep(self, process: OwnedProcess) -> None:
@@ -271,7 +271,7 @@ class Processes:
 
     def release(self, pid: int) -> None:
         """Let a debuggee live on, with its descendants: `detached` finds none from now on."""
-        self._released = True
+        self._has_released = True
         self.discard(pid)
 
     def detached(self) -> list[int]:
@@ -280,7 +280,7 @@ class Processes:
         They are daemons and servers: their environment has `mark`, or they were descendants when this was asked before. The
         result is empty where the system tells no processes, or a process was released, as what it has started may be wanted.
         """
-        if self._released:
+        if self._has_released:
             return []
         below = {each for pid in self._owned for each in descendants(pid)}
         marks = [f"{name}={value}" for name, value in self.mark.items()]
@@ -350,7 +350,7 @@ class Processes:
         _kill(owned)
         left = (
             []
-            if self._released
+            if self._has_released
             else [each for process in owned for each in process.kill_rest_of_session()]
         )
         try:
@@ -381,7 +381,7 @@ class OwnedProcess:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self._file = process_end.opened(pid)
-        self._leads = _group(pid) == pid != os.getpgrp()
+        self._leads_group = _group(pid) == pid != os.getpgrp()
         self._leads_session = session_of(pid) == pid != os.getsid(0)
 
     def hold(self) -> None:
@@ -402,7 +402,7 @@ class OwnedProcess:
         `number` is the signal.
         """
         with contextlib.suppress(OSError):
-            if self._leads and not self.is_number_reused():
+            if self._leads_group and not self.is_number_reused():
                 os.killpg(self.pid, number)
             elif self._file is not None:
                 signal.pidfd_send_signal(self._file, number)

@@ -57,8 +57,8 @@ class ChildProcess:
         self.stdout: asyncio.StreamReader | None = None
         """What it prints; None: it has no such pipe."""
         self._popen = popen
-        self._printed: asyncio.BaseTransport | None = None
-        self._ended = anyio.Event()
+        self._stdout_transport: asyncio.BaseTransport | None = None
+        self._end_event = anyio.Event()
         self._file = process_end.opened(popen.pid)
         loop = asyncio.get_running_loop()
         if self._file is not None:
@@ -100,7 +100,7 @@ class ChildProcess:
             self.stdin = asyncio.StreamWriter(pipe, protocol, None, loop)
         if stdout is not None:
             reader = self.stdout = asyncio.StreamReader()
-            self._printed, _ = await loop.connect_read_pipe(
+            self._stdout_transport, _ = await loop.connect_read_pipe(
                 lambda: asyncio.StreamReaderProtocol(reader), stdout
             )
 
@@ -111,7 +111,7 @@ class ChildProcess:
 
     async def wait(self) -> int:
         """Wait until it has ended; return its exit code."""
-        await self._ended.wait()
+        await self._end_event.wait()
         return self._popen.wait()
 
     def terminate(self) -> None:
@@ -129,9 +129,9 @@ class ChildProcess:
                 # It does not read.
                 pipe.abort()
             pipe.close()
-        if self.stdout is not None and self._printed is not None:
+        if self.stdout is not None and self._stdout_transport is not None:
             self.stdout.set_exception(anyio.ClosedResourceError())
-            self._printed.close()
+            self._stdout_transport.close()
 
     def _bury(self) -> None:
         """Reap the process, which has ended, and wake those who wait for its end.
@@ -143,7 +143,7 @@ class ChildProcess:
             os.close(self._file)
             self._file = None
         self._popen.wait()
-        self._ended.set()
+        self._end_event.set()
 
     def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
         """Wait in a thread for the end of the process, where the system has no descriptors of processes.
@@ -153,7 +153,7 @@ class ChildProcess:
         self._popen.wait()
         # The loop may have been closed meanwhile.
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._ended.set)
+            loop.call_soon_threadsafe(self._end_event.set)
 
 
 def _started(

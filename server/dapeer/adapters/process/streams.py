@@ -125,13 +125,13 @@ class PromptStream(ByteStream):
         self._socket = _socket(stream)
         self.has_received = False
         """Whether anything has been received."""
-        self._pending = 0
+        self._active_calls = 0
         """How many calls read or write."""
         self._is_closing = False
-        self._unused = anyio.Event()
+        self._unused_event = anyio.Event()
         """Set when the last of them has returned, once the stream closes."""
         tcp = self._socket.family in {socket.AF_INET, socket.AF_INET6}
-        self._option: int | None = getattr(socket, "TCP_QUICKACK", None) if tcp else None
+        self._quick_ack: int | None = getattr(socket, "TCP_QUICKACK", None) if tcp else None
 
     @property
     def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
@@ -174,23 +174,23 @@ class PromptStream(ByteStream):
         wakes them once more, and prints an InvalidStateError. So such a socket is shut down first.
         """
         self._is_closing = True
-        if self._pending and isinstance(self._stream, UNIXSocketStream):
+        if self._active_calls and isinstance(self._stream, UNIXSocketStream):
             with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
             with anyio.CancelScope(shield=True):
-                await self._unused.wait()
+                await self._unused_event.wait()
         await self._stream.aclose()
 
     @contextlib.contextmanager
     def _in_use(self) -> Generator[None]:
         """Count a call that reads or writes, while the body runs.
 
-        `_unused` is set when the last such call has returned after `aclose`.
+        `_unused_event` is set when the last such call has returned after `aclose`.
 
         Raises:
             anyio.ClosedResourceError: The stream was closed meanwhile by `aclose`; the error of the body is its cause.
         """
-        self._pending += 1
+        self._active_calls += 1
         try:
             yield
         except (anyio.EndOfStream, anyio.BrokenResourceError) as error:
@@ -198,16 +198,16 @@ class PromptStream(ByteStream):
                 raise anyio.ClosedResourceError from error
             raise
         finally:
-            self._pending -= 1
-            if self._is_closing and not self._pending:
-                self._unused.set()
+            self._active_calls -= 1
+            if self._is_closing and not self._active_calls:
+                self._unused_event.set()
 
     def _acknowledge(self) -> None:
         """Set TCP_QUICKACK on the socket, where the system has it and the socket is one of TCP."""
-        if self._option is not None:
+        if self._quick_ack is not None:
             # A socket that is closed meanwhile is the reader's to report.
             with contextlib.suppress(OSError):
-                self._socket.setsockopt(socket.IPPROTO_TCP, self._option, 1)
+                self._socket.setsockopt(socket.IPPROTO_TCP, self._quick_ack, 1)
 
 
 async def connect(host: str, port: int, *, here: bool = False) -> PromptStream:

@@ -33,15 +33,15 @@ class Tail(asyncio.Protocol):
         """Keep the end of what a pipe brings; `words`, if given, gets all of it as the program's output."""
         self.word = secrets.token_hex(8)
         """What a line has that tells of a patch, so that none of the program's does."""
-        self._words = words
+        self._filter = words
         if words is not None:
             words.hide(f"{MARK}{self.word} ")
-        self._ended = anyio.Event()
-        self._kept = bytearray()
+        self._end_event = anyio.Event()
+        self._kept_bytes = bytearray()
         self._pipe: asyncio.ReadTransport | None = None
         self._line = b""
         """The beginning of the current line, as far as it may name a patch that is off."""
-        self._off: list[Body] = []
+        self._patches_off: list[Body] = []
         self._report_patch_off: Callable[[Body], None] | None = None
 
     @classmethod
@@ -62,11 +62,11 @@ class Tail(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Keep the newest `MAX_KEPT_BYTES`, report patches that are off, and pass the data on as output."""
-        self._kept += data
-        del self._kept[:-MAX_KEPT_BYTES]
+        self._kept_bytes += data
+        del self._kept_bytes[:-MAX_KEPT_BYTES]
         self._look_for_patches(data)
-        if self._words is not None:
-            self._words.hear(data)
+        if self._filter is not None:
+            self._filter.hear(data)
 
     def on_patch_off(self, listener: Callable[[Body], None]) -> None:
         """Call `listener` with each patch of ours that the process reports as off, those so far first.
@@ -74,9 +74,9 @@ class Tail(asyncio.Protocol):
         The body has `name`, `lost` and `why`.
         """
         self._report_patch_off = listener
-        for body in self._off:
+        for body in self._patches_off:
             listener(body)
-        self._off.clear()
+        self._patches_off.clear()
 
     def _look_for_patches(self, data: bytes) -> None:
         """Report, or keep until there is a listener, what whole lines say of patches that are off.
@@ -86,30 +86,30 @@ class Tail(asyncio.Protocol):
         *lines, rest = (self._line + data).split(b"\n")
         for line in lines:
             for body in patches_off(line.decode("utf-8", "replace"), self.word):
-                (self._report_patch_off or self._off.append)(body)
+                (self._report_patch_off or self._patches_off.append)(body)
         mark = f"{MARK}{self.word} ".encode()
         begins = rest[: len(mark)] == mark[: len(rest)]
         self._line = rest if begins and len(rest) < MAX_KEPT_BYTES else b""
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """Pass on the last output, and wake those who wait in `settle`."""
-        if self._words is not None:
-            self._words.hear(b"", final=True)
-        self._ended.set()
+        if self._filter is not None:
+            self._filter.hear(b"", final=True)
+        self._end_event.set()
 
     def text(self) -> str:
         """Return the output that is kept, without colours, control characters and lines on patches.
 
         White space at both ends is removed. It may be empty.
         """
-        text = self._kept.decode("utf-8", "replace").replace("\r\n", "\n")
+        text = self._kept_bytes.decode("utf-8", "replace").replace("\r\n", "\n")
         text = re.sub(rf"(?m)^{MARK}{self.word} .*\n?", "", text)
         return _CONTROL.sub("", _ANSI.sub("", text)).strip()
 
     async def settle(self) -> None:
         """Wait until the pipe has ended, at most `SECONDS_OF_LAG`: the last output may be late."""
         with anyio.move_on_after(SECONDS_OF_LAG):
-            await self._ended.wait()
+            await self._end_event.wait()
 
     def close(self) -> None:
         """Stop reading the pipe."""
@@ -154,15 +154,15 @@ class OutputFilter:
         """Leave out lines that begin with one of `hide`: they are the adapter's own."""
         self.listener: Callable[[str], None] | None = None
         """Gets the output; until it is set, output is kept."""
-        self._hide = tuple(hide)
+        self._hidden_beginnings = tuple(hide)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._held = ""
+        self._unfinished_line = ""
         self._inside_line = False
         """A part of the current line has been passed on."""
 
     def hide(self, beginning: str) -> None:
         """Also leave out lines that begin like this."""
-        self._hide = (*self._hide, beginning)
+        self._hidden_beginnings = (*self._hidden_beginnings, beginning)
 
     def listen(self, listener: Callable[[str], None]) -> None:
         """Call `listener` with the output, from its beginning, and with what comes."""
@@ -175,26 +175,29 @@ class OutputFilter:
         The beginning of a line is kept back as long as the line may have to be hidden. `final`: nothing more comes, so all is passed on.
         `data` is UTF-8, and may end within a character.
         """
-        self._held += self._decoder.decode(data, final)
+        self._unfinished_line += self._decoder.decode(data, final)
         if self.listener is None:
             return
         shown: list[str] = []
-        *lines, rest = self._held.split("\n")
+        *lines, rest = self._unfinished_line.split("\n")
         for line in lines:
-            shown += [f"{line}\n"] * (self._inside_line or not line.startswith(self._hide))
+            shown += [f"{line}\n"] * (
+                self._inside_line or not line.startswith(self._hidden_beginnings)
+            )
             self._inside_line = False
         # The beginning of a line, such as a prompt, is passed on at once, unless it may be hidden.
         if rest and not final and not self._inside_line and self._may_be_hidden(rest):
-            self._held = rest
+            self._unfinished_line = rest
         else:
-            hidden = not self._inside_line and rest.startswith(self._hide)
+            hidden = not self._inside_line and rest.startswith(self._hidden_beginnings)
             shown += [rest] * (not hidden)
-            self._held, self._inside_line = "", self._inside_line or bool(rest)
+            self._unfinished_line, self._inside_line = "", self._inside_line or bool(rest)
         if any(shown):
             self.listener("".join(shown))
 
     def _may_be_hidden(self, beginning: str) -> bool:
         """Return whether the line with this beginning is, or may become, one to hide."""
         return any(
-            beginning.startswith(hidden) or hidden.startswith(beginning) for hidden in self._hide
+            beginning.startswith(hidden) or hidden.startswith(beginning)
+            for hidden in self._hidden_beginnings
         )

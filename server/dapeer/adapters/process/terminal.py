@@ -73,23 +73,23 @@ class Terminal:
         Raises:
             SystemUnsupported: The system has no pseudo-terminal to give.
         """
-        self._words = OutputFilter(hide)
+        self._filter = OutputFilter(hide)
         self.pid = 0
         """The program that was run in it."""
-        self.tail = Tail(self._words)
+        self.tail = Tail(self._filter)
         """The last output of the programs in it."""
         self._master, slave, self.path = _opened()
         """Its end here, the other one, and the device that a program opens to be in it."""
         self.descriptor = slave
         """The terminal's own end, for a process that is started within it; -1 once it is closed."""
-        self._over = anyio.Event()
+        self._end_event = anyio.Event()
         _quiet(slave)
         os.set_blocking(self._master, False)
         asyncio.get_running_loop().add_reader(self._master, self._read)
 
     def listen(self, printed: Callable[[str], None]) -> None:
         """Call `printed` with all output, from its beginning, and with what comes."""
-        self._words.listen(printed)
+        self._filter.listen(printed)
 
     def run(
         self,
@@ -162,14 +162,14 @@ class Terminal:
             )
         try:
             with anyio.fail_after(SECONDS_TO_TYPE):
-                while data and not self._over.is_set():
+                while data and not self._end_event.is_set():
                     data = data[await self._write(data) :]
         except TimeoutError as error:
             raise NotStopped(
                 f"The program has not read what was typed; {len(data)} bytes are left.",
                 "Let it run on, then type the rest.",
             ) from error
-        if self._over.is_set():
+        if self._end_event.is_set():
             raise NotStopped("The program has closed its terminal.", "dap_status shows its state.")
 
     async def _write(self, data: bytes) -> int:
@@ -196,13 +196,13 @@ class Terminal:
         """
         self.close_program_end()
         with anyio.move_on_after(seconds):
-            await self._over.wait()
+            await self._end_event.wait()
 
     def close(self) -> None:
         """Close the terminal; the system sends SIGHUP to the processes in it."""
         self.close_program_end()
-        if not self._over.is_set():
-            self._over.set()
+        if not self._end_event.is_set():
+            self._end_event.set()
             asyncio.get_running_loop().remove_reader(self._master)
             os.close(self._master)
 

@@ -22,31 +22,31 @@ class Answer(Generic[T]):
     """What is given once, or fails, while others wait for it; who stops waiting disturbs nobody."""
 
     def __init__(self) -> None:
-        self._given = anyio.Event()
+        self._given_event = anyio.Event()
         self._value: T
         self._error: Exception | None = None
 
     @property
     def is_given(self) -> bool:
         """Whether the value has been given, or has failed."""
-        return self._given.is_set()
+        return self._given_event.is_set()
 
     def give(self, value: T) -> None:
         """Set the value and wake all who wait for it; nothing happens if it was given or has failed before."""
-        if not self._given.is_set():
+        if not self._given_event.is_set():
             self._value = value
-            self._given.set()
+            self._given_event.set()
 
     def fail(self, error: Exception) -> None:
         """Have all who wait for the value raise `error`; nothing happens if it was given or has failed before."""
-        if not self._given.is_set():
+        if not self._given_event.is_set():
             self._error = error
-            self._given.set()
+            self._given_event.set()
 
     async def wait_until_given(self) -> None:
         """Wait until the value has been given or has failed; a failure is not raised here."""
-        if not self._given.is_set():
-            await self._given.wait()
+        if not self._given_event.is_set():
+            await self._given_event.wait()
 
     async def wait(self) -> T:
         """Wait for the value and return it, or raise the error with which it failed."""
@@ -61,18 +61,18 @@ class Mailbox(Generic[T]):
 
     def __init__(self) -> None:
         self._items: deque[T] = deque()
-        self._ended = False
-        self._news = anyio.Event()
+        self._has_ended = False
+        self._news_event = anyio.Event()
 
     def put(self, item: T) -> None:
         """Add an item at the end, and wake a waiting `take`."""
         self._items.append(item)
-        self._news.set()
+        self._news_event.set()
 
     def end(self) -> None:
         """Mark the mailbox as ended: `take` raises once it is empty."""
-        self._ended = True
-        self._news.set()
+        self._has_ended = True
+        self._news_event.set()
 
     def __bool__(self) -> bool:
         return bool(self._items)
@@ -84,11 +84,11 @@ class Mailbox(Generic[T]):
             anyio.EndOfStream: The mailbox is empty, and `end` was called.
         """
         while not self._items:
-            if self._ended:
+            if self._has_ended:
                 raise anyio.EndOfStream
-            if self._news.is_set():
-                self._news = anyio.Event()
-            await self._news.wait()
+            if self._news_event.is_set():
+                self._news_event = anyio.Event()
+            await self._news_event.wait()
         return self._items.popleft()
 
 

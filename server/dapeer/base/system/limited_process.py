@@ -35,12 +35,12 @@ class LimitedProcess:
         """Keep the name of the module that the process runs; it answers lines of JSON with lines of JSON."""
         self._module = module
         self._process: Process | None = None
-        self._asking = anyio.Lock(fast_acquire=True)
-        self._closed = False
+        self._request_lock = anyio.Lock(fast_acquire=True)
+        self._is_closed = False
 
     async def aclose(self) -> None:
         """Kill the process; questions that are open or come later get no answer."""
-        self._closed = True
+        self._is_closed = True
         await self._end()
 
     async def _end(self) -> None:
@@ -62,8 +62,8 @@ class LimitedProcess:
             RecursionError: The question is nested too deeply to be written as JSON.
         """
         line = json.dumps(question).encode() + b"\n"
-        async with self._asking:
-            if self._closed:
+        async with self._request_lock:
+            if self._is_closed:
                 raise Closed
             try:
                 with anyio.fail_after(SECONDS_TO_ANSWER):
@@ -74,7 +74,7 @@ class LimitedProcess:
                     await self._end()
                 if not isinstance(error, OSError | ValueError):
                     raise
-                raise (Closed if self._closed else NoAnswer) from error
+                raise (Closed if self._is_closed else NoAnswer) from error
 
     async def _answer(self, line: bytes) -> Any:  # noqa: ANN401 - as JSON has it
         """Start the process if it does not run, write one line of JSON to it, and return its decoded answer.
@@ -96,7 +96,7 @@ class LimitedProcess:
                 # Ctrl-C in dapeer's terminal is for dapeer, which ends this process itself.
                 start_new_session=True,
             )
-        if self._closed:
+        if self._is_closed:
             raise Closed
         assert process.stdin  # noqa: S101 - it is a pipe
         assert process.stdout  # noqa: S101

@@ -81,7 +81,7 @@ class AwaitedLines:
     def __init__(self, *patterns: str) -> None:
         """Begin with the first of the patterns, which are valid for Python; one line may fit several."""
         self._patterns = patterns
-        self._found = 0
+        self._found_count = 0
         self._matcher = Matcher()
 
     async def see(self, lines: Iterable[str]) -> Sequence[str] | None:
@@ -94,10 +94,10 @@ class AwaitedLines:
             PatternOverdue: A pattern needs too much time or memory for a line.
         """
         for line in lines:
-            while found := await self._matcher.search(self._patterns[self._found], line):
-                if self._found == len(self._patterns) - 1:
+            while found := await self._matcher.search(self._patterns[self._found_count], line):
+                if self._found_count == len(self._patterns) - 1:
                     return found
-                self._found += 1
+                self._found_count += 1
         return None
 
     async def aclose(self) -> None:

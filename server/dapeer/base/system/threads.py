@@ -33,9 +33,9 @@ class Clients:
     """
 
     def __init__(self) -> None:
-        self._there = 0
-        self._arrived = 0
-        self._changed = threading.Condition()
+        self._client_count = 0
+        self._arrival_count = 0
+        self._change_condition = threading.Condition()
 
     def watch(self, client: int) -> None:
         """Count a client until it closes its end of a pipe or socket; return at once.
@@ -46,10 +46,10 @@ class Clients:
         """
         if not hasattr(select, "poll"):
             return
-        with self._changed:
-            self._there += 1
-            self._arrived += 1
-            self._changed.notify_all()
+        with self._change_condition:
+            self._client_count += 1
+            self._arrival_count += 1
+            self._change_condition.notify_all()
         threading.Thread(target=self._wait, args=(client,), daemon=True).start()
 
     def _wait(self, client: int) -> None:
@@ -63,11 +63,11 @@ class Clients:
         if not any(event & (select.POLLHUP | _HALF) for _, event in poll.poll()):
             return
         os.close(client)
-        with self._changed:
-            self._there -= 1
-            arrived = self._arrived
-            if self._there or self._changed.wait_for(
-                lambda: self._arrived != arrived, SECONDS_OF_A_HANG
+        with self._change_condition:
+            self._client_count -= 1
+            arrived = self._arrival_count
+            if self._client_count or self._change_condition.wait_for(
+                lambda: self._arrival_count != arrived, SECONDS_OF_A_HANG
             ):
                 return
         # Who reads stderr may have gone, too, or read no more.

@@ -35,12 +35,12 @@ class Core:
     def __init__(self, connection: Connection, reached: ReachedServer) -> None:
         self.connection = connection
         self.announcement = reached.announcement
-        self._wire = reached.connection
+        self._connection = reached.connection
 
     def close(self) -> None:
         """Close the connection to the server, which goes on."""
         self.connection.close()
-        self._wire.close()
+        self._connection.close()
 
 
 def joined(environment: Mapping[str, str] | None) -> Core | None:

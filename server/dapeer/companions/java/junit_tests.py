@@ -102,8 +102,10 @@ class _TypeResolver:
         package = re.search(r"^\s*package\s+([\w.]+)\s*;", text, re.MULTILINE)
         self.package = f"{package[1]}." if package else ""
         imports = re.findall(r"^\s*import\s+([\w.]+(?:\.\*)?)\s*;", text, re.MULTILINE)
-        self._named = {name.rpartition(".")[2]: name for name in imports if name[-1] != "*"}
-        self._wild = [name[:-1] for name in imports if name[-1] == "*"]
+        self._imported_types = {
+            name.rpartition(".")[2]: name for name in imports if name[-1] != "*"
+        }
+        self._wildcard_packages = [name[:-1] for name in imports if name[-1] == "*"]
         self._classes = classes
 
     def of_parameters(self, text: str, inside: str) -> Iterator[str]:
@@ -128,14 +130,14 @@ class _TypeResolver:
         """
         if name in _PLAIN or "." in name:
             return name
-        if name in self._named:
-            return self._named[name]
+        if name in self._imported_types:
+            return self._imported_types[name]
         if name in self._classes:
             # Of the same file: most often a member of the class around.
             return f"{self.package}{inside}${name}"
         if name in _OF_THE_LANGUAGE:
             return f"java.lang.{name}"
-        return f"{self._wild[0] if self._wild else self.package}{name}"
+        return f"{self._wildcard_packages[0] if self._wildcard_packages else self.package}{name}"
 
 
 def lines(tests: Sequence[Test], file: Path, name: str) -> Iterator[Mapping[str, object]]:

@@ -172,8 +172,8 @@ class TypeNames:
     """Names of types as a person writes them: `std::string`, not the template that it abbreviates."""
 
     def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-        self._printing: Any = importlib.import_module("gdb.types")
+        self._short_names: dict[str, str] = {}
+        self._gdb_types: Any = importlib.import_module("gdb.types")
 
     def name(self, kind: Any) -> str:
         """Return the name of `kind`, a `gdb.Type`, as GDB's recognizers abbreviate it; results are remembered.
@@ -183,9 +183,9 @@ class TypeNames:
         long = str(kind)
         if "<" not in long and "::" not in long:
             return long
-        if long not in self._known:
-            self._known[long] = self._written(kind) or long
-        return self._known[long]
+        if long not in self._short_names:
+            self._short_names[long] = self._written(kind) or long
+        return self._short_names[long]
 
     def _written(self, kind: Any) -> str | None:
         """Return the abbreviated name of a `gdb.Type`, or of what it points or refers to; None: none is known."""
@@ -195,7 +195,9 @@ class TypeNames:
             inside = self._written(target)
             return f"{inside}{ends[kind.code]}" if inside else None
         plain = kind.unqualified()
-        found = self._printing.apply_type_recognizers(self._printing.get_type_recognizers(), plain)
+        found = self._gdb_types.apply_type_recognizers(
+            self._gdb_types.get_type_recognizers(), plain
+        )
         const = "const " if str(kind).startswith("const ") else ""
         return f"{const}{found}" if found else None
 

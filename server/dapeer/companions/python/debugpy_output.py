@@ -40,23 +40,23 @@ class PipeCounts:
     """How much was read from each pipe, and how much of that has been sent."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._read: Counter[int] = Counter()
-        self._sent: Counter[int] = Counter()
+        self._change_condition = threading.Condition()
+        self._read_bytes: Counter[int] = Counter()
+        self._sent_bytes: Counter[int] = Counter()
 
     def read(self, pipe: int, _size: int) -> bytes:
         """Return the next output of a pipe, as `os.read` does; it waits for some, and counts it.
 
         The launcher reads again only when it has sent what it read before, so that counts as sent now.
         """
-        with self._changed:
-            self._sent[pipe] = self._read[pipe]
-            self._changed.notify_all()
+        with self._change_condition:
+            self._sent_bytes[pipe] = self._read_bytes[pipe]
+            self._change_condition.notify_all()
         # Nothing is taken from the pipe without the lock, so no byte is at an unknown place.
         select.select([pipe], [], [])
-        with self._changed:
+        with self._change_condition:
             data = os.read(pipe, MAX_PIPE_BYTES)
-            self._read[pipe] += len(data)
+            self._read_bytes[pipe] += len(data)
         return data
 
     def wait(self, pipes: list[int], seconds: float = SECONDS_TO_SEND) -> bool:
@@ -64,10 +64,10 @@ class PipeCounts:
 
         `pipes` are file descriptors. Return False if that takes longer than `seconds`.
         """
-        with self._changed:
-            goal = {pipe: self._read[pipe] + bytes_in_pipe(pipe) for pipe in pipes}
-            return self._changed.wait_for(
-                lambda: all(self._sent[pipe] >= size for pipe, size in goal.items()), seconds
+        with self._change_condition:
+            goal = {pipe: self._read_bytes[pipe] + bytes_in_pipe(pipe) for pipe in pipes}
+            return self._change_condition.wait_for(
+                lambda: all(self._sent_bytes[pipe] >= size for pipe, size in goal.items()), seconds
             )
 
 

@@ -87,7 +87,7 @@ class Services:
         self._tasks = tasks
         self._ides: defaultdict[int, Ide] = defaultdict(Ide)
         """By the peer's number."""
-        self._running: dict[int, tuple[Service, anyio.CancelScope]] = {}
+        self._running_services: dict[int, tuple[Service, anyio.CancelScope]] = {}
         """By the same."""
 
     def take_wish(self, peer: Peer, wish: Json) -> None:
@@ -117,11 +117,11 @@ class Services:
             # Other cores that are attached to it get the wish, too.
             if self._ides[number].core == os.getpid()
         }
-        for number in [number for number in self._running if number not in needed]:
-            self._running.pop(number)[1].cancel()
+        for number in [number for number in self._running_services if number not in needed]:
+            self._running_services.pop(number)[1].cancel()
         for number, peer in needed.items():
             ide = self._ides[number]
-            if number not in self._running:
+            if number not in self._running_services:
                 from dapeer.integrations.claude_ide.service import Service  # noqa: PLC0415 - few need it
 
                 service = Service(
@@ -131,10 +131,10 @@ class Services:
                     partial(peer.neovim.send, SERVED),
                 )
                 scope = anyio.CancelScope()
-                self._running[number] = (service, scope)
+                self._running_services[number] = (service, scope)
                 self._tasks.start_soon(self._serve, peer, ide, service, scope)
             else:
-                self._running[number][0].set_cwd(ide.cwd)
+                self._running_services[number][0].set_cwd(ide.cwd)
 
     async def _serve(
         self, peer: Peer, ide: Ide, service: Service, scope: anyio.CancelScope

@@ -256,7 +256,7 @@ class Service:
         `editor` makes the view that one CLI has of Neovim, by the CLI's name; `pid` and `cwd` are Neovim's. `report` gets the
         port, and how many CLIs are connected, whenever that changes.
         """
-        self._make = editor
+        self._make_editor = editor
         self._pid = pid
         self._token = secrets.token_hex(32)
         self._cwd = cwd
@@ -343,7 +343,7 @@ class Service:
     async def _converse(self, connection: ServerConnection) -> None:
         """Serve one CLI until it disconnects; then its open calls end, and its open diffs are closed."""
         # Each has a name of its own: nobody closes the diffs of another.
-        editor = self._make(f"claude-code {next(self._numbers)}")
+        editor = self._make_editor(f"claude-code {next(self._numbers)}")
         editor.select(self._selection)
         server = _server(editor, self._calls)
 

@@ -109,11 +109,11 @@ class Catalogue:
         self.project_skills: Sequence[Json] = ()
         """Those of the project, from memory: as `skills` returns them."""
         self._project = project
-        self._changed = changed
+        self._notify_changed = changed
         self._listener = listener
-        self._kept: dict[tuple[object, ...], Any] = {}
-        self._hears = False
-        self._era = 0
+        self._cache: dict[tuple[object, ...], Any] = {}
+        self._gets_events = False
+        self._invalidations = 0
         """Counts invalidations: the answer to an older request is not cached."""
         self._answered = anyio.Event()
         self._endings: list[BackgroundTask[None]] = []
@@ -227,13 +227,13 @@ class Catalogue:
         An answer is cached until a change event. Nothing is cached while no events arrive, or if a change came while the answer was
         awaited.
         """
-        if key in self._kept:
-            return self._kept[key]
-        era = self._era
+        if key in self._cache:
+            return self._cache[key]
+        era = self._invalidations
         answer = await ask()
         self._answered.set()
-        if self._hears and era == self._era:
-            self._kept[key] = answer
+        if self._gets_events and era == self._invalidations:
+            self._cache[key] = answer
         return answer
 
     async def watch(self) -> None:
@@ -251,7 +251,7 @@ class Catalogue:
             except OpenCodeError as error:
                 log.info("%s", error)
             self._forget()
-            self._hears = False
+            self._gets_events = False
             self._answered = anyio.Event()
             with anyio.move_on_after(next(pauses)):
                 await self._answered.wait()
@@ -263,7 +263,7 @@ class Catalogue:
         OpenCode's, with its `type`; those of `CHANGES` count.
         """
         if event.get("type") in CHANGES:
-            self._hears = True
+            self._gets_events = True
             self._forget()
             if self._listener is not None:
                 self._listener(event)
@@ -273,11 +273,11 @@ class Catalogue:
                 skills = await self.skills(self._project)
             if skills != self.project_skills:
                 self.project_skills = skills
-                self._changed()
+                self._notify_changed()
 
     def _forget(self) -> None:
-        self._kept.clear()
-        self._era += 1
+        self._cache.clear()
+        self._invalidations += 1
 
     async def _known(self, path: str, directory: Path, **query: str) -> Any:
         """Return the answer to a GET request, from the cache if it is there."""

@@ -83,7 +83,7 @@ class OpenCode:
         self, url: str, credentials: Mapping[str, str], *, silence: float = SECONDS_OF_SILENCE
     ) -> None:
         self.url = url
-        self._silence = silence
+        self._max_silence_s = silence
         parsed = httpx2.URL(url)
         self._port = parsed.port or PORTS[parsed.scheme]
         password = credentials.get(OPENCODE_PASSWORD)
@@ -198,7 +198,7 @@ class OpenCode:
         try:
             async with self._http.sse(
                 "/global/event",
-                timeout=httpx2.Timeout(self._silence, connect=SECONDS_TO_CONNECT),
+                timeout=httpx2.Timeout(self._max_silence_s, connect=SECONDS_TO_CONNECT),
                 extensions={"trace": self._connecting},
                 max_event_size=LARGEST_EVENT,
             ) as source:

@@ -57,12 +57,12 @@ class Servers:
     ) -> None:
         self._project = project
         self._tasks = tasks
-        self._named = named
+        self._named_server = named
         self._core = core
-        self._known: dict[str, Catalogue] = {}
+        self._catalogues: dict[str, Catalogue] = {}
         """By the Neovim that has reported it, the newest last."""
-        self._watches: dict[str, anyio.CancelScope] = {}
-        self._uses: dict[str, ServerUse] = {}
+        self._watch_scopes: dict[str, anyio.CancelScope] = {}
+        self._server_uses: dict[str, ServerUse] = {}
         """By the Neovim that has reported it."""
         self._registrations: dict[str, Registrations] = {}
         """By the same."""
@@ -70,8 +70,8 @@ class Servers:
 
     def open(self) -> None:
         """Begin to listen to the server that was named at the start, if there is one."""
-        if self._named:
-            self._take("", self._named)
+        if self._named_server:
+            self._take("", self._named_server)
 
     async def leave(self) -> None:
         """Remove all registrations, for at most `SECONDS_TO_LEAVE`; to be called before this process ends."""
@@ -82,7 +82,7 @@ class Servers:
     @property
     def current(self) -> Catalogue | None:
         """The catalogue of the server named at the start, else of the one reported last; None: none is known."""
-        return self._known.get("") or next(reversed(self._known.values()), None)
+        return self._catalogues.get("") or next(reversed(self._catalogues.values()), None)
 
     def subscribe(self, listener: Callable[[], None]) -> None:
         """Call `listener` when another server is the current one, or its skills are others."""
@@ -102,7 +102,7 @@ class Servers:
         if use.url and not is_here(use.url):
             self._refuse(use, report)
             use = ServerUse()
-        before, self._uses[who] = self._uses.get(who, ServerUse()), use
+        before, self._server_uses[who] = self._server_uses.get(who, ServerUse()), use
         credentials = _credentials(use.authorization) if use.authorization else {}
         self._register(who, use, credentials, report)
         if (before.url, before.authorization) != (use.url, use.authorization):
@@ -120,7 +120,7 @@ class Servers:
         """
         if who in self._registrations:
             self._registrations[who].forget_reports()
-        if self._uses.pop(who, ServerUse()).url:
+        if self._server_uses.pop(who, ServerUse()).url:
             self._leave(who)
             self._changed()
 
@@ -153,15 +153,15 @@ class Servers:
         `listener` gets the events after which an earlier answer may not be true any more.
         """
         catalogue = Catalogue(opencode, self._project, self._changed, listener)
-        self._known[who] = catalogue
-        scope = self._watches[who] = anyio.CancelScope()
+        self._catalogues[who] = catalogue
+        scope = self._watch_scopes[who] = anyio.CancelScope()
         self._tasks.start_soon(_look_after, catalogue, scope)
 
     def _leave(self, who: str) -> None:
         """Stop listening to the server of a Neovim, if there is one."""
-        if who in self._known:
-            del self._known[who]
-            self._watches.pop(who).cancel()
+        if who in self._catalogues:
+            del self._catalogues[who]
+            self._watch_scopes.pop(who).cancel()
 
     def _changed(self) -> None:
         for listener in self._listeners:
@@ -288,7 +288,7 @@ class OpenCodeIntegration(Integration):
 
     def __init__(self, named: OpenCode | None = None) -> None:
         super().__init__()
-        self._named = named
+        self._named_server = named
         self._servers: Servers | None = None
 
     @asynccontextmanager
@@ -299,7 +299,7 @@ class OpenCodeIntegration(Integration):
         """
         async with anyio.create_task_group() as tasks:
             project = context.debugger.project
-            servers = self._servers = Servers(project, tasks, self._named, context.core)
+            servers = self._servers = Servers(project, tasks, self._named_server, context.core)
             servers.subscribe(self._changed)
             servers.open()
 

@@ -367,8 +367,8 @@ class Registration:
         """Something may have changed since it was looked at."""
         self._is_reported = False
         """Whether Neovim knows that it is there."""
-        self._news = anyio.Event()
-        self._replaced: OwnConfiguration | None = None
+        self._change_event = anyio.Event()
+        self._own_configuration: OwnConfiguration | None = None
         """What the person has configured; None: nobody has looked."""
 
     def request_registration(self, opencode: Callable[[], OpenCode], report: Report) -> None:
@@ -384,12 +384,12 @@ class Registration:
     def request_removal(self) -> None:
         """Have the core removed; the task of `keep_up` does that, and ends then."""
         self._is_requested = False
-        self._news.set()
+        self._change_event.set()
 
     def recheck(self) -> None:
         """Have the task of `keep_up` check whether the core is still registered with OpenCode."""
         self._is_due = True
-        self._news.set()
+        self._change_event.set()
 
     def forget_report(self) -> None:
         """Note that Neovim has disconnected, so that the next one gets the state anew."""
@@ -411,14 +411,14 @@ class Registration:
         """
         try:
             while self._is_requested or self._is_there:
-                self._news = anyio.Event()
+                self._change_event = anyio.Event()
                 if not self._is_requested:
                     await self._part()
                 elif self._is_due:
                     self._is_due = False
                     await self._see_to_it()
                 else:
-                    await self._news.wait()
+                    await self._change_event.wait()
         except anyio.get_cancelled_exc_class():
             if self._is_there:
                 with anyio.move_on_after(SECONDS_TO_SWITCH_OFF, shield=True):
@@ -440,7 +440,9 @@ class Registration:
                 return
             self._is_there = False
             try:
-                self._replaced = await configured(opencode, self.directory, self._claim.name)
+                self._own_configuration = await configured(
+                    opencode, self.directory, self._claim.name
+                )
                 await add(opencode, self._core, self.directory, self._claim.name)
             except OpenCodeError as error:
                 # A server that has ended meanwhile is no failure.
@@ -453,7 +455,7 @@ class Registration:
     def _connected(self) -> None:
         """Report that the core is connected, and what it replaces or has twice in the person's configuration."""
         self._is_reported = True
-        replaced = self._replaced or OwnConfiguration()
+        replaced = self._own_configuration or OwnConfiguration()
         self._report_state("connected", own=replaced.own is not None, twice=list(replaced.twice))
 
     async def _part(self, replaced: OwnConfiguration | None = None) -> None:
@@ -462,7 +464,7 @@ class Registration:
         `replaced` is that configuration; None: what was found before, or is requested now.
         """
         async with self._opencode() as opencode:
-            replaced = replaced or self._replaced
+            replaced = replaced or self._own_configuration
             if replaced is None:
                 replaced = await configured(opencode, self.directory, self._claim.name)
             await give_back(opencode, self.directory, self._claim.name, replaced.own)
@@ -486,7 +488,7 @@ class Registrations:
     def __init__(self, tasks: TaskGroup, core: Core) -> None:
         self._tasks = tasks
         self._core = core
-        self._all: dict[tuple[str, str], Registration] = {}
+        self._by_server: dict[tuple[str, str], Registration] = {}
 
     def want(self, use: ServerUse, opencode: Callable[[], OpenCode], report: Report) -> None:
         """Register the core in the directories where the Neovim works now, and remove it in all others.
@@ -496,11 +498,11 @@ class Registrations:
         """
         directories = use.directories if use.core == self._core.url else ()
         keys = {(use.url, directory) for directory in directories}
-        for key, one in self._all.items():
+        for key, one in self._by_server.items():
             if key not in keys:
                 one.request_removal()
         for url, directory in sorted(keys):
-            if known := self._all.get((url, directory)):
+            if known := self._by_server.get((url, directory)):
                 known.request_registration(opencode, report)
             else:
                 claim = claim_name(url, directory)
@@ -513,7 +515,7 @@ class Registrations:
 
     def forget_reports(self) -> None:
         """Note that the Neovim has disconnected, so that the next one gets all states anew."""
-        for one in self._all.values():
+        for one in self._by_server.values():
             one.forget_report()
 
     def on_event(self, event: Json) -> None:
@@ -525,29 +527,29 @@ class Registrations:
             case {"type": "server.instance.disposed", "properties": {"directory": str(directory)}}:
                 # OpenCode resolves links in the names of directories.
                 where = os.path.realpath(directory)
-                for one in self._all.values():
+                for one in self._by_server.values():
                     if os.path.realpath(one.directory) == where:
                         one.note_lost()
             case {"type": "global.disposed" | "server.instance.disposed"}:
-                for one in self._all.values():
+                for one in self._by_server.values():
                     one.note_lost()
             case {"type": str(kind)} if kind == CONNECTED:
                 # What happened before has not been heard of.
-                for one in self._all.values():
+                for one in self._by_server.values():
                     one.recheck()
             case _:
                 pass
 
     async def leave(self) -> None:
         """Remove the core everywhere, and wait until that is done."""
-        for one in self._all.values():
+        for one in self._by_server.values():
             one.request_removal()
-        for one in list(self._all.values()):
+        for one in list(self._by_server.values()):
             await one.over.wait()
 
     def _begin(self, key: tuple[str, str], one: Registration) -> None:
         """Begin to look after a registration, in a task of its own."""
-        self._all[key] = one
+        self._by_server[key] = one
         self._tasks.start_soon(self._live, key, one)
 
     async def _live(self, key: tuple[str, str], one: Registration) -> None:
@@ -561,4 +563,4 @@ class Registrations:
             # Whatever a server of somebody else tells us, debugging goes on.
             log.exception("dapeer gives up its registration at OpenCode in %s", one.directory)
         finally:
-            del self._all[key]
+            del self._by_server[key]

@@ -45,7 +45,7 @@ class Conversation:
 
     def __init__(self, *, data: bool) -> None:
         self._data = data
-        self._known: dict[str, Any] = {}
+        self._known_answers: dict[str, Any] = {}
         self.is_open = False
         """Whether `initialize`, or a request of MCP 2026-07-28, was answered."""
         self._is_modern = False
@@ -92,7 +92,7 @@ class Conversation:
             return None
         if method == "ping":
             return {}
-        return self._known["lists"].get(method)
+        return self._known_answers["lists"].get(method)
 
     def _open(self, params: dict[str, Any]) -> object:
         """Return the result of `initialize`, and open the connection; None: only the whole server can answer.
@@ -106,11 +106,13 @@ class Conversation:
             return None
         self._load()
         if not self._gives_data(capabilities):
-            self._known["lists"]["tools/list"] = _without_data(self._known["lists"]["tools/list"])
+            self._known_answers["lists"]["tools/list"] = _without_data(
+                self._known_answers["lists"]["tools/list"]
+            )
         self.is_open = True
-        if version in self._known["versions"]:
-            self._known["initialize"]["protocolVersion"] = version
-        return self._known["initialize"]
+        if version in self._known_answers["versions"]:
+            self._known_answers["initialize"]["protocolVersion"] = version
+        return self._known_answers["initialize"]
 
     def _modern(self, method: str, meta: dict[str, Any]) -> object:
         """Return the result of a request since MCP 2026-07-28; None: only the whole server can answer.
@@ -127,9 +129,9 @@ class Conversation:
             return None
         if not self._is_modern:
             self._load()
-        if meta[_VERSION] not in self._known["modern"]["versions"]:
+        if meta[_VERSION] not in self._known_answers["modern"]["versions"]:
             return None
-        result = self._known["modern"]["results"].get(method)
+        result = self._known_answers["modern"]["results"].get(method)
         if result is None:
             return None
         self.is_open = self._is_modern = True
@@ -139,7 +141,7 @@ class Conversation:
     def _load(self) -> None:
         """Read the known answers from `known.json`."""
         with open(KNOWN, encoding="utf-8") as file:
-            self._known = json.load(file)
+            self._known_answers = json.load(file)
 
     def _gives_data(self, capabilities: object) -> bool:
         """Whether a client with these capabilities gets the data of results.

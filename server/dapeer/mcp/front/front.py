@@ -45,10 +45,10 @@ class Front:
     def __init__(self, *, data: bool) -> None:
         self._conversation = Conversation(data=data)
         self._answered: list[tuple[bytes, bytes]] = []
-        self._rest = b""
-        self._left = self._has_notified = False
-        self._stopped, self._stop = os.pipe()
-        self.news, self._news_end = os.pipe()
+        self._unfinished_line = b""
+        self._has_left = self._has_notified = False
+        self._stop_reader, self._stop_writer = os.pipe()
+        self.news, self._news_writer = os.pipe()
         """A byte when the client has opened its connection; ends when the front does.
 
         That is when the whole server is needed, or the client has left.
@@ -62,18 +62,18 @@ class Front:
     @property
     def is_over(self) -> bool:
         """Whether the client has left, and all its messages were answered. Ask for it after the end of `news`."""
-        return self._left and not self._rest
+        return self._has_left and not self._unfinished_line
 
     def hand_over(self) -> Handover:
         """End the thread, close its file descriptors, and return what the client has sent and been answered.
 
         From then on nobody reads stdin, so the whole server can. It may be called once.
         """
-        os.close(self._stop)
+        os.close(self._stop_writer)
         self._thread.join()
-        os.close(self._stopped)
+        os.close(self._stop_reader)
         os.close(self.news)
-        return Handover(self._answered, self._rest, left=self._left)
+        return Handover(self._answered, self._unfinished_line, left=self._has_left)
 
     def _run(self) -> None:
         """Answer the client as far as the front can, then close the writing end of the pipe `news`.
@@ -83,9 +83,9 @@ class Front:
         try:
             self._answer_all()
         except OSError:
-            self._left, self._rest = True, b""
+            self._has_left, self._unfinished_line = True, b""
         finally:
-            os.close(self._news_end)
+            os.close(self._news_writer)
 
     def _answer_all(self) -> None:
         """Read stdin and answer the client.
@@ -94,34 +94,34 @@ class Front:
         """
         poll = select.poll()
         poll.register(0, select.POLLIN)
-        poll.register(self._stopped, select.POLLIN)
-        while self._answer_lines() and not self._left:
+        poll.register(self._stop_reader, select.POLLIN)
+        while self._answer_lines() and not self._has_left:
             ready = {fd for fd, _ in poll.poll()}
-            if self._stopped in ready:
+            if self._stop_reader in ready:
                 return
             read = os.read(0, CHUNK_BYTES)
-            self._rest += read
-            self._left = not read
+            self._unfinished_line += read
+            self._has_left = not read
 
     def _answer_lines(self) -> bool:
         """Answer the complete lines that were read; return whether to read on.
 
         False: only the whole server can answer the next line, or an incomplete line is too long. Each answer is written to stdout, and
-        kept with its line in `_answered` for the whole server; the lines are removed from `_rest`.
+        kept with its line in `_answered` for the whole server; the lines are removed from `_unfinished_line`.
         """
-        while end := self._rest.find(b"\n") + 1:
-            line = self._rest[:end]
+        while end := self._unfinished_line.find(b"\n") + 1:
+            line = self._unfinished_line[:end]
             answer = self._conversation.answer(line)
             if answer is None:
                 return False
             write(answer)
             self._answered.append((line, answer))
-            self._rest = self._rest[end:]
+            self._unfinished_line = self._unfinished_line[end:]
             self._notify_once()
-        return len(self._rest) <= MOST_WAITING
+        return len(self._unfinished_line) <= MOST_WAITING
 
     def _notify_once(self) -> None:
         """Write a byte to `news` when the client has opened its connection, once."""
         if self._conversation.is_open and not self._has_notified:
             self._has_notified = True
-            os.write(self._news_end, b"o")
+            os.write(self._news_writer, b"o")

@@ -50,15 +50,15 @@ class BridgedClient:
 
             self._as_sent = ask_for_data
         self._lines: deque[bytes] = deque()
-        self._changed = threading.Condition()
-        self._left = False
-        self.leaving, self._goodbye = os.pipe()
+        self._change_condition = threading.Condition()
+        self._has_left = False
+        self.leaving, self._leaving_writer = os.pipe()
         """Becomes readable when it has disconnected."""
 
     @property
     def is_gone(self) -> bool:
         """Whether it has left, and all that it has sent was passed on."""
-        return self._left and not self._lines
+        return self._has_left and not self._lines
 
     def read(self) -> None:
         """Read the client's lines from stdin into the queue until it disconnects, then end the process.
@@ -68,21 +68,21 @@ class BridgedClient:
         """
         with suppress(OSError):
             for line in _lines(lambda: os.read(0, CHUNK_BYTES), partial=True):
-                with self._changed:
-                    self._changed.wait_for(lambda: len(self._lines) < MOST_LINES)
+                with self._change_condition:
+                    self._change_condition.wait_for(lambda: len(self._lines) < MOST_LINES)
                     self._lines.append(_unless_it_fails(self._as_sent, line))
-                    self._changed.notify_all()
-        with self._changed:
-            self._left = True
-            os.close(self._goodbye)
-            self._changed.notify_all()
+                    self._change_condition.notify_all()
+        with self._change_condition:
+            self._has_left = True
+            os.close(self._leaving_writer)
+            self._change_condition.notify_all()
         # Who carries lines may wait for a server that hangs.
         time.sleep(SECONDS_OF_A_HANG)
         os._exit(0)
 
     def put_back(self, lines: Iterable[bytes]) -> None:
         """Put lines back at the front of the queue, in their order."""
-        with self._changed:
+        with self._change_condition:
             self._lines.extendleft(reversed(list(lines)))
 
     def take_line(self, server: Server) -> bytes | None:
@@ -90,18 +90,18 @@ class BridgedClient:
 
         None: the client has left, or `server` gets no more lines.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._lines or self._left or server.over)
+        with self._change_condition:
+            self._change_condition.wait_for(lambda: self._lines or self._has_left or server.over)
             if server.over or not self._lines:
                 return None
-            self._changed.notify_all()
+            self._change_condition.notify_all()
             return self._lines.popleft()
 
     def stop_sending_to(self, server: Server) -> None:
         """Mark a server as one that gets no more lines, and wake whoever waits for a line for it."""
-        with self._changed:
+        with self._change_condition:
             server.over = True
-            self._changed.notify_all()
+            self._change_condition.notify_all()
 
 
 class Server:

@@ -67,16 +67,16 @@ class ClientRequests:
     """What the client has sent that a new server must know, and its unanswered requests."""
 
     def __init__(self) -> None:
-        self._opening: Json | None = None
+        self._initialize_request: Json | None = None
         self._initialized: Json | None = None
         self._subscriptions: dict[str, Json] = {}
-        self._pending: dict[Id, Json] = {}
+        self._pending_requests: dict[Id, Json] = {}
         self._numbers = 0
-        self._own: set[Id] = set()
+        self._own_ids: set[Id] = set()
         """The ids of requests of the bridge itself, whose answers the client must not see."""
         self._repeated: set[Id] = set()
         """The streams whose beginning the client has seen."""
-        self._news = ""
+        self._note = ""
         """What the model reads with the next answer."""
 
     # -- messages in both directions
@@ -94,9 +94,9 @@ class ClientRequests:
                 "method": "notifications/cancelled",
                 "params": {"requestId": int() | str() as number},
             }:
-                self._pending.pop(number, None)
+                self._pending_requests.pop(number, None)
             case {"method": str() as method, "id": int() | str() as number}:
-                self._pending[number] = message
+                self._pending_requests[number] = message
                 self._note_subscription(method, message)
             case _:
                 pass
@@ -124,15 +124,19 @@ class ClientRequests:
         if "method" in message:
             return None if self._is_repeated(message) else line
         number = message.get("id")
-        if number in self._own:
-            self._own.discard(number)
+        if number in self._own_ids:
+            self._own_ids.discard(number)
             return None
-        request = self._pending.pop(number, None) if isinstance(number, int | str) else None
+        request = (
+            self._pending_requests.pop(number, None) if isinstance(number, int | str) else None
+        )
         method = request and request["method"]
         if method == "initialize":
             # What one server has refused opens no connection to the next.
-            self._opening = request if "result" in _read(line) else self._opening
-        elif method == "tools/call" and self._news:
+            self._initialize_request = (
+                request if "result" in _read(line) else self._initialize_request
+            )
+        elif method == "tools/call" and self._note:
             return self._with_news(line)
         return line
 
@@ -157,8 +161,8 @@ class ClientRequests:
         content = _part(answer, "result").get("content")
         if not _is_array(content):
             return line
-        content.append({"type": "text", "text": self._news})
-        self._news = ""
+        content.append({"type": "text", "text": self._note})
+        self._note = ""
         return _line(answer)
 
     # -- from one server to the next
@@ -170,15 +174,15 @@ class ClientRequests:
         """
         answers: list[bytes] = []
         again: list[bytes] = []
-        for number, request in list(self._pending.items()):
+        for number, request in list(self._pending_requests.items()):
             if request["method"] == "subscriptions/listen":
                 continue
-            del self._pending[number]
+            del self._pending_requests[number]
             if request["method"] == "initialize":
                 again.append(_line(request))
             else:
                 answers.append(_line({"jsonrpc": "2.0", "id": number, **_lost(request)}))
-        self._own.clear()
+        self._own_ids.clear()
         return answers, again
 
     def opening_request(self) -> tuple[bytes, Id] | None:
@@ -186,9 +190,9 @@ class ClientRequests:
 
         None: the client's `initialize` was never answered, or its protocol has none.
         """
-        if self._opening is None:
+        if self._initialize_request is None:
             return None
-        return self._own_request(self._opening)
+        return self._own_request(self._initialize_request)
 
     def messages_after_opening(self) -> Iterator[bytes]:
         """Yield the lines that another server gets once the connection is open.
@@ -199,8 +203,8 @@ class ClientRequests:
             yield _line(self._initialized)
         for message in self._subscriptions.values():
             yield self._own_request(message)[0]
-        self._repeated = set(self._pending)
-        for message in self._pending.values():
+        self._repeated = set(self._pending_requests)
+        for message in self._pending_requests.values():
             yield _line(message)
 
     def announce_change(self, what: str) -> Iterator[bytes]:
@@ -208,13 +212,13 @@ class ClientRequests:
 
         With its next answer to a tool call the model gets a text on it. `what` is a name of the new server, as the beginning of a sentence.
         """
-        self._news = NEWS.format(what=what)
+        self._note = NEWS.format(what=what)
         if self._initialized is not None:
             for name in LISTS:
                 yield _notification(f"{name}/list_changed")
         for uri in self._subscriptions:
             yield _notification("resources/updated", uri=uri)
-        for number, request in self._pending.items():
+        for number, request in self._pending_requests.items():
             notifications = _part(request, "params", "notifications")
             about = {"_meta": {SUBSCRIPTION: number}}
             for name in (name for name in LISTS if notifications.get(f"{name}ListChanged")):
@@ -230,7 +234,7 @@ class ClientRequests:
         """
         self._numbers += 1
         number = f"dapeer-bridge-{self._numbers}"
-        self._own.add(number)
+        self._own_ids.add(number)
         return _line({**message, "id": number}), number
 
 

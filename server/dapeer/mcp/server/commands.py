@@ -40,20 +40,20 @@ class Commands:
         self.has_said_end = False
         """Whether the last of them was `dapeer end --all`."""
         self._debugger = debugger
-        self._used = 0.0
+        self._last_call_time = 0.0
         """When a client has called a tool last."""
-        self._moved: dict[int, float] = {}
+        self._last_move_times: dict[int, float] = {}
         """When a session has stopped or run on last."""
-        self._news: dict[str, None] = {}
+        self._news_lines: dict[str, None] = {}
         self._timer: Timer | None = None
-        self._leave: Callable[[], None] | None = None
+        self._forget_clients: Callable[[], None] | None = None
         """Takes them from the clients that people see."""
         debugger.sessions.subscribe(self._note_change)
 
     def count_as_client(self, company: ConnectedClients) -> None:
         """Count commands as one client among those that people see, from the first command on."""
-        if self._leave is None:
-            self._leave = company.add_client(NAME)
+        if self._forget_clients is None:
+            self._forget_clients = company.add_client(NAME)
 
     def begin_command(self) -> Focus:
         """Return the focus for the next command, to which nothing counts as read.
@@ -66,7 +66,7 @@ class Commands:
 
     def note_use(self) -> None:
         """Note that a client, whichever, works with the sessions now, so that none counts as left alone."""
-        self._used = anyio.current_time()
+        self._last_call_time = anyio.current_time()
         self._watch()
 
     def take_news(self) -> list[str]:
@@ -74,7 +74,7 @@ class Commands:
 
         Only those are meant that were left alone for too long.
         """
-        news, self._news = list(self._news), {}
+        news, self._news_lines = list(self._news_lines), {}
         return news
 
     async def end(self) -> list[str]:
@@ -83,9 +83,9 @@ class Commands:
         Commands no longer count as a client then. A session that cannot be ended in `SECONDS_TO_END` has a line that says why.
         """
         self.has_said_end = True
-        if self._leave is not None:
-            self._leave()
-            self._leave = None
+        if self._forget_clients is not None:
+            self._forget_clients()
+            self._forget_clients = None
         lines: list[str] = []
         for session in self.focus.own:
             try:
@@ -101,7 +101,7 @@ class Commands:
     def _note_change(self, change: SessionChange) -> None:
         """Note when a session has stopped, run on, begun or ended."""
         if change.kind in {"state", "sessions"}:
-            self._moved[change.session_id] = anyio.current_time()
+            self._last_move_times[change.session_id] = anyio.current_time()
             self._watch()
 
     def _watch(self) -> None:
@@ -123,7 +123,7 @@ class Commands:
         Infinity: never, as an attached program that is not stopped.
         """
         ids = [each.id for each in session.program.sessions]
-        since = max(self._used, *(self._moved.get(each, 0) for each in ids))
+        since = max(self._last_call_time, *(self._last_move_times.get(each, 0) for each in ids))
         waits = not session.launched and bool(session.program.stopped)
         if session.launched:
             return since + SECONDS_A_LAUNCHED_PROGRAM_LIVES
@@ -171,7 +171,7 @@ class Commands:
 
     def _tell(self, sentence: str) -> None:
         """Keep a sentence for the next command; equal ones are kept once."""
-        self._news[sentence] = None
+        self._news_lines[sentence] = None
 
 
 class EndParams(t.RequestParams):

@@ -166,9 +166,9 @@ class Subscriber:
     def __init__(self, connection: Connection) -> None:
         self.uris: set[str] = set()
         self._connection = connection
-        self._pending: dict[ServerEvent, None] = {}
-        self._notified: dict[ServerEvent, None] = {}
-        self._wake = anyio.Event()
+        self._pending_events: dict[ServerEvent, None] = {}
+        self._notified_events: dict[ServerEvent, None] = {}
+        self._wake_event = anyio.Event()
         self._pump = BackgroundTask(self._send_all())
 
     def __call__(self, event: ServerEvent) -> None:
@@ -178,14 +178,14 @@ class Subscriber:
         """
         if isinstance(event, ResourceUpdated) and event.uri not in self.uris:
             return
-        self._notified[event] = None
-        self._pending[event] = None
-        self._wake.set()
+        self._notified_events[event] = None
+        self._pending_events[event] = None
+        self._wake_event.set()
 
     def repeat(self) -> None:
         """Send all notifications again that were ever sent: HTTP drops those for which there is no stream."""
-        self._pending.update(self._notified)
-        self._wake.set()
+        self._pending_events.update(self._notified_events)
+        self._wake_event.set()
 
     async def aclose(self) -> None:
         """Stop sending, and wait for the end of the task that sends."""
@@ -195,11 +195,11 @@ class Subscriber:
     async def _send_all(self) -> None:
         """Send pending events one after the other, and wait for more, until cancelled."""
         while True:
-            await self._wake.wait()
-            self._wake = anyio.Event()
-            while self._pending:
-                event = next(iter(self._pending))
-                del self._pending[event]
+            await self._wake_event.wait()
+            self._wake_event = anyio.Event()
+            while self._pending_events:
+                event = next(iter(self._pending_events))
+                del self._pending_events[event]
                 await _send(self._connection, event)
 
 

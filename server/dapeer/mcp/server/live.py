@@ -33,11 +33,11 @@ class LivePages:
         self._debugger = debugger
         self._shows_secrets = shows_secrets
         self._readers: set[Callable[[], None]] = set()
-        self._closed = False
+        self._is_closed = False
 
     def close(self) -> None:
         """End the streams of all pages."""
-        self._closed = True
+        self._is_closed = True
         for each in self._readers:
             each()
 
@@ -55,7 +55,7 @@ class LivePages:
         unsubscribe = self._debugger.sessions.subscribe(wake)
         self._readers.add(wake)
         try:
-            while not self._closed:
+            while not self._is_closed:
                 news = anyio.Event()
                 try:
                     picture = await self._picture()

@@ -110,15 +110,15 @@ class Prompts:
     ) -> None:
         """Serve them; `note` says which tools that a text names are not offered."""
         self._integrations = integrations
-        self._note = note
-        self._own = {} if note(STARTS) else PROMPTS
+        self._note_for = note
+        self._own_prompts = {} if note(STARTS) else PROMPTS
 
     async def list(
         self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListPromptsResult:
         """Answer `prompts/list`: dapeer's prompts, and those of integrations that are for the client."""
         check_cursor(params)
-        own = [_listed(prompt) for prompt in self._own.values()]
+        own = [_listed(prompt) for prompt in self._own_prompts.values()]
         client = client_of(context)
         others = (each.prompts() for each in self._integrations if each.is_for(client))
         return t.ListPromptsResult(prompts=[*own, *chain.from_iterable(others)])
@@ -136,16 +136,16 @@ class Prompts:
         for each in self._integrations:
             if found := each.prompt(params.name, values):
                 return found
-        prompt = self._own.get(params.name)
+        prompt = self._own_prompts.get(params.name)
         if prompt is None:
             others = chain.from_iterable(each.prompts() for each in self._integrations)
-            known = [*self._own, *(one.name for one in others)]
+            known = [*self._own_prompts, *(one.name for one in others)]
             shown = shortened(params.name, LONGEST_NAME)
             raise MCPError(
                 t.INVALID_PARAMS,
                 f"Unknown prompt: {shown}. There are: {', '.join(known) or 'none'}.",
             )
-        note = self._note(prompt.text)
+        note = self._note_for(prompt.text)
         text = prompt.filled(values) + (f"\n({note})" if note else "")
         message = t.PromptMessage(role="user", content=t.TextContent(text=text))
         return t.GetPromptResult(description=prompt.description, messages=[message])

@@ -59,22 +59,22 @@ class Calls:
 
     def __init__(self) -> None:
         self._count = 0
-        self._none = anyio.Event()
-        self._none.set()
+        self._none_event = anyio.Event()
+        self._none_event.set()
         self._scopes: set[anyio.CancelScope] = set()
 
     @contextmanager
     def count_one(self) -> Generator[None]:
         """Count one call more while the body answers it."""
         if not self._count:
-            self._none = anyio.Event()
+            self._none_event = anyio.Event()
         self._count += 1
         try:
             yield
         finally:
             self._count -= 1
             if not self._count:
-                self._none.set()
+                self._none_event.set()
 
     async def run_until_given_up(self, work: Awaitable[T]) -> T | None:
         """Await the work of a call, and return its result; None: `give_up` has cancelled it."""
@@ -89,7 +89,7 @@ class Calls:
     async def wait_for_none(self) -> None:
         """Wait until all calls are answered, for at most `SECONDS_TO_ANSWER`."""
         with anyio.move_on_after(SECONDS_TO_ANSWER):
-            await self._none.wait()
+            await self._none_event.wait()
         # What was answered last is written by now.
         await anyio.lowlevel.checkpoint()
 
@@ -110,19 +110,19 @@ class ClientPresence:
 
     def __init__(self, scope: MutableMapping[str, Any]) -> None:
         scope[PRESENCE] = self
-        self._left = False
+        self._has_left = False
         self._callbacks: list[Callable[[], None]] = []
 
     def leave(self) -> None:
         """Note that the client has disconnected, and call all callbacks, once."""
-        self._left = True
+        self._has_left = True
         for callback in self._callbacks:
             callback()
         self._callbacks.clear()
 
     def on_leave(self, callback: Callable[[], None]) -> None:
         """Call `callback` when the client disconnects, or at once if it has."""
-        if self._left:
+        if self._has_left:
             callback()
         else:
             self._callbacks.append(callback)
@@ -168,11 +168,11 @@ class Progress:
         self._beat = beat
         self._text = title
         self._number = 0.0
-        self._done: float | None = None
-        self._total: float | None = None
-        self._unsent = False
-        self._last = -math.inf
-        self._sending: BackgroundTask[None] | None = None
+        self._done_amount: float | None = None
+        self._total_amount: float | None = None
+        self._has_unsent = False
+        self._last_sent_at = -math.inf
+        self._send_task: BackgroundTask[None] | None = None
         self._timer: Timer | None = None
 
     def __enter__(self) -> Self:
@@ -182,8 +182,8 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._sending is not None:
-            self._sending.cancel()
+        if self._send_task is not None:
+            self._send_task.cancel()
 
     async def __call__(
         self, text: str, done: float | None = None, total: float | None = None
@@ -194,8 +194,8 @@ class Progress:
         """
         self._text = text or self._text
         if done is not None:
-            self._done, self._total, self._unsent = done, total, True
-        wait = self._last + SECONDS_BETWEEN_NOTIFICATIONS - anyio.current_time()
+            self._done_amount, self._total_amount, self._has_unsent = done, total, True
+        wait = self._last_sent_at + SECONDS_BETWEEN_NOTIFICATIONS - anyio.current_time()
         if wait > 0:
             self._arm(wait)
         else:
@@ -203,24 +203,24 @@ class Progress:
 
     async def flush(self) -> None:
         """Send how far the call has come, if a report of that is still waiting."""
-        if self._unsent:
+        if self._has_unsent:
             await self._report()
 
     async def _report(self) -> None:
         """Send the newest message and number, and set the timer for the next report."""
         self._number = self._next()
-        self._last = anyio.current_time()
-        self._unsent = False
+        self._last_sent_at = anyio.current_time()
+        self._has_unsent = False
         self._arm(self._beat)
-        await self._send(self._number, self._total, self._text)
+        await self._send(self._number, self._total_amount, self._text)
 
     def _next(self) -> float:
         """Return the number of the next report, which is greater than the one before."""
-        if self._done is None:
+        if self._done_amount is None:
             return self._number + 1
         # A repeated value must not look like progress.
-        is_running = self._last > -math.inf
-        return max(self._done, self._number + A_LITTLE) if is_running else self._done
+        is_running = self._last_sent_at > -math.inf
+        return max(self._done_amount, self._number + A_LITTLE) if is_running else self._done_amount
 
     def _arm(self, seconds: float) -> None:
         """Set the timer anew: `_due` is called after `seconds`."""
@@ -231,8 +231,8 @@ class Progress:
     def _due(self) -> None:
         """Report in the background, unless the report before is still being sent; then try again later."""
         # A client that does not read must not pile up tasks that wait for it.
-        if self._sending is None or self._sending.done:
-            self._sending = BackgroundTask(self._report())
+        if self._send_task is None or self._send_task.done:
+            self._send_task = BackgroundTask(self._report())
         else:
             self._arm(self._beat)
 
@@ -311,11 +311,13 @@ class Toolbox:
         self.calls = Calls()
         self._serve_script = serve_script
         self._selection = selection
-        self._own = {tool.name: tool for tool in tools}
-        self._hidden = {name for name, tool in self._own.items() if not selection.allows(tool)}
-        self.note = partial(hidden_tools_note, hidden=self._hidden, options=str(selection))
-        own = [tool for tool in self._own.values() if isinstance(tool, Tool)]
-        self._needs = frozenset(need for tool in own for need in tool.all_needs)
+        self._own_tools = {tool.name: tool for tool in tools}
+        self._hidden_tools = {
+            name for name, tool in self._own_tools.items() if not selection.allows(tool)
+        }
+        self.note = partial(hidden_tools_note, hidden=self._hidden_tools, options=str(selection))
+        own = [tool for tool in self._own_tools.values() if isinstance(tool, Tool)]
+        self._all_needs = frozenset(need for tool in own for need in tool.all_needs)
         self._supported: frozenset[str] = frozenset()
         self._tools: Mapping[str, AnyTool] = {}
         self._of_neovim: Mapping[str, AnyTool] = {}
@@ -327,24 +329,31 @@ class Toolbox:
     @property
     def outdated(self) -> bool:
         """Whether the adapters of the live sessions support other things than the list says."""
-        return self._supported != self._debugger.sessions.supported(self._needs)
+        return self._supported != self._debugger.sessions.supported(self._all_needs)
 
     @property
     def allowed(self) -> Collection[str]:
         """The names of our tools that this server may ever list, and `nvim_` if it may list a Neovim's."""
         groups = self._selection.groups
         any_of_neovim = groups is None or not set(GROUPS).isdisjoint(groups)
-        return {*(self._own.keys() - self._hidden), *([PREFIX] if any_of_neovim else ())}
+        return {
+            *(self._own_tools.keys() - self._hidden_tools),
+            *([PREFIX] if any_of_neovim else ()),
+        }
 
     def refresh(self) -> bool:
         """Make the list of tools anew, from adapters, Neovims and integrations; return whether it has changed."""
-        supported = self._supported = self._debugger.sessions.supported(self._needs)
+        supported = self._supported = self._debugger.sessions.supported(self._all_needs)
         others = [tool for each in self._integrations for tool in each.offered]
-        offered = [*self._own.values(), *others, *neovim_tools(self._peers, taken=self._own)]
+        offered = [
+            *self._own_tools.values(),
+            *others,
+            *neovim_tools(self._peers, taken=self._own_tools),
+        ]
         allowed = filter(self._selection.allows, offered)
         # > Servers SHOULD return tools in a deterministic order.
         self._tools = {tool.name: tool for tool in sorted(allowed, key=lambda tool: tool.name)}
-        known = {tool.name for tool in others}.union(self._own)
+        known = {tool.name for tool in others}.union(self._own_tools)
         self._of_neovim = {name: tool for name, tool in self._tools.items() if name not in known}
         before, self._listing = self._listing, _listing(self._tools, supported)
         self._listings.clear()

@@ -126,11 +126,11 @@ class Guard:
     def __init__(self, application: Application, rules: AdmissionRules) -> None:
         self._application = application
         self._rules = rules
-        self._closed = False
+        self._is_closed = False
 
     def close(self) -> None:
         """Accept no more requests."""
-        self._closed = True
+        self._is_closed = True
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: AsgiSend) -> None:
         """Pass a request on to the application if the rules accept it, else answer it with the refusal.
@@ -138,7 +138,7 @@ class Guard:
         After `close` every request is refused.
         """
         refusal = self._rules.refusal(scope["path"], scope["headers"])
-        if refusal is None and self._closed:
+        if refusal is None and self._is_closed:
             refusal = Refusal(503, "The server is shutting down.")
         if refusal is None:
             if scope["path"] not in OPEN_PATHS:

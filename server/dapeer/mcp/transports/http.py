@@ -163,22 +163,22 @@ class UnadmittedConnections:
     """The connections on which no request has been let in yet, oldest first."""
 
     def __init__(self, room: int) -> None:
-        self._room = room
-        self._waiting: dict[HttpConnection, None] = {}
+        self._max_waiting = room
+        self._waiting_connections: dict[HttpConnection, None] = {}
 
     def add(self, connection: HttpConnection) -> None:
         """Add a new connection; if there is no room, the oldest is closed."""
-        if len(self._waiting) >= self._room:
+        if len(self._waiting_connections) >= self._max_waiting:
             self.close_oldest()
-        self._waiting[connection] = None
+        self._waiting_connections[connection] = None
 
     def remove(self, connection: HttpConnection) -> None:
         """Forget a connection that is authorized or closed."""
-        self._waiting.pop(connection, None)
+        self._waiting_connections.pop(connection, None)
 
     def close_oldest(self) -> bool:
         """Close the connection that has waited longest; return whether there was any."""
-        for oldest in self._waiting:
+        for oldest in self._waiting_connections:
             oldest.hang_up()
             self.remove(oldest)
             return True
@@ -386,7 +386,7 @@ class StreamableEndpoint:
     ) -> None:
         self._hub = server.hub
         self._sessions = sessions
-        self._posts = posts
+        self._post_count = posts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request by the SDK, and note when its client hangs up, or opens its stream.
@@ -411,7 +411,7 @@ class StreamableEndpoint:
             return message
 
         opens = scope["method"] == "GET" and session
-        with self._posts.count_one() if scope["method"] == "POST" else nullcontext():
+        with self._post_count.count_one() if scope["method"] == "POST" else nullcontext():
             await self._sessions.handle_request(scope, attend, watch if opens else send)
 
 

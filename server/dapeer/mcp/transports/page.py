@@ -30,7 +30,7 @@ class PersonsPage:
         self._token = secrets.token_hex(32)
         self._is_started = False
         self._url = ""
-        self._served = anyio.Event()
+        self._served_event = anyio.Event()
 
     def open(self, peer: Peer) -> None:
         """Begin to serve the page, unless that is done, and send its address to a Neovim; return at once."""
@@ -42,7 +42,7 @@ class PersonsPage:
     async def _serve(self) -> None:
         """Serve the page at a free local port until cancelled; log an error if there is none.
 
-        Once the port is known, `_url` is set, and then `_served`.
+        Once the port is known, `_url` is set, and then `_served_event`.
         """
         from dapeer.mcp.transports import http  # noqa: PLC0415 - few need it
         from dapeer.mcp.transports.guard import rules_for  # noqa: PLC0415
@@ -51,12 +51,12 @@ class PersonsPage:
             with http.bind(LOOPBACK, 0) as bound:
                 self._url = f"http://{LOOPBACK}:{bound.getsockname()[1]}/live"
                 async with http.serve_page(self._server, bound, rules_for(LOOPBACK, self._token)):
-                    self._served.set()
+                    self._served_event.set()
                     await anyio.sleep_forever()
         except ArgumentError as error:
             log.warning("the person's page: %s", error)
 
     async def _send_address(self, peer: Peer) -> None:
         """Wait until the page is served, then send its URL and token to a Neovim."""
-        await self._served.wait()
+        await self._served_event.wait()
         peer.neovim.send(SERVED, self._url, self._token)

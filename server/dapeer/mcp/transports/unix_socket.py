@@ -32,7 +32,7 @@ class SocketClients:
 
     def __init__(self) -> None:
         self.count = 0
-        self._left = anyio.Event()
+        self._none_left_event = anyio.Event()
         self._listeners: list[Callable[[], None]] = []
 
     @contextmanager
@@ -44,7 +44,7 @@ class SocketClients:
             yield
         finally:
             self.count -= 1
-            self._left.set()
+            self._none_left_event.set()
             self._notify()
 
     def subscribe(self, listener: Callable[[], None]) -> None:
@@ -58,8 +58,8 @@ class SocketClients:
     async def wait_until_gone(self) -> None:
         """Wait until no client is there."""
         while self.count:
-            self._left = anyio.Event()
-            await self._left.wait()
+            self._none_left_event = anyio.Event()
+            await self._none_left_event.wait()
 
 
 @asynccontextmanager

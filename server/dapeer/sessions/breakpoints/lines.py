@@ -56,7 +56,7 @@ class LogLines:
 
         `known` is the `[collect]` table of the adapter's definition.
         """
-        self._known = known
+        self._log_points = known
         self._collected = collected
         self._stops_at = stops_at
         self._request = request
@@ -64,11 +64,11 @@ class LogLines:
         """By path the breakpoints of a file, as they were wanted last."""
         self._places: dict[str, list[LogPlace]] = {}
         """By name where a function begins; it may have several forms."""
-        self._over: set[int] = set()
+        self._full_points: set[int] = set()
         """The numbers of the points that have all their rows."""
-        self._at: dict[str, list[dict[str, Any]]] = {}
+        self._function_points: dict[str, list[dict[str, Any]]] = {}
         """By path the log points where functions begin."""
-        self._named: list[dict[str, Any]] = []
+        self._named_points: list[dict[str, Any]] = []
         """The log points at functions that have no place."""
 
     def requested(self, path: str) -> Sequence[RequestedBreakpoint]:
@@ -91,7 +91,7 @@ class LogLines:
             for each in requested
             if "collect" in each
         ]
-        for point in self._left([*numbered, *self._at.get(path, ())]):
+        for point in self._left([*numbered, *self._function_points.get(path, ())]):
             by_line.setdefault(point["line"], []).append(point)
         for line in by_line.keys() - self._stopping(path):
             first, *others = by_line[line]
@@ -102,15 +102,19 @@ class LogLines:
 
         False also the second time, and if the adapter's log points cannot be removed while it runs.
         """
-        if number in self._over or not self._known.removes:
+        if number in self._full_points or not self._log_points.removes:
             return False
-        self._over.add(number)
-        return bool(self.files(number)) or any(each["point"] == number for each in self._named)
+        self._full_points.add(number)
+        return bool(self.files(number)) or any(
+            each["point"] == number for each in self._named_points
+        )
 
     def files(self, number: int) -> list[str]:
         """Return the files in which a point, by its number, has log points."""
         at = (
-            path for path, each in self._at.items() if any(one["point"] == number for one in each)
+            path
+            for path, each in self._function_points.items()
+            if any(one["point"] == number for one in each)
         )
         path = self._collected.points[number].path
         return [*([path] if path in self._requested else ()), *at]
@@ -121,17 +125,17 @@ class LogLines:
         return [
             each
             for each in collecting_here
-            if point_of(self._collected, path, each).number in self._over
+            if point_of(self._collected, path, each).number in self._full_points
         ]
 
     async def log_at_functions(self) -> None:
         """Send function breakpoints with log messages, if the adapter's definition says that it has such."""
-        if self._known.functions:
-            await self._stops_at.log(self._left(self._named))
+        if self._log_points.functions:
+            await self._stops_at.log(self._left(self._named_points))
 
     def _left(self, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return those of these log points whose point still wants rows."""
-        return [each for each in points if each["point"] not in self._over]
+        return [each for each in points if each["point"] not in self._full_points]
 
     async def find(
         self, functions: Sequence[RequestedFunction]
@@ -142,18 +146,20 @@ class LogLines:
         a message that says why not. Where the adapter logs at functions by itself, the function breakpoints are sent here, and the states
         are pending. The caller sends the breakpoints of the files.
         """
-        if self._known.functions:
-            self._named = [{"name": each["name"], **self._point(each)} for each in functions]
+        if self._log_points.functions:
+            self._named_points = [{"name": each["name"], **self._point(each)} for each in functions]
             await self.log_at_functions()
             return [Breakpoint(verified=False, reason="pending") for _ in functions], set()
-        before, self._at = self._at, {}
+        before, self._function_points = self._function_points, {}
         made = [await self._found(each) for each in functions]
         return made, {
-            path for path in {*before, *self._at} if before.get(path) != self._at.get(path)
+            path
+            for path in {*before, *self._function_points}
+            if before.get(path) != self._function_points.get(path)
         }
 
     async def _found(self, requested: RequestedFunction) -> Breakpoint:
-        """Find where a function begins, and add log points there to `_at`.
+        """Find where a function begins, and add log points there to `_function_points`.
 
         `requested` has the function's `name` and what to `collect`. Return its state as a DAP breakpoint. The places are found by a
         function breakpoint that is set for a moment, and are kept for the next time. An unverified breakpoint has a message: there is no
@@ -176,7 +182,7 @@ class LogLines:
         point = self._point(requested)
         for path, line, column in self._places[name]:
             place = {"line": line, "column": column} if column else {"line": line}
-            self._at.setdefault(path, []).append({**place, **point})
+            self._function_points.setdefault(path, []).append({**place, **point})
         return Breakpoint(verified=True, line=self._places[name][0][1])
 
     def _stopping(self, path: str) -> set[int]:
@@ -199,12 +205,12 @@ class LogLines:
         tells no place.
         """
         places: list[LogPlace] = []
-        if self._known.places:
-            command = self._known.places.replace(NUMBER, str(made.get("id")))
+        if self._log_points.places:
+            command = self._log_points.places.replace(NUMBER, str(made.get("id")))
             arguments: EvaluateArguments = {"expression": command, "context": "repl"}
             try:
                 body = await self._request("evaluate", arguments)
-                places = [*self._known.places_in(str(body.get("result") or ""))]
+                places = [*self._log_points.places_in(str(body.get("result") or ""))]
             except DapeerError:
                 # While the program runs, some evaluate nothing.
                 places = []
@@ -260,13 +266,13 @@ class LineBreakpoints:
         """What the adapter says of log points passes us."""
         self._folder = folder
         self._points: dict[str, list[RequestedBreakpoint]] = {}
-        self._traced: list[dict[str, Any]] = []
+        self._last_spec: list[dict[str, Any]] = []
         """What the program was told last."""
-        self._watched: dict[int, Mapping[str, Any]] = {}
+        self._watch_specs: dict[int, Mapping[str, Any]] = {}
         """By number of a point: what the program is to watch."""
         self._answers: Mapping[int, Mapping[str, Any]] = {}
         """By number of a point: what the program has told of it; 0: of all."""
-        self._telling = anyio.Lock(fast_acquire=True)
+        self._send_lock = anyio.Lock(fast_acquire=True)
 
     @property
     def road(self) -> Road:
@@ -415,15 +421,17 @@ class LineBreakpoints:
         gave no answer or has no folder for rows. The point stays among what is watched, also then: the caller calls `unwatch`.
         """
         number = int(watched["id"])
-        self._watched[number] = watched
+        self._watch_specs[number] = watched
         self._list_tools()
         await self.trace(frame_id)
         return self._answers.get(number, self._answers.get(0, {}))
 
     async def unwatch(self, *points: int) -> None:
         """Instruct the program to watch the points with these numbers no more; unknown numbers are ignored."""
-        if self._watched.keys() & {*points}:
-            self._watched = {n: each for n, each in self._watched.items() if n not in points}
+        if self._watch_specs.keys() & {*points}:
+            self._watch_specs = {
+                n: each for n, each in self._watch_specs.items() if n not in points
+            }
             await self.trace()
 
     async def trace(self, frame_id: int | None = None) -> None:
@@ -435,13 +443,13 @@ class LineBreakpoints:
         """
         if self._folder is None:
             return
-        async with self._telling:
+        async with self._send_lock:
             points = [*self._spec()]
-            if points == self._traced:
+            if points == self._last_spec:
                 return
             spec = {"folder": str(self._folder()), "points": points}
             self._apply_answers(await self._evaluate_spec(json.dumps(spec), frame_id))
-            self._traced = points
+            self._last_spec = points
 
     async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
         """Evaluate the definition's tracer expressions one by one until one succeeds.
@@ -478,7 +486,7 @@ class LineBreakpoints:
                 "function": each["name"],
                 **self._life(each),
             }
-        for each in self._watched.values():
+        for each in self._watch_specs.values():
             yield {**each}
 
     def _apply_answers(self, answer: Mapping[str, Any]) -> None:

@@ -30,7 +30,7 @@ class MovedFiles:
         self._sources = sources
         self._mirror = mirror
         self._request = request
-        self._found: set[str] = set()
+        self._named_files: set[str] = set()
         """Files whose name in the program is known."""
 
     async def find(self, path: str) -> str:
@@ -41,7 +41,7 @@ class MovedFiles:
         perhaps another project's, the mirror gets a note with them.
         """
         sent = self._mirror.breakpoints.get(path, ())
-        if not self._sources.named or path in self._found or not sent:
+        if not self._sources.named or path in self._named_files or not sent:
             return ""
         if any(made.get("verified") for _, made in sent):
             return ""
@@ -58,7 +58,7 @@ class MovedFiles:
 
         The mirror gets a note on it. The adapter gets a command, if the definition has `rename`.
         """
-        self._found.add(path)
+        self._named_files.add(path)
         self._mirror.name_file(path, f"the program has the file as {name}")
         common = common_suffix(path, name)
         here, there = ("/".join(each.split("/")[:-common]) for each in (path, name))

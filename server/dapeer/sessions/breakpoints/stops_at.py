@@ -51,13 +51,13 @@ class StopsAt:
         self._supports = supports
         self._function_names: Sequence[str] = ()
         self._of_filters: tuple[str, ...] = ()
-        self._logging: Sequence[Mapping[str, Any]] = ()
-        self._setting = anyio.Lock(fast_acquire=True)
+        self._function_log_points: Sequence[Mapping[str, Any]] = ()
+        self._set_lock = anyio.Lock(fast_acquire=True)
 
     async def set_functions(self, names: Sequence[str]) -> None:
         """Send function breakpoints for these names, the session's own functions, and those of filters."""
         self._function_names = names
-        async with self._setting:
+        async with self._set_lock:
             await self._set(self._every)
 
     async def log(self, logging: Sequence[Mapping[str, Any]]) -> None:
@@ -66,8 +66,8 @@ class StopsAt:
         Each of `logging` is a function breakpoint with `name` and what it logs. The caller checks that the adapter's function breakpoints
         have log messages.
         """
-        self._logging = logging
-        async with self._setting:
+        self._function_log_points = logging
+        async with self._set_lock:
             await self._set(self._every)
 
     @contextlib.asynccontextmanager
@@ -78,7 +78,7 @@ class StopsAt:
         stop the program. It is removed in any case, also when the caller is cancelled. An unverified breakpoint is yielded if the adapter
         answers none. The body must not set function breakpoints by this object, whose lock is held.
         """
-        async with self._setting:
+        async with self._set_lock:
             others = [each for each in self._every if each["name"] != name]
             tried: dict[str, Any] = {"name": name}
             if self._supports("condition"):
@@ -99,7 +99,7 @@ class StopsAt:
     def _every(self) -> list[Mapping[str, Any]]:
         """All function breakpoints to send: of names, each once, and those that log."""
         names = dict.fromkeys([*self._function_names, *self.own, *self._of_filters])
-        return [*map(function_breakpoint, names), *self._logging]
+        return [*map(function_breakpoint, names), *self._function_log_points]
 
     async def _set(self, requested: Sequence[Mapping[str, Any]]) -> SetBreakpointsResponseBody:
         """Send `setFunctionBreakpoints` with these breakpoints; return the response's body."""

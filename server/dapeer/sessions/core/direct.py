@@ -245,7 +245,7 @@ class DirectSession(Session):
         self.offers = Mailbox[OfferedChild]()
         """Processes that the debuggee has started; whoever holds the session gives them sessions of their own."""
         self._definitions = context.definitions
-        self._leaving = False
+        self._is_disconnecting = False
         """`disconnect` has been sent; a second one would confuse the adapter."""
         names = PathNames(plan.mappings, foreign_files.exists)
         transport: Transport = MappedTransport(adapter.transport, names)
@@ -255,7 +255,7 @@ class DirectSession(Session):
             context, plan.title(), plan.definition.id, transport, _traits(plan), parent
         )
         adapter.on_patch_off(self.mirror.take_patch_off)
-        self._moved = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
+        self._moved_files = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
         self.post_mortem = plan.post_mortem
         self.advice = parent.advice if parent and not plan.waits else plan.advice
         self.delegates = plan.delegates
@@ -379,9 +379,9 @@ class DirectSession(Session):
         name.
         """
         await super().set_breakpoints(path, requested)
-        if name := await self._moved.find(path):
+        if name := await self._moved_files.find(path):
             await super().set_breakpoints(path, [])
-            await self._moved.learn(path, name)
+            await self._moved_files.learn(path, name)
             await super().set_breakpoints(path, requested)
 
     @property
@@ -405,8 +405,10 @@ class DirectSession(Session):
                 await self.process.settle()
                 killed = self.process.killer is not None and self.process.killer not in CRASHES
                 inside = self.plan.definition.quirks.program_inside
-                self.adapter_lost = not (self._leaving or self.by_us or (inside and killed))
-                if self.attached is not None and not self._leaving:
+                self.adapter_lost = not (
+                    self._is_disconnecting or self.by_us or (inside and killed)
+                )
+                if self.attached is not None and not self._is_disconnecting:
                     await self.attached.wait_for_end(SECONDS_TO_LOSE)
                     self._learn_fate()
         finally:
@@ -452,7 +454,7 @@ class DirectSession(Session):
         await self.watch.wait_for_cause(mirror.exit_code)
         if self.process.terminal is not None:
             await self.process.terminal.drained(SECONDS_WITHOUT_OUTPUT)
-        if not self.over and not self._leaving:
+        if not self.over and not self._is_disconnecting:
             await self.leave(SECONDS_FOR_LAST_WORDS, terminate=self.launched)
             await self.close()
         await self.wait_for(lambda: self.over, SECONDS_FOR_LAST_WORDS)
@@ -490,7 +492,7 @@ class DirectSession(Session):
 
         A missing or failed one raises nothing. `terminate` says whether the debuggee ends, too. The process is not watched any more.
         """
-        self._leaving = True
+        self._is_disconnecting = True
         self.watch.close()
         with contextlib.suppress(ChannelError):
             arguments = {"terminateDebuggee": terminate}
@@ -591,7 +593,7 @@ class DirectSession(Session):
             self.watch.close()
         with contextlib.suppress(RequestTimeout):
             await self._let_go(ending=ending)
-        self._leaving = True
+        self._is_disconnecting = True
         # The end of a child may end its parent meanwhile.
         with contextlib.suppress(ChannelClosed):
             await self.request("disconnect", {"terminateDebuggee": ending})

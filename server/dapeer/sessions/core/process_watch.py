@@ -42,16 +42,16 @@ class ProcessWatch:
         self.pid = 0
         """The process; 0: it is not known, or not watched any more."""
         self._file: int | None = None
-        self._sure = True
+        self._is_certain = True
         self._task: BackgroundTask[None] | None = None
-        self._stopped = anyio.Event()
+        self._stop_event = anyio.Event()
         """It may have started threads since it was last looked at."""
-        self._dead = False
+        self._is_killed = False
         """A signal has killed it."""
         self._killer: str | None = None
-        self._again = False
+        self._looks_again = False
         """It was not found, and may be at the first stop."""
-        self._inside = inside
+        self._is_in_adapter = inside
 
     def follow(self, pid: int, *, sure: bool = True) -> None:
         """Watch the process `pid` from now on, instead of any other; its end is recorded in the session.
@@ -63,7 +63,7 @@ class ProcessWatch:
         file = None if known else process_end.opened(pid)
         if file is not None:
             self.close()
-            self.pid, self._file, self._sure = pid, file, sure
+            self.pid, self._file, self._is_certain = pid, file, sure
             self._begin()
 
     def find(self) -> None:
@@ -74,7 +74,7 @@ class ProcessWatch:
         last one.
         """
         adapter, terminal = self._adapter.pid, self._adapter.terminal
-        if self._file is not None or adapter is None or self._inside:
+        if self._file is not None or adapter is None or self._is_in_adapter:
             return
         if terminal is not None and terminal.pid:
             self.follow(terminal.pid, sure=False)
@@ -86,7 +86,7 @@ class ProcessWatch:
         # Some programs lead a POSIX session of their own; they still end with dapeer.
         if len(found) == 1 and self._adapter.claim(found[0]):
             self.follow(found[0], sure=bool(traced))
-        self._again = self._file is None and not self._again
+        self._looks_again = self._file is None and not self._looks_again
 
     def on_message(self, message: Message) -> None:
         """React to a `stopped` event; other messages are ignored.
@@ -99,7 +99,7 @@ class ProcessWatch:
         if self._is_dead():
             # A dead process cannot stop again.
             self._lose()
-        elif self._again:
+        elif self._looks_again:
             # Helper processes of the start have ended by now.
             self.find()
         else:
@@ -110,10 +110,10 @@ class ProcessWatch:
 
         A stop may arrive before that is noticed.
         """
-        if not self._dead and self._file is not None:
+        if not self._is_killed and self._file is not None:
             self._killer = process_end.deadly_signal(self.pid, self._file)
-            self._dead = self._killer is not None
-        return self._dead
+            self._is_killed = self._killer is not None
+        return self._is_killed
 
     def close(self) -> None:
         """Stop watching, close the pidfd and set `pid` to 0."""
@@ -137,8 +137,8 @@ class ProcessWatch:
     def _begin(self) -> None:
         """Start a task that waits for the process's end, or tell the running one of possible new threads."""
         if self._task is not None and not self._task.done:
-            self._stopped.set()
-            self._stopped = anyio.Event()
+            self._stop_event.set()
+            self._stop_event = anyio.Event()
         elif self._file is not None:
             self._task = BackgroundTask(self._keep(self.pid, self._file))
 
@@ -149,10 +149,10 @@ class ProcessWatch:
         process that is not surely the debuggee counts only if a signal killed it.
         """
         session = self._session
-        killer = await process_end.wait_for_end(pid, file, lambda: self._stopped)
-        if killer is None and not self._sure:
+        killer = await process_end.wait_for_end(pid, file, lambda: self._stop_event)
+        if killer is None and not self._is_certain:
             return
-        self._dead, self._killer = killer is not None, killer
+        self._is_killed, self._killer = killer is not None, killer
         if killer is None:
             patience = SECONDS_FOR_OTHER_ENDS
         else:

@@ -352,7 +352,7 @@ class DetachedProcesses:
         self._processes = processes
         self._program = program
         self._relay = relay
-        self._reported: set[int] = set()
+        self._reported_pids: set[int] = set()
 
     def record_processes(self) -> None:
         """Record which processes have left the POSIX session.
@@ -385,9 +385,9 @@ class DetachedProcesses:
         new = {
             pid: command
             for pid in self._processes.detached()
-            if pid not in self._reported | debugged and (command := self._command(pid))
+            if pid not in self._reported_pids | debugged and (command := self._command(pid))
         }
-        self._reported |= new.keys()
+        self._reported_pids |= new.keys()
         return new
 
     async def end(self) -> str:
@@ -397,7 +397,7 @@ class DetachedProcesses:
         """
         commands = {pid: self._command(pid) for pid in self._processes.detached()}
         ended = {pid: commands.get(pid, "") for pid in await self._processes.kill_detached()}
-        self._reported |= ended.keys()
+        self._reported_pids |= ended.keys()
         if not ended and not processes():
             return "This system does not tell which processes there are, so none was looked for."
         return f"Ended, too: {named(ended)}." if ended else "Nothing has left its POSIX session."

@@ -28,12 +28,12 @@ class MirrorReading:
         """Note what the mirror holds now: the stop, the end of the output, and the count of each failure."""
         self._mirror = mirror
         self.stop = mirror.stop
-        self._end = mirror.output.end
+        self._output_end = mirror.output.end
         self._failures = [(failure, failure.count) for failure in mirror.failures]
 
     def mark_reported(self) -> None:
         """Have the mirror record that a reader was shown all that was there when this reading began."""
-        self._mirror.mark_reported(self.stop, self._end, self._failures)
+        self._mirror.mark_reported(self.stop, self._output_end, self._failures)
 
 
 def view_of(session: Session) -> look.Snapshot:

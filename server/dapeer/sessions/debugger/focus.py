@@ -29,13 +29,13 @@ class Focus:
         """
         self._debugger = debugger
         self._runner = runner
-        self._heard = debugger.doings.count
-        self._used: Session | None = None
+        self._heard_count = debugger.doings.count
+        self._last_used: Session | None = None
         self.key = secrets.token_hex(4)
         """Tells the client from others, in what it has asked for."""
         self.reader = SnapshotReader()
         """What the client has read about stops."""
-        self._started: list[Session] = []
+        self._started_sessions: list[Session] = []
 
     def doer(self, client: str) -> Actor:
         """Return this client as an `Actor`, for a record of what it does; `client` has its name and version.
@@ -49,23 +49,23 @@ class Focus:
 
         A script always gets an empty list.
         """
-        doings, since = self._debugger.doings, self._heard
-        self._heard = doings.count
+        doings, since = self._debugger.doings, self._heard_count
+        self._heard_count = doings.count
         if self._runner is not None:
             return []
-        used = [*self._started, *filter(None, [self.default])]
+        used = [*self._started_sessions, *filter(None, [self.default])]
         programs = {each.program for each in used}
         return [*filter(None, [doings.news(self.key, since, programs, self._debugger.project)])]
 
     def started(self, session: Session) -> None:
         """Record that the client has started a program, by its first session, and make that the default."""
-        self._started = [*self.own, session]
+        self._started_sessions = [*self.own, session]
         self.use(session)
 
     @property
     def own(self) -> list[Session]:
         """The first sessions of the programs that the client has started, and that live; the oldest first."""
-        return [each for each in self._debugger.sessions.programs if each in self._started]
+        return [each for each in self._debugger.sessions.programs if each in self._started_sessions]
 
     def forget_what_was_read(self) -> None:
         """Replace `reader` by a new one, so that the client is shown each fact again."""
@@ -73,12 +73,12 @@ class Focus:
 
     def use(self, session: Session) -> None:
         """Make `session` the client's default."""
-        self._used = session
+        self._last_used = session
 
     @property
     def last(self) -> Session | None:
         """The session of the last answer; None if the client has had none."""
-        return self._used and self._used.program.acting(self._used, exactly=True)
+        return self._last_used and self._last_used.program.acting(self._last_used, exactly=True)
 
     @property
     def default(self) -> Session | None:
@@ -87,7 +87,7 @@ class Focus:
         It is the one that the client has used last, or one that a person has started in Neovim after that one's program had ended. A
         client that has used none gets the only program that runs, or the last one that was started.
         """
-        debugger, used = self._debugger, self._used
+        debugger, used = self._debugger, self._last_used
         if used is not None:
             return self._started_since(used) or used
         programs = debugger.sessions.programs
@@ -146,8 +146,8 @@ class Focus:
 
     def follow(self, session: Session) -> None:
         """Make `session` the default, if it belongs to the default's program, or there is no default."""
-        if self._used is None or self._used.program is session.program:
-            self._used = session
+        if self._last_used is None or self._last_used.program is session.program:
+            self._last_used = session
 
     def _named(self, session_id: int) -> Session:
         """Return the session with this id, and make it the default.
@@ -155,8 +155,8 @@ class Focus:
         Raises:
             NoSession: There is none.
         """
-        self._used = self._debugger.sessions.named(session_id)
-        return self._used
+        self._last_used = self._debugger.sessions.named(session_id)
+        return self._last_used
 
     def _started_since(self, used: Session) -> Session | None:
         """Return the session that a person has started in Neovim after the program of `used` has ended.
@@ -186,7 +186,7 @@ class Focus:
         Nothing is raised where no other program lives. With `also_ended` a program that was used may have ended.
         """
         program = session.program
-        if self._used is not None and (also_ended or not session.mirror.ended or program.runs):
+        if self._last_used is not None and (also_ended or not session.mirror.ended or program.runs):
             return
         others = [each for each in self._debugger.sessions.programs if each.program is not program]
         if not others:

@@ -43,7 +43,7 @@ class Groups:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._started: dict[str, Group] = {}
+        self._started_groups: dict[str, Group] = {}
 
     def add(self, name: str, members: Mapping[str, Session], *, stop_all: bool = False) -> Group:
         """Make and keep a group of the sessions in `members`, which has them by their labels; return it.
@@ -51,18 +51,18 @@ class Groups:
         If a group has its name already, a number is appended. `stop_all`: the end of one member is to end all.
         """
         self._forget()
-        taken = {*self._started, *(each.name for each in self._processes())}
+        taken = {*self._started_groups, *(each.name for each in self._processes())}
         free = next(
             each for n in range(1, len(taken) + 2) if (each := _numbered(name, n)) not in taken
         )
-        group = self._started[free] = Group(free, members, stop_all)
+        group = self._started_groups[free] = Group(free, members, stop_all)
         return group
 
     @property
     def all(self) -> Sequence[Group]:
         """Every group: those that were started together first, then programs with several processes."""
         self._forget()
-        return [*self._started.values(), *self._processes()]
+        return [*self._started_groups.values(), *self._processes()]
 
     def named(self, name: str) -> Group:
         """Return the group of a name.
@@ -87,7 +87,7 @@ class Groups:
             debugged = first.program.debugged
             if len(debugged) > 1:
                 members = {str(each.id): each for each in debugged}
-                names = {each.name for each in groups} | {*self._started}
+                names = {each.name for each in groups} | {*self._started_groups}
                 name = first.name if first.name not in names else f"{first.name} {first.id}"
                 groups.append(Group(name, members))
         return groups
@@ -95,9 +95,9 @@ class Groups:
     def _forget(self) -> None:
         """Drop groups none of whose sessions is known to the registry any more."""
         known = {*self._sessions.values()}
-        self._started = {
+        self._started_groups = {
             name: each
-            for name, each in self._started.items()
+            for name, each in self._started_groups.items()
             if not known.isdisjoint(each.members.values())
         }
 

@@ -39,7 +39,7 @@ class Files:
 
         `sessions` is read at each question, and ended ones count as long as they are in it. `known` counts only in `foreign`.
         """
-        self._known = tuple(known)
+        self._library_frames = tuple(known)
         self.secret = SecretFiles()
         self._sessions = sessions
         self.folders: set[Path] = set()
@@ -80,7 +80,7 @@ class Files:
         real, here = (Path(os.path.realpath(each)) for each in (path, folder))
         inside = _is_project(here) and real.is_relative_to(here)
         known = inside or self.allows(str(real))
-        known = known or any(each.is_librarys(str(real)) for each in self._known)
+        known = known or any(each.is_librarys(str(real)) for each in self._library_frames)
         return "" if known else str(real)
 
     def shows(self, path: str) -> bool:
@@ -164,9 +164,9 @@ class Sessions(Mapping[int, Session]):
         self.files = Files(project, self, known)
         self.focused: Session | None = None
         """The first session of the last program started or joined: the default of a client that used none."""
-        self._known: dict[int, Session] = {}
-        self._held: dict[int, Session] = {}
-        self._over: list[Program[Session]] = []
+        self._by_id: dict[int, Session] = {}
+        self._live_sessions: dict[int, Session] = {}
+        self._ended_programs: list[Program[Session]] = []
         """The programs that have ended, the last one last."""
         self._restarts: dict[int, Restart] = {}
         self._ids = itertools.count(1)
@@ -178,15 +178,15 @@ class Sessions(Mapping[int, Session]):
         Raises:
             KeyError: There is none of this number.
         """
-        return self._known[session_id]
+        return self._by_id[session_id]
 
     def __iter__(self) -> Iterator[int]:
         """Yield the ids."""
-        return iter(self._known)
+        return iter(self._by_id)
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._known)
+        return len(self._by_id)
 
     def named(self, session_id: int) -> Session:
         """Return the session with this id.
@@ -194,32 +194,32 @@ class Sessions(Mapping[int, Session]):
         Raises:
             NoSession: There is no session with this id.
         """
-        session = self._known.get(session_id)
+        session = self._by_id.get(session_id)
         if session is None:
-            known = ", ".join(map(str, self._known)) or "none"
+            known = ", ".join(map(str, self._by_id)) or "none"
             raise NoSession(f"There is no session {session_id}.", f"Sessions: {known}.")
         return session
 
     @property
     def held(self) -> Mapping[int, Session]:
         """The sessions by id that have not ended, or whose end was not recorded yet."""
-        return self._held
+        return self._live_sessions
 
     @property
     def live(self) -> list[Session]:
         """The sessions whose programs have not ended, the oldest first."""
-        return [each for each in self._known.values() if not each.mirror.ended]
+        return [each for each in self._by_id.values() if not each.mirror.ended]
 
     @property
     def programs(self) -> list[Session]:
         """The first session of each program of which any process lives, the oldest first."""
-        first = dict.fromkeys(each.program.first for each in self._held.values())
+        first = dict.fromkeys(each.program.first for each in self._live_sessions.values())
         return [each for each in first if each.program.runs]
 
     def supported(self, names: Iterable[str]) -> frozenset[str]:
         """Return those of `names` (requests, or options of requests) that some live session supports."""
         # Every message of an adapter comes after its capabilities.
-        capable = [each for each in self._known.values() if each.mirror.capabilities]
+        capable = [each for each in self._by_id.values() if each.mirror.capabilities]
         return frozenset(each for each in names if any(s.has_now(each) for s in capable))
 
     def restart_of(self, session: Session) -> Restart | None:
@@ -228,7 +228,7 @@ class Sessions(Mapping[int, Session]):
 
     def restart_by(self, session: Session, restart: Restart) -> None:
         """Have `restart` start the program of a session again; nothing happens once the session is dropped."""
-        if session.id in self._known:
+        if session.id in self._by_id:
             self._restarts[session.id] = restart
 
     def focus_on(self, session: Session | None) -> None:
@@ -247,7 +247,7 @@ class Sessions(Mapping[int, Session]):
 
         With `focus` it becomes `focused`. `restart` starts its program again, if another client holds it.
         """
-        self._known[session.id] = self._held[session.id] = session
+        self._by_id[session.id] = self._live_sessions[session.id] = session
         if restart is not None:
             self._restarts[session.id] = restart
         if session is session.program.first:
@@ -262,18 +262,20 @@ class Sessions(Mapping[int, Session]):
         `failed`: it never ran, so it is dropped at once. Of programs that have ended the last `KEPT_PROGRAMS` are kept, and the rows of
         those that ended first are dropped if all have too many.
         """
-        del self._held[session.id]
+        del self._live_sessions[session.id]
         if failed:
             session.program.remove(session)
             self._drop([session])
-        over = [each for each in self._over if each is not session.program] + [session.program]
+        over = [each for each in self._ended_programs if each is not session.program] + [
+            session.program
+        ]
         over = [each for each in over if self._is_over(each)]
         for program in over[:-KEPT_PROGRAMS]:
             self._drop(program.sessions)
-        self._over = over[-KEPT_PROGRAMS:]
-        collected.drop_oldest_rows([each.collected for each in self._over])
+        self._ended_programs = over[-KEPT_PROGRAMS:]
+        collected.drop_oldest_rows([each.collected for each in self._ended_programs])
         if self.focused is session and failed:
-            self.focused = next(reversed(self._known.values()), None)
+            self.focused = next(reversed(self._by_id.values()), None)
         self._notify("sessions", session)
 
     def forget(self, session_id: int) -> None:
@@ -284,18 +286,18 @@ class Sessions(Mapping[int, Session]):
         """
         first = self.named(session_id)
         self._drop(first.program.sessions)
-        self._over = [each for each in self._over if each is not first.program]
+        self._ended_programs = [each for each in self._ended_programs if each is not first.program]
         self._notify("sessions", first)
 
     def _is_over(self, program: Program[Session]) -> bool:
         """Return whether a program is known, and none of its sessions is live."""
         ids = {each.id for each in program.sessions}
-        return bool(ids & self._known.keys()) and not ids & self._held.keys()
+        return bool(ids & self._by_id.keys()) and not ids & self._live_sessions.keys()
 
     def _drop(self, sessions: Iterable[Session]) -> None:
         """Remove sessions from the known ones; they cannot be looked up any more."""
         for dropped in sessions:
-            self._known.pop(dropped.id, None)
+            self._by_id.pop(dropped.id, None)
             self._restarts.pop(dropped.id, None)
 
     # -- changes

@@ -68,15 +68,15 @@ class OtherClient:
         """Whether it looks first: the next stop, or the one that lasts, is the person's doing alone."""
         self.present = present
         """Whether there is such a client."""
-        self._ours = False
+        self._resumed_by_dapeer = False
         """Whether dapeer has resumed the program since the last stop; then one of its callers waits."""
         self._requests: dict[int, Request] = {}
         """The client's looks that have no answer yet, by number."""
-        self._next = ""
+        self._next_command = ""
         """What it asks next, as far as is known: `stackTrace`, or `scopes`."""
         self._frame: int | None = None
         """Of which frame it asks for the scopes."""
-        self._due: set[int] | None = None
+        self._unasked_containers: set[int] | None = None
         """Containers that it has still to ask for; None: it does not know its scopes yet."""
         self._active = 0.0
         """When it was heard of last."""
@@ -88,23 +88,23 @@ class OtherClient:
         """
         match message:
             case Event(event="stopped", body=body):
-                self._due = None
-                self._ours = False
+                self._unasked_containers = None
+                self._resumed_by_dapeer = False
                 self._requests.clear()
                 # Where a thread alone was paused, nvim-dap asks for no scopes.
                 looks = self.present and not (
                     body.get("reason") == "pause" and not body.get("allThreadsStopped")
                 )
-                self._next = "stackTrace" if looks else ""
+                self._next_command = "stackTrace" if looks else ""
             case Event(event="dapeer.replayed" | "dapeer.blocked"):
                 # It has inspected a stop from before dapeer attached; it cannot while its editor waits for a key.
                 self._looked()
             case Request(seq=seq, command=command) if command in DRIVES:
-                self._ours = self._ours or seq >= 0
-                self.first = not self._ours
+                self._resumed_by_dapeer = self._resumed_by_dapeer or seq >= 0
+                self.first = not self._resumed_by_dapeer
             case Request(seq=seq, command=command) if seq < 0 and command in LOOKS:
                 self._requests[seq] = message
-                self._next = "" if command == self._next else self._next
+                self._next_command = "" if command == self._next_command else self._next_command
             case Response(request_seq=seq) if seq in self._requests:
                 del self._requests[seq]
                 self._answered(message)
@@ -116,17 +116,19 @@ class OtherClient:
         """Set what the client asks for next, by the adapter's `response` to its own request.
 
         After `stackTrace` that are the scopes of the first frame with a source; after `scopes` the variables of each that is not
-        expensive, which are put into `_due`; a `variables` response takes its container out of `_due`.
+        expensive, which are put into `_unasked_containers`; a `variables` response takes its container out of `_due`.
         """
-        if response.command == "stackTrace" and self.present and self._due is None:
+        if response.command == "stackTrace" and self.present and self._unasked_containers is None:
             frames: list[StackFrame] = response.body.get("stackFrames") or []
             self._frame = next((each["id"] for each in frames if each.get("source")), None)
-            self._next = "scopes"
+            self._next_command = "scopes"
         elif response.command == "scopes":
             scopes = response.body.get("scopes") or ()
-            self._due = {s["variablesReference"] for s in scopes if not s.get("expensive")}
-        elif response.command == "variables" and self._due:
-            self._due.discard(response.arguments["variablesReference"])
+            self._unasked_containers = {
+                s["variablesReference"] for s in scopes if not s.get("expensive")
+            }
+        elif response.command == "variables" and self._unasked_containers:
+            self._unasked_containers.discard(response.arguments["variablesReference"])
 
     @property
     def asks(self) -> bool:
@@ -146,7 +148,7 @@ class OtherClient:
             return not self._expects(command, arguments) or self._mirror.stop is not stop
 
         if not await self._patiently(over) and self._mirror.stop is stop:
-            self._next, self._due = "", set()
+            self._next_command, self._unasked_containers = "", set()
 
         def waits() -> bool:
             """Return whether the client waits for an answer to the same request."""
@@ -166,7 +168,7 @@ class OtherClient:
 
         def over() -> bool:
             """Return whether the client has looked, or need not: it does not look first, or the stop is over."""
-            looked = self._due == set() and not self.asks
+            looked = self._unasked_containers == set() and not self.asks
             return looked or not self.first or stop is None or self._mirror.stop is not stop
 
         while not await self._patiently(over):
@@ -191,7 +193,7 @@ class OtherClient:
         """Return whether the client is about to send this request; never one for a part of an answer.
 
         `command` and `arguments` are those of a request that dapeer wants to send: `stackTrace` of the stopped thread, `scopes` of its
-        first frame with a source, or `variables` of a container in `_due`. Others are not expected.
+        first frame with a source, or `variables` of a container in `_unasked_containers`. Others are not expected.
         """
         if any(arguments.get(each) for each in PARTS):
             return False
@@ -200,18 +202,20 @@ class OtherClient:
             is_requested = any(
                 _is_same(each, command, arguments) for each in self._requests.values()
             )
-            return self.present and reference in (self._due or ()) and not is_requested
+            return (
+                self.present and reference in (self._unasked_containers or ()) and not is_requested
+            )
         stop = self._mirror.stop
         about = {
             "stackTrace": ("threadId", stop and stop.thread_id),
             "scopes": ("frameId", self._frame),
         }
         name, value = about.get(command, ("", None))
-        return command == self._next and arguments.get(name) == value
+        return command == self._next_command and arguments.get(name) == value
 
     def _looked(self) -> None:
         """Set that the client expects nothing more of the current stop, and waits for no answer."""
-        self._next, self._due = "", set()
+        self._next_command, self._unasked_containers = "", set()
         self._requests.clear()
 
 

@@ -177,12 +177,12 @@ class Inspection(Fetching):
         """Looks which frames the adapter leaves out of a stack, where it may do so."""
         self._arriving = arriving
         self._errors = errors
-        self._looked: anyio.Event | None = None
+        self._inspected_event: anyio.Event | None = None
         """Set when the latest stop has been inspected."""
         self._chased = 0
-        self._left: Stop | None = None
+        self._uninspected_stop: Stop | None = None
         """The stop that is inspected only on request."""
-        self._sourced: StackFrame | None = None
+        self._source_kept_frame: StackFrame | None = None
         """The frame whose source was kept last."""
 
     def ask_program(self, folded: re.Pattern[str] | None, compare: Compare | None) -> None:
@@ -243,7 +243,7 @@ class Inspection(Fetching):
         stop = self._mirror.stop
         self._chased += 1
         if self._chased > MAX_CHASED_STOPS or self.other_client.first or self._is_quiet:
-            self._left = stop
+            self._uninspected_stop = stop
         elif stop is not None:
             self._begin(stop)
 
@@ -252,9 +252,9 @@ class Inspection(Fetching):
 
         Nothing is done if this frame's source was kept last.
         """
-        if stop.top is self._sourced:
+        if stop.top is self._source_kept_frame:
             return
-        self._sourced = stop.top
+        self._source_kept_frame = stop.top
         path = frame_path(stop.top) if stop.top else ""
         if stop.top and path:
             line = stop.top["line"]
@@ -266,14 +266,14 @@ class Inspection(Fetching):
 
     def on_request(self, stop: Stop) -> None:
         """Start inspecting a stop whose inspection was put off, because a caller asks for it; else do nothing."""
-        if stop is self._left and self._chased <= MAX_CHASED_STOPS:
-            self._left = None
+        if stop is self._uninspected_stop and self._chased <= MAX_CHASED_STOPS:
+            self._uninspected_stop = None
             self._begin(stop)
 
     def _begin(self, stop: Stop) -> None:
         """Start a task that inspects a stop."""
-        self._looked = anyio.Event()
-        BackgroundTask(self._look(stop, self._looked))
+        self._inspected_event = anyio.Event()
+        BackgroundTask(self._look(stop, self._inspected_event))
 
     async def complete(self, stop: Stop) -> None:
         """Wait until the stop's stack, scopes and locals are in the mirror, as far as they can be had.
@@ -281,11 +281,11 @@ class Inspection(Fetching):
         An inspection that was put off is started, and what an evaluation has outdated is fetched again. Errors of the adapter raise
         nothing. The wait has no limit of its own: the caller sets one.
         """
-        if stop is self._left:
-            self._left = None
+        if stop is self._uninspected_stop:
+            self._uninspected_stop = None
             self._begin(stop)
-        if self._looked is not None:
-            await self._looked.wait()
+        if self._inspected_event is not None:
+            await self._inspected_event.wait()
         if stop.values.outdated or (stop.top is None and not stop.stack.frames):
             await ignore_failure(self._locals(stop))
 
@@ -354,7 +354,7 @@ class Inspection(Fetching):
             return
         if path := frame_path(frame):
             await ignore_failure(self.look_for_reload(path))
-            self._sourced = None if self.editions.old(path) else self._sourced
+            self._source_kept_frame = None if self.editions.old(path) else self._source_kept_frame
         self._keep_source(stop)
         await ignore_failure(explain(self._mirror, stop, self._expressions, self._evaluated))
         await run_together(

@@ -117,12 +117,12 @@ class SourceVersions:
 
     def __init__(self, since: float) -> None:
         """Hold no texts yet; `since` is when the program began, in seconds since 1970."""
-        self._since = since
-        self._kept: dict[str, list[str] | None] = {}
+        self._program_start = since
+        self._kept_lines: dict[str, list[str] | None] = {}
         """By path; None: the file was changed after the program had begun, before it was read."""
         self._loaded: dict[str, float] = {}
         """By path: when the program has loaded a file, where that is told."""
-        self._old: dict[str, OutdatedCode] = {}
+        self._outdated_codes: dict[str, OutdatedCode] = {}
         """By path: what is left of the text from before the file was loaded again."""
 
     def keep(self, path: str) -> None:
@@ -131,12 +131,12 @@ class SourceVersions:
         A file that cannot be read is not kept. If the file was modified after the program had begun, or had loaded it last, None is kept:
         what the program has loaded is not known.
         """
-        if path in self._kept or len(self._kept) >= MAX_KEPT_FILES:
+        if path in self._kept_lines or len(self._kept_lines) >= MAX_KEPT_FILES:
             return
         lines = read_lines(path)
         if lines is not None:
-            since = max(self._since, self._loaded.get(path, 0))
-            self._kept[path] = lines if _modified(path) <= since else None
+            since = max(self._program_start, self._loaded.get(path, 0))
+            self._kept_lines[path] = lines if _modified(path) <= since else None
 
     def load(self, path: str, at: float) -> None:
         """Record that the program has loaded a file at the time `at`, and keep the file's present text.
@@ -146,25 +146,25 @@ class SourceVersions:
         """
         if path in self._loaded or len(self._loaded) < MAX_LOADED_FILES:
             self._loaded[path] = at
-        before = self._kept.pop(path, None)
+        before = self._kept_lines.pop(path, None)
         if before is None:
             return
         self.keep(path)
-        if (now := self._kept.get(path)) is not None and now != before:
-            self._old[path] = OutdatedCode(before)
+        if (now := self._kept_lines.get(path)) is not None and now != before:
+            self._outdated_codes[path] = OutdatedCode(before)
 
     def find_old(
         self, path: str, frames: Iterable[tuple[str, int]], functions: Iterable[str]
     ) -> None:
         """Record which frames (name and line) and functions still have a file's old text, if any is kept."""
-        if path in self._old:
-            self._old[path] = OutdatedCode(
-                self._old[path].text, frozenset(frames), tuple(functions)
+        if path in self._outdated_codes:
+            self._outdated_codes[path] = OutdatedCode(
+                self._outdated_codes[path].text, frozenset(frames), tuple(functions)
             )
 
     def old(self, path: str) -> OutdatedCode | None:
         """Return what is left of the text from before a file was loaded again; None: it was not."""
-        return self._old.get(path)
+        return self._outdated_codes.get(path)
 
     def change(self, path: str) -> SourceChange | None:
         """Return how a file differs from what the program has loaded; None: it does not, or that is unknown.
@@ -173,13 +173,13 @@ class SourceVersions:
         """
         self.keep(path)
         now = read_lines(path)
-        if now is None or path not in self._kept or self._kept[path] == now:
+        if now is None or path not in self._kept_lines or self._kept_lines[path] == now:
             return None
-        return SourceChange(self._kept[path], now)
+        return SourceChange(self._kept_lines[path], now)
 
     def known_change(self, path: str) -> SourceChange | None:
         """Return what `change` does for a file whose text is kept already; None for any other."""
-        return self.change(path) if path in self._kept else None
+        return self.change(path) if path in self._kept_lines else None
 
     def window(
         self, path: str, line: int, around: int, function: str = ""
@@ -190,10 +190,10 @@ class SourceVersions:
         cannot be read, is not text, or has no such line.
         """
         self.keep(path)
-        old = self._old.get(path)
+        old = self._outdated_codes.get(path)
         if old is not None and old.runs_in(function, line):
             return lines_around(old.text, line, around)
-        lines = self._kept.get(path) or read_lines(path)
+        lines = self._kept_lines.get(path) or read_lines(path)
         return None if lines is None else lines_around(lines, line, around)
 
     def is_late(self, path: str, line: int) -> bool:
@@ -206,7 +206,7 @@ class SourceVersions:
 
         `line` and `function` are those of the frame that is shown; the text says where the line is now.
         """
-        change, name, old = self.change(path), Path(path).name, self._old.get(path)
+        change, name, old = self.change(path), Path(path).name, self._outdated_codes.get(path)
         if old is not None and old.runs_in(function, line):
             return f"{name} was loaded again; this frame still runs the text from before, which is shown"
         if change is None:

@@ -77,18 +77,18 @@ class ThreadLocator:
         self._inspect = inspect
         self._request = request
         self.sight = sight
-        self._first = first
-        self._watched = watched
-        self._left_out: dict[tuple[object, ...], str] = {}
+        self._first_mirror = first
+        self._watched_pid = watched
+        self._left_out_frames: dict[tuple[object, ...], str] = {}
         """By the callers of a stop: the frames that are left out there."""
-        self._blocked: dict[int, tuple[ThreadLocation, int]] = {}
+        self._unstopped_frames: dict[int, tuple[ThreadLocation, int]] = {}
         """By frame_id: the thread or task that is not stopped, and the number of its frame."""
 
     @property
     def pid(self) -> int:
         """The program's process id; 0: it may not be on this machine, as an attached one in a container."""
-        here = self._first().process.get("startMethod") == "launch"
-        return self._watched() or (self._reported_pid if here else 0)
+        here = self._first_mirror().process.get("startMethod") == "launch"
+        return self._watched_pid() or (self._reported_pid if here else 0)
 
     @property
     def _reported_pid(self) -> int:
@@ -211,22 +211,22 @@ class ThreadLocator:
         `place` is where the thread or task is; `number` 0 is its innermost frame. A new id comes from the handles of the session. At most
         `MAX_KNOWN_FRAMES` ids are kept; the oldest is dropped.
         """
-        for known, (other, n) in self._blocked.items():
+        for known, (other, n) in self._unstopped_frames.items():
             if n == number and (other.own_id, other.frames) == (place.own_id, place.frames):
                 return known
-        if len(self._blocked) >= MAX_KNOWN_FRAMES:
-            self._blocked.pop(next(iter(self._blocked)))
+        if len(self._unstopped_frames) >= MAX_KNOWN_FRAMES:
+            self._unstopped_frames.pop(next(iter(self._unstopped_frames)))
         another = self._mirror.history.numbers.another()
-        self._blocked[another] = place, number
+        self._unstopped_frames[another] = place, number
         return another
 
     def has_frame(self, frame_id: int) -> bool:
         """Return whether `frame_id` was given out by `frame_id()` for a thread or task that is not stopped."""
-        return frame_id in self._blocked
+        return frame_id in self._unstopped_frames
 
     def line_of(self, frame_id: int, project: Path) -> str:
         """Return the place of such a frame as a line of text; paths are relative to `project`."""
-        place, number = self._blocked[frame_id]
+        place, number = self._unstopped_frames[frame_id]
         return frame_line(place.frames[number], project)
 
     async def read(
@@ -241,11 +241,11 @@ class ThreadLocator:
         Raises:
             ArgumentError: There is no such frame.
         """
-        if frame_id not in self._blocked:
+        if frame_id not in self._unstopped_frames:
             raise ArgumentError(
                 f"There is no frame {frame_id} of a thread that runs.", "dap_stacktrace lists them."
             )
-        place, number = self._blocked[frame_id]
+        place, number = self._unstopped_frames[frame_id]
         frame = place.frames[number]
         where = [frame["name"], str(frame.get("source", {}).get("path")), frame["line"]]
         question = {
@@ -294,15 +294,15 @@ class ThreadLocator:
         if not callers:
             return
         chain = (top["name"], *((each["name"], each["line"]) for each in callers))
-        if chain not in self._left_out:
+        if chain not in self._left_out_frames:
             names = await self._inspect.threads()
             answer = await _within(SECONDS_TO_LOOK_AROUND, self._evaluated())
             if answer is None:
                 return
             seen = by_thread(names, answer.get("threads", ())).get(stop.thread_id)
             others = frames_left_out(seen.frames if seen else (), [top, *callers])
-            self._left_out[chain] = left_out(others, self._mirror.frames, self.sight.hides)
-        self._mirror.learn(stop, replace(stop.found, left_out=self._left_out[chain]))
+            self._left_out_frames[chain] = left_out(others, self._mirror.frames, self.sight.hides)
+        self._mirror.learn(stop, replace(stop.found, left_out=self._left_out_frames[chain]))
 
     def _place(
         self,

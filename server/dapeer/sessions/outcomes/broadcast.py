@@ -80,13 +80,13 @@ class Broadcast:
         `taken`: a session that is not among these has the change already, so `wait_for_failures` gives the others `SECONDS_FOR_OTHERS`
         only.
         """
-        self._what = what
+        self._change_name = what
         self._clock = anyio.current_time
-        self._taken_at = self._clock() if taken else None
+        self._stop_taken_at = self._clock() if taken else None
         self._sessions = sessions
         self._answers: dict[Session, str] = {}
         """Why a session has not applied it; empty: it has."""
-        self._news = anyio.Event()
+        self._progress_event = anyio.Event()
         """Set at the next of these."""
         for session in sessions:
             tasks.start_soon(self._send, send, session)
@@ -100,7 +100,7 @@ class Broadcast:
         try:
             await send(session)
             why = ""
-            self._taken_at = self._taken_at or self._clock()
+            self._stop_taken_at = self._stop_taken_at or self._clock()
         except DapeerError as error:
             why = error.what
         except Exception:
@@ -108,8 +108,8 @@ class Broadcast:
             why = "dapeer failed to do it; its log says why"
         finally:
             self._answers[session] = why
-            self._news.set()
-            self._news = anyio.Event()
+            self._progress_event.set()
+            self._progress_event = anyio.Event()
 
     async def wait_for_failures(self) -> list[str]:
         """Wait for the sessions; return a line for each that has not applied the change, with the reason.
@@ -117,15 +117,15 @@ class Broadcast:
         Once one has applied it, the others are waited for during `SECONDS_FOR_OTHERS` only; they go on applying it. Sessions whose
         program has ended are left out.
         """
-        while self._waits and self._taken_at is None:
-            await self._news.wait()
-        if self._taken_at is not None:
-            with anyio.move_on_after(self._taken_at + SECONDS_FOR_OTHERS - self._clock()):
+        while self._waits and self._stop_taken_at is None:
+            await self._progress_event.wait()
+        if self._stop_taken_at is not None:
+            with anyio.move_on_after(self._stop_taken_at + SECONDS_FOR_OTHERS - self._clock()):
                 while self._waits:
-                    await self._news.wait()
+                    await self._progress_event.wait()
         reasons = ((session, self._why(session)) for session in self._sessions)
         return [
-            f"session {session.id} ({session.name}) has not applied {self._what}{why}"
+            f"session {session.id} ({session.name}) has not applied {self._change_name}{why}"
             for session, why in reasons
             if why and not session.mirror.ended
         ]

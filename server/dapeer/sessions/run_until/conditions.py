@@ -215,24 +215,24 @@ class ByConditions(Driving):
         """
         super().__init__(session, watch, scope, seconds)
         self.bounded = False
-        self._end = float("inf")
-        self._known = known
+        self._end_time = float("inf")
+        self._until_definition = known
         self._debugger = debugger
         definition = debugger.definitions.get(session.adapter)
         self._quirks = definition.quirks if definition is not None else Quirks()
-        self._places: list[ConditionPlace] = []
-        self._useless: set[tuple[str, int]] = set()
+        self._condition_places: list[ConditionPlace] = []
+        self._failing_lines: set[tuple[str, int]] = set()
         """The lines at which the expression cannot be evaluated."""
         self._lines: set[tuple[str, int]] = set()
-        self._shared: dict[tuple[str, int], tuple[int, str]] = {}
+        self._shared_breakpoints: dict[tuple[str, int], tuple[int, str]] = {}
         """By path and line of a breakpoint of somebody's: which of the places it is, and its own condition."""
-        self._passed: dict[str, set[int]] = {}
+        self._passed_lines: dict[str, set[int]] = {}
         """By path the lines at which nobody looks, since they have a breakpoint of somebody's."""
-        self._theirs = False
+        self._stopped_by_others = False
         """A breakpoint of somebody's has stopped the program."""
-        self._set = ""
+        self._set_condition = ""
         """The condition that is set, where nothing is recorded."""
-        self._before: ConditionPlace | None = None
+        self._last_look_place: ConditionPlace | None = None
         """Where was looked before the stop; None: it is not known."""
 
     async def begin(self, frame_id: int | None) -> None:
@@ -247,12 +247,12 @@ class ByConditions(Driving):
         await super().begin(frame_id)
         if self.watch.already:
             return
-        known, stop = self._known, self.session.mirror.require_stop()
+        known, stop = self._until_definition, self.session.mirror.require_stop()
         top = await self.top(stop)
-        self._places = await places(self.session, self._debugger, self.scope, known, top)
-        self._lines = {(path, line) for path, line, _ in self._places}
-        paths = {path for path, _, _ in self._places}
-        self._passed = {path: unshared(self.session, path, known) for path in paths}
+        self._condition_places = await places(self.session, self._debugger, self.scope, known, top)
+        self._lines = {(path, line) for path, line, _ in self._condition_places}
+        paths = {path for path, _, _ in self._condition_places}
+        self._passed_lines = {path: unshared(self.session, path, known) for path in paths}
         self._find_shared()
         if self.watch.on == "change":
             await self._check_plain(top)
@@ -267,7 +267,7 @@ class ByConditions(Driving):
 
     async def go(self, stop: Stop) -> None:
         """Send the breakpoints again if their condition is another one now, and send `continue`."""
-        if self._condition(0) != self._set:
+        if self._condition(0) != self._set_condition:
             await self._place_all()
         await self.session.resume("continue", {"threadId": stop.thread_id})
 
@@ -277,9 +277,9 @@ class ByConditions(Driving):
         A breakpoint of somebody's counts as something else, if the last `_look` has found that its own condition holds.
         """
         shown = f"{stop.body.get('description')} {stop.body.get('text')}"
-        failed = self._known.failed and re.search(self._known.failed, shown)
+        failed = self._until_definition.failed and re.search(self._until_definition.failed, shown)
         mine = stop.reason == "breakpoint" or failed
-        return not mine or self._theirs or self._at(stop.top) not in self._lines
+        return not mine or self._stopped_by_others or self._at(stop.top) not in self._lines
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) of the line that was looked at before this stop.
@@ -287,12 +287,12 @@ class ByConditions(Driving):
         If that is not known, it is the stop's own line. It is never None here. Doubts whether that line has done it are recorded in
         `watch`: lines in the function that were not looked at, or that the function of the line has returned since.
         """
-        self.watch.doubt(seen=self._before is None)
-        if self._before is None:
+        self.watch.doubt(seen=self._last_look_place is None)
+        if self._last_look_place is None:
             return place_of(stop.top)
-        if not self._before[1]:
-            return self._place
-        path, line, _ = self._before
+        if not self._last_look_place[1]:
+            return self._last_place
+        path, line, _ = self._last_look_place
         lines = (await in_thread(text_of, path)).splitlines()
         frames = await self.session.inspect.stack_trace(stop.thread_id)
         here = [each["name"] for each in frames if frame_path(each) == path]
@@ -312,18 +312,18 @@ class ByConditions(Driving):
         alone = is_outside(lines, at)
         passed = [
             f"{Path(path).name}:{each}"
-            for each in sorted(self._passed.get(path, ()))
+            for each in sorted(self._passed_lines.get(path, ()))
             if is_inside(lines, each, name) or (alone and is_outside(lines, each))
         ]
         return ", ".join(passed[:LINES_NAMED])
 
     async def end(self) -> None:
         """Send the wanted breakpoints in place of those with conditions; the program records no more."""
-        for path in dict.fromkeys(path for path, _, _ in self._places):
+        for path in dict.fromkeys(path for path, _, _ in self._condition_places):
             await self.session.set_breakpoints(path, self._debugger.breakpoints.of(path))
         stop = self.session.mirror.stop
-        if self._known.end and stop is not None:
-            await self._evaluated(self._known.end, await self.top(stop))
+        if self._until_definition.end and stop is not None:
+            await self._evaluated(self._until_definition.end, await self.top(stop))
 
     async def _look(self, stop: Stop) -> bool:
         """Evaluate the expression at a stop, as `Driving._look`.
@@ -332,8 +332,8 @@ class ByConditions(Driving):
         program is corrected for going on.
         """
         frame = await self.top(stop)
-        own = self._shared.get(self._at(frame))
-        self._theirs = own is not None and (
+        own = self._shared_breakpoints.get(self._at(frame))
+        self._stopped_by_others = own is not None and (
             not own[1] or is_true(await self._evaluated(own[1], frame)) or False
         )
         ours = not self.is_stopped_by_other(stop)
@@ -344,37 +344,45 @@ class ByConditions(Driving):
         return done
 
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
-        """Read what the conditions have recorded in the program; set `_value` and `_before` by it.
+        """Read what the conditions have recorded in the program; set `_value` and `_last_look_place` by it.
 
-        `_before` is the place that was looked at before this stop. With `ours` the last look was the one that has stopped the program.
+        `_last_look_place` is the place that was looked at before this stop. With `ours` the last look was the one that has stopped the program.
         """
-        self._before = None
-        shown = await self._evaluated(self._known.read, frame) if self._known.read else None
+        self._last_look_place = None
+        shown = (
+            await self._evaluated(self._until_definition.read, frame)
+            if self._until_definition.read
+            else None
+        )
         found = _RECORDED.search(shown or "")
         if found is None:
             return
         self._value = found[3] or None
         number = int(found[2] if ours else found[1])
         # None has been looked at yet where it is -1: the line at which it all began has run.
-        self._before = self._places[number] if 0 <= number < len(self._places) else ("", 0, 0)
+        self._last_look_place = (
+            self._condition_places[number]
+            if 0 <= number < len(self._condition_places)
+            else ("", 0, 0)
+        )
 
     async def _pass(self, frame: StackFrame) -> None:
         """Prepare going on from a stop at which the expression has not become true, or changed.
 
         Either the program's record is undone, or a line at which the expression has no value gets no condition any more.
         """
-        if self._known.undo:
-            await self._evaluated(self._known.undo, frame)
+        if self._until_definition.undo:
+            await self._evaluated(self._until_definition.undo, frame)
         elif await self.evaluated(frame) is None:
-            self._useless.add(self._at(frame))
-            self._set = ""
+            self._failing_lines.add(self._at(frame))
+            self._set_condition = ""
 
     def _condition(self, number: int) -> str:
         """Return the condition, in the program's language, for a place by its number, as the value is now.
 
         It is of the definition's templates `changes`, `holds` or `fails`; the last stops where the expression is false, while it is true.
         """
-        known = self._known
+        known = self._until_definition
         if self.watch.on == "change":
             text = known.changes
         else:
@@ -386,24 +394,26 @@ class ByConditions(Driving):
         now = {"seen": int(self._value is not None), "place": place}
         expression = self._quirks.compiled_inside(self.watch.expression)
         run = {"run": self.watch.point.number, "expression": expression}
-        return self._known.filled(text, now | run)
+        return self._until_definition.filled(text, now | run)
 
     async def _place_all(self) -> None:
         """Send the breakpoints of all files of the scope: those wanted, and those with the condition."""
-        self._set = self._condition(0)
-        for path in dict.fromkeys(path for path, _, _ in self._places):
+        self._set_condition = self._condition(0)
+        for path in dict.fromkeys(path for path, _, _ in self._condition_places):
             own = (self._sharing(path, each) for each in self._debugger.breakpoints.of(path))
             await self.session.set_breakpoints(path, [*own, *self._ours(path)])
 
     def _find_shared(self) -> None:
-        """Set `_shared`: the places of the scope that have a breakpoint of somebody's, with its own condition."""
-        for path in dict.fromkeys(path for path, _, _ in self._places):
+        """Set `_shared_breakpoints`: the places of the scope that have a breakpoint of somebody's, with its own condition."""
+        for path in dict.fromkeys(path for path, _, _ in self._condition_places):
             for sent, made in self.session.mirror.placed.breakpoints_in(path):
                 line = int(made.get("line", sent["line"]))
-                here = [n for n, each in enumerate(self._places) if each[:2] == (path, line)]
+                here = [
+                    n for n, each in enumerate(self._condition_places) if each[:2] == (path, line)
+                ]
                 if here:
                     # Without a column, a breakpoint is at the first place of its line.
-                    self._shared[path, line] = here[0], sent.get("condition", "")
+                    self._shared_breakpoints[path, line] = here[0], sent.get("condition", "")
 
     def _sharing(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
         """Return a breakpoint of somebody's, with a condition that also tests the watched expression.
@@ -412,13 +422,13 @@ class ByConditions(Driving):
         the definition cannot record values.
         """
         line = requested["line"]
-        number, own = self._shared.get((path, line), (-1, ""))
-        if number < 0 or not self._known.begin:
+        number, own = self._shared_breakpoints.get((path, line), (-1, ""))
+        if number < 0 or not self._until_definition.begin:
             return requested
         return {
             **requested,
-            "condition": self._known.filled(
-                self._known.shared, {"ours": self._condition(number), "own": own or 1}
+            "condition": self._until_definition.filled(
+                self._until_definition.shared, {"ours": self._condition(number), "own": own or 1}
             ),
         }
 
@@ -427,9 +437,9 @@ class ByConditions(Driving):
 
         Lines that have a breakpoint of somebody's, or where the expression cannot be evaluated, are left out.
         """
-        for number, (of, line, column) in enumerate(self._places):
-            shared = self._shared.get((path, line), (-1, ""))[0] == number
-            if of == path and not shared and (path, line) not in self._useless:
+        for number, (of, line, column) in enumerate(self._condition_places):
+            shared = self._shared_breakpoints.get((path, line), (-1, ""))[0] == number
+            if of == path and not shared and (path, line) not in self._failing_lines:
                 conditional = RequestedBreakpoint(line=line, condition=self._condition(number))
                 if column:
                     conditional["column"] = column

@@ -80,15 +80,15 @@ class WritesUpToStop(AtWatchpoint):
         `watched`. `known` is how the definition sets watchpoints.
         """
         super().__init__(session, watched, {}, seconds, known)
-        self._wanted = wanted
-        self._left = 1
+        self._wanted_stop = wanted
+        self._stops_left = 1
         self.reached = False
         self.stack: Sequence[StackFrame] = ()
         """The frames of the last write."""
 
     def expect(self, times: int) -> None:
         """Have the run end at the `times`-th stop of the wanted kind."""
-        self._left = times
+        self._stops_left = times
 
     def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether this is the wanted stop for the nth time, as `expect` says.
@@ -98,10 +98,10 @@ class WritesUpToStop(AtWatchpoint):
         if not super().is_stopped_by_other(stop):
             return False
         top = next(iter(stop.stack.frames.get(stop.thread_id, ())), None)
-        if StopIdentity.of(stop, top) != self._wanted:
+        if StopIdentity.of(stop, top) != self._wanted_stop:
             return False
-        self._left -= 1
-        self.reached = self._left <= 0
+        self._stops_left -= 1
+        self.reached = self._stops_left <= 0
         return self.reached
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:

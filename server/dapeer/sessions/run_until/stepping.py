@@ -59,11 +59,11 @@ class Driving:
         self._count = 0
         self._clock = anyio.current_time
         self._started_at = self._clock()
-        self._end = self._started_at + seconds
+        self._end_time = self._started_at + seconds
         self._value: str | None = None
-        self._looked: set[tuple[str, str]] = set()
+        self._seen_functions: set[tuple[str, str]] = set()
         """Functions, with their files, in which it has a value."""
-        self._place = ("", "", "0")
+        self._last_place = ("", "", "0")
         """Function, file and line of the scope at which the program has stopped last."""
         self._threads: set[int] = set()
         """All that were there meanwhile."""
@@ -81,13 +81,13 @@ class Driving:
         stop = self.session.mirror.require_stop()
         self._value = await self.value(stop)
         top = await self.top(stop)
-        self._place = place_of(top)
+        self._last_place = place_of(top)
         watch = self.watch
         watch.begin(self.road, self.session.mirror.epoch, holds=is_true(self._value))
         if watch.already:
-            self._record(stop, self._place, None, self._value or "")
+            self._record(stop, self._last_place, None, self._value or "")
         if self._value is not None:
-            self._valued(self._place, self._value)
+            self._valued(self._last_place, self._value)
         self.session.watching.drive(watch)
 
     async def go(self, stop: Stop) -> None:
@@ -105,7 +105,7 @@ class Driving:
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) that have run last before a stop; None: not in the scope."""
         del stop
-        return self._place
+        return self._last_place
 
     def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether something else than this run has stopped the program, so that it stays stopped."""
@@ -135,7 +135,7 @@ class Driving:
         """Resume the program and look at each stop, until one of them ends the run."""
         session, mirror = self.session, self.session.mirror
         stop = mirror.stop
-        while stop is not None and self._clock() < self._end:
+        while stop is not None and self._clock() < self._end_time:
             epoch = mirror.epoch
             await self.go(stop)
             limit = None if not self.bounded else SECONDS_WITHOUT_STOP
@@ -176,7 +176,7 @@ class Driving:
         """Remember a frame's place as the last one in the scope; a frame outside of it changes nothing."""
         # What other code does, the line of the scope that has called it does.
         if top is not None and self._is_in(top):
-            self._place = place_of(top)
+            self._last_place = place_of(top)
 
     def _record(self, stop: Stop, line: tuple[str, str, str], before: str | None, now: str) -> None:
         """Add a row of the watch to the collected ones: the place `line`, and the value before and now.
@@ -214,8 +214,8 @@ class Driving:
 
     def _valued(self, place: tuple[str, str, str], value: str) -> None:
         """Record that the expression has a value in this function, once for each function and file."""
-        if place[:2] not in self._looked and not value.startswith(FAILED):
-            self._looked.add(place[:2])
+        if place[:2] not in self._seen_functions and not value.startswith(FAILED):
+            self._seen_functions.add(place[:2])
             self._note(place, _cell(value))
 
     def _look_failed(self, frame: StackFrame, error: str) -> None:

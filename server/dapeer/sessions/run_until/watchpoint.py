@@ -36,15 +36,15 @@ class AtWatchpoint(Driving):
         super().__init__(session, watch, scope, seconds)
         self.bounded = watch.every
         self._end = self._end if watch.every else float("inf")
-        self._known = known
+        self._watchpoints = known
         self._number = ""
-        self._set: in_memory.MemoryRow | None = None
+        self._memory_row: in_memory.MemoryRow | None = None
         self._depth = 0
         """The frame in which the value is looked up, counted from the outermost."""
         self._function = ""
         self._thread = 0
         """The thread of that frame."""
-        self._outermost = ""
+        self._outermost_frame = ""
         """The thread's outermost frame; without it, the debugger has lost its way through the C library."""
 
     async def begin(self, frame_id: int | None) -> None:
@@ -61,11 +61,11 @@ class AtWatchpoint(Driving):
         if self.watch.on == "change":
             await self._check_plain(frame_id)
         if session.supports("setDataBreakpoints"):
-            self._set = await in_memory.add_data_breakpoint(
-                session, expression, frame_id, "write", self._known
+            self._memory_row = await in_memory.add_data_breakpoint(
+                session, expression, frame_id, "write", self._watchpoints
             )
         else:
-            command = self._known.set.replace("${expression}", expression)
+            command = self._watchpoints.set.replace("${expression}", expression)
             answer = await self._command(command, frame_id)
             found = NUMBER.search(answer)
             if found is None:
@@ -80,7 +80,7 @@ class AtWatchpoint(Driving):
         chosen = next((n for n, each in enumerate(frames) if each["id"] == frame_id), 0)
         self._depth = len(frames) - chosen
         self._function = frames[chosen]["name"] if frames else ""
-        self._outermost = frames[-1]["name"] if frames else ""
+        self._outermost_frame = frames[-1]["name"] if frames else ""
         await super().begin(frame_id)
 
     async def go(self, stop: Stop) -> None:
@@ -100,7 +100,7 @@ class AtWatchpoint(Driving):
                 return await self.evaluated(frame)
         if self.is_stopped_by_other(stop):
             return None
-        if not frames or frames[-1]["name"] != self._outermost:
+        if not frames or frames[-1]["name"] != self._outermost_frame:
             return f"{FAILED}the stack of {self._function} cannot be read now"
         gone = f"{FAILED}{self._function} is not on the stack"
         return gone if self.watch.on == "write" else None
@@ -124,9 +124,9 @@ class AtWatchpoint(Driving):
             return None
         function, file, line = place_of(frame)
         pc = str(frame.get("instructionPointerReference") or "")
-        if pc and self._known.writer and frame is frames[0]:
-            command = self._known.writer.replace("${pc}", pc)
-            line = self._known.line_in(await self._command(command, frame["id"])) or line
+        if pc and self._watchpoints.writer and frame is frames[0]:
+            command = self._watchpoints.writer.replace("${pc}", pc)
+            line = self._watchpoints.line_in(await self._command(command, frame["id"])) or line
         return function, file, line
 
     def is_stopped_by_other(self, stop: Stop) -> bool:
@@ -136,10 +136,10 @@ class AtWatchpoint(Driving):
 
     async def end(self) -> None:
         """Remove the watchpoint."""
-        if self._set is not None:
-            await in_memory.remove_data_breakpoint(self.session, self._set)
+        if self._memory_row is not None:
+            await in_memory.remove_data_breakpoint(self.session, self._memory_row)
         elif self._number:
-            await self._command(self._known.remove.replace("${number}", self._number), None)
+            await self._command(self._watchpoints.remove.replace("${number}", self._number), None)
 
     async def _command(self, command: str, frame_id: int | None) -> str:
         """Send a command of the debugger by `evaluate`; return its output, or the error's text if it failed."""

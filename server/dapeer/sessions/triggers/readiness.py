@@ -56,9 +56,9 @@ class Readiness:
     """The line of output that says that the program is ready."""
     port: int = 0
     """The port at which the program listens, or that its output names; 0: not known yet."""
-    _printed: int = field(default=0, init=False)
+    _searched_to: int = field(default=0, init=False)
     """Cursor up to which its output was searched."""
-    _found: bool = field(default=False, init=False)
+    _has_printed: bool = field(default=False, init=False)
     """The output was found."""
 
     def awaited(self, trigger: Trigger) -> str:
@@ -86,7 +86,7 @@ class Readiness:
         Raises:
             PatternOverdue: The pattern takes too long.
         """
-        if self.ready.output and not self._found and not await self._prints():
+        if self.ready.output and not self._has_printed and not await self._prints():
             return False
         if self.ready.port:
             self.port = self.ready.port
@@ -153,12 +153,12 @@ class Readiness:
         whole yet, and is searched again.
         """
         log = self.session.program.output
-        text = "".join(piece.text for piece in log.pieces(self._printed))
-        self._printed = log.end - len(text.rpartition("\n")[2])
+        text = "".join(piece.text for piece in log.pieces(self._searched_to))
+        self._searched_to = log.end - len(text.rpartition("\n")[2])
         found = await self.lines.see(text.splitlines())
         if found is None:
             return False
-        self._found = True
+        self._has_printed = True
         self.port = next((port for each in found[1:] if (port := _port_in(each))), 0)
         return True
 

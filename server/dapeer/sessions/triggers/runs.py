@@ -280,8 +280,8 @@ class RunningTime:
         """
         self._programs = programs
         self._clock = anyio.current_time
-        self._since = self._clock()
-        self._stopped = self._stands()
+        self._counted_since = self._clock()
+        self._was_stopped = self._stands()
         self.ran = self.stood = 0.0
 
     def _stands(self) -> bool:
@@ -291,16 +291,16 @@ class RunningTime:
     def note(self) -> None:
         """Add the time since the last call to `ran`, or to `stood` if a program was stopped at the last call."""
         now = self._clock()
-        if self._stopped:
-            self.stood += now - self._since
+        if self._was_stopped:
+            self.stood += now - self._counted_since
         else:
-            self.ran += now - self._since
-        self._since, self._stopped = now, self._stands()
+            self.ran += now - self._counted_since
+        self._counted_since, self._was_stopped = now, self._stands()
 
     async def until(self, seconds: float) -> None:
         """Wait until the programs have run for `seconds` since the beginning; stops do not count."""
         while self.ran < seconds:
-            stopped, programs = self._stopped, self._programs()
+            stopped, programs = self._was_stopped, self._programs()
 
             def has_changed(then: bool = stopped, those: Programs = programs) -> bool:
                 """Whether a program has stopped or run on, or another one counts as well."""
@@ -604,15 +604,15 @@ class Triggers:
         command.
         """
         self._tasks = tasks
-        self._everybody = everybody
-        self._own = own
-        self._runs: list[TriggerRun] = []
-        self._said: dict[str, list[str]] = {}
+        self._all_sessions = everybody
+        self._own_processes = own
+        self._trigger_runs: list[TriggerRun] = []
+        self._unread_lines: dict[str, list[str]] = {}
         """What else clients are to be told, by their keys."""
 
     def tell(self, client: str, line: str) -> None:
         """Keep a line for a client's next answer; of many lines the newest `MAX_LINES` are kept."""
-        self._said[client] = [*self._said.get(client, ()), line][-MAX_LINES:]
+        self._unread_lines[client] = [*self._unread_lines.get(client, ()), line][-MAX_LINES:]
 
     def begin(
         self,
@@ -626,13 +626,13 @@ class Triggers:
 
         It ends with the session's program. `cwd` is the folder where commands run; `ready` tells when the program is ready.
         """
-        readiness = Readiness(session, ready, self._everybody, AwaitedLines(ready.output))
+        readiness = Readiness(session, ready, self._all_sessions, AwaitedLines(ready.output))
         doings = [TriggerProgress(each) for each in triggers]
         stops = frozenset(
-            (each.id, stop.number) for each in self._everybody() if (stop := each.mirror.stop)
+            (each.id, stop.number) for each in self._all_sessions() if (stop := each.mirror.stop)
         )
-        run = TriggerRun(session, client, cwd, doings, readiness, self._own, stops)
-        self._runs.append(run)
+        run = TriggerRun(session, client, cwd, doings, readiness, self._own_processes, stops)
+        self._trigger_runs.append(run)
         self._tasks.start_soon(run.work)
 
     def awaited(self, session: Session, client: str) -> TriggerRun | None:
@@ -642,7 +642,7 @@ class Triggers:
         """
         mine = [
             each
-            for each in self._runs
+            for each in self._trigger_runs
             if each.client == client and session.program in each.programs()
         ]
         return mine[-1] if mine and not mine[-1].is_told else None
@@ -652,14 +652,17 @@ class Triggers:
 
         Triggers that are done, and of which the client was told, are dropped.
         """
-        lines = self._said.pop(client, [])
+        lines = self._unread_lines.pop(client, [])
         lines += [
-            line for each in self._runs if each.client == client for line in each.take_lines()
+            line
+            for each in self._trigger_runs
+            if each.client == client
+            for line in each.take_lines()
         ]
-        self._runs = [each for each in self._runs if not each.is_told]
+        self._trigger_runs = [each for each in self._trigger_runs if not each.is_told]
         return lines
 
     def drop_client(self, client: str) -> None:
         """Drop what was to be told to a client that has disconnected; what has begun goes on."""
-        self._runs = [each for each in self._runs if each.client != client]
-        self._said.pop(client, None)
+        self._trigger_runs = [each for each in self._trigger_runs if each.client != client]
+        self._unread_lines.pop(client, None)

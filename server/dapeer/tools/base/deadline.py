@@ -27,18 +27,18 @@ class RemainingTime:
 
     def __init__(self, timeout_ms: float) -> None:
         self._clock = anyio.current_time
-        self._began = self._clock()
-        self._end = self._began + timeout_ms / 1000
+        self._begin_time = self._clock()
+        self._end_time = self._begin_time + timeout_ms / 1000
 
     @property
     def elapsed_s(self) -> float:
         """Seconds since this object was made, at the beginning of the call."""
-        return self._clock() - self._began
+        return self._clock() - self._begin_time
 
     @property
     def remaining_ms(self) -> float:
         """Milliseconds until the caller's timeout; 0 after it."""
-        return max(self._end - self._clock(), 0) * 1000
+        return max(self._end_time - self._clock(), 0) * 1000
 
     @property
     def seconds_to_wait(self) -> float:
@@ -51,7 +51,7 @@ class RemainingTime:
 
         That is a little after the caller's timeout.
         """
-        return max(self._end + SECONDS_TO_INSPECT - self._clock(), 0)
+        return max(self._end_time + SECONDS_TO_INSPECT - self._clock(), 0)
 
 
 def seconds_for(arguments: Mapping[str, object]) -> float:

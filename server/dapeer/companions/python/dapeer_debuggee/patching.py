@@ -94,8 +94,8 @@ class Row:
         self.off = _NOT_YET
         """Why the stock behaviour runs; empty where the patch does."""
         self._apply: Callable[[Row], None] | None = None
-        self._undoes: list[Callable[[], None]] = []
-        self._changed: list[tuple[Any, str, Any, Any]] = []
+        self._undo_functions: list[Callable[[], None]] = []
+        self._replaced_attributes: list[tuple[Any, str, Any, Any]] = []
         """Owner, name, what was there (`probing.NOTHING`: nothing in the owner itself), and what is there now."""
         rows[name] = self
 
@@ -139,20 +139,20 @@ class Row:
         What others have replaced since stays: there this row's function calls the stock one.
         """
         self.off = self.off or "it was undone"
-        for owner, name, before, ours in reversed(self._changed):
+        for owner, name, before, ours in reversed(self._replaced_attributes):
             if probing.of_itself(owner, name) is not ours:
                 continue
             if before is probing.NOTHING:
                 delattr(owner, name)
             else:
                 setattr(owner, name, before)
-        self._changed.clear()
-        while self._undoes:
-            self._undoes.pop()()
+        self._replaced_attributes.clear()
+        while self._undo_functions:
+            self._undo_functions.pop()()
 
     def and_undo(self, undo: Callable[[], None]) -> None:
         """Register a function that `undo` calls; the last one registered is called first."""
-        self._undoes.append(undo)
+        self._undo_functions.append(undo)
 
     def fail(self, error: BaseException) -> None:
         """Mark the row as off for good, and report that once, with `error` as the reason.
@@ -272,7 +272,7 @@ class Row:
         """Set an attribute of a module or class until the row is undone; what was there is remembered."""
         before = probing.of_itself(owner, name)
         setattr(owner, name, value)
-        self._changed.append((owner, name, before, probing.of_itself(owner, name)))
+        self._replaced_attributes.append((owner, name, before, probing.of_itself(owner, name)))
 
     def guard(self, ours: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function for other software to call: `ours` while the row is on, `instead` once it is off.

@@ -42,10 +42,10 @@ class Narration:
     """
 
     def __init__(self, session: str) -> None:
-        self._family = {session}
+        self._session_ids = {session}
         self._texts: dict[str, str] = {}
         """By the id of the part: the text so far of its last line."""
-        self._last = ""
+        self._last_text = ""
 
     def new_text(self, event: Json) -> str:
         """Return what a waiting client reads at an event: a line of text, or a call's state.
@@ -53,9 +53,9 @@ class Narration:
         Empty: there is nothing new. The event's text is kept. What was returned last is not returned again.
         """
         words = self._words(event)
-        if not words or words == self._last:
+        if not words or words == self._last_text:
             return ""
-        self._last = words
+        self._last_text = words
         return words
 
     def _words(self, event: Json) -> str:
@@ -65,14 +65,14 @@ class Narration:
         """
         match event:
             case {"type": "session.created", "properties": {"info": {"id": str(child), **info}}}:
-                if info.get("parentID") in self._family:
-                    self._family.add(child)
+                if info.get("parentID") in self._session_ids:
+                    self._session_ids.add(child)
             case {"properties": {"part": {"sessionID": session} as part}}:
-                return self._part(part) if session in self._family else ""
+                return self._part(part) if session in self._session_ids else ""
             case {"properties": {"partID": str(part), "delta": str(delta)}}:
                 return self._delta(part, delta)
             case {"type": "session.status", "properties": {"sessionID": session, "status": status}}:
-                return _trying_again(status) if session in self._family else ""
+                return _trying_again(status) if session in self._session_ids else ""
             case _:
                 pass
         return ""
@@ -152,14 +152,14 @@ class PromptRun:
         self._reply_to = ""
         self._event_arrived = anyio.Event()
         """Set when the event stream is open."""
-        self._there = anyio.Event()
+        self._arrival_event = anyio.Event()
         """Set when its message is known to be there."""
-        self._taken = anyio.Event()
+        self._start_event = anyio.Event()
         """Set when OpenCode works at it, or has done so."""
-        self._among_others = prompt is not None
+        self._may_be_queued = prompt is not None
         """Whether the session may be busy with another prompt."""
         self._silent_beats = 0
-        self._unsure = ""
+        self._why_unsure = ""
         """Why it may never have reached OpenCode; empty: it has."""
         self.session = OpenCodeSession(opencode, session)
         self.prompt = prompt
@@ -185,7 +185,7 @@ class PromptRun:
         """
         self._reply_to = reply_to
         if reply_to or begin is None:
-            self._there.set()
+            self._arrival_event.set()
         async with self._started(begin, report) as (watching, beginning):
             try:
                 try:
@@ -193,7 +193,7 @@ class PromptRun:
                         return await self._first(watching, beginning)
                 except TimeoutError:
                     # OpenCode drops a prompt that it has not begun if the connection closes.
-                    ended = await self._until(self._there, watching, beginning)
+                    ended = await self._until(self._arrival_event, watching, beginning)
                     return ended or PromptOutcome("running", await self._turn())
             except anyio.get_cancelled_exc_class():
                 with anyio.move_on_after(SECONDS_TO_STOP, shield=True):
@@ -209,7 +209,7 @@ class PromptRun:
             OpenCodeError: OpenCode is gone, or rejects the request.
         """
         async with self._started(begin, _nobody) as (watching, beginning):
-            started = self._there if self._among_others else self._taken
+            started = self._arrival_event if self._may_be_queued else self._start_event
             ended = await self._until(started, watching, beginning)
             # From now on, the session's state is that of this prompt.
             return ended or PromptOutcome("running", PromptTurn(()))
@@ -224,8 +224,8 @@ class PromptRun:
         `begin` sends the request that starts or resumes it; None: it runs already.
         """
         if begin is not None and not self._reply_to:
-            self._among_others = await self._is_busy_before()
-            if not self._among_others and self.prompt:
+            self._may_be_queued = await self._is_busy_before()
+            if not self._may_be_queued and self.prompt:
                 _ours.append(self.prompt)
         watching = BackgroundTask(self._watch(report, look_at_once=begin is None))
         beginning = BackgroundTask(self._begin(begin))
@@ -275,7 +275,7 @@ class PromptRun:
             if self._reply_to:
                 raise
             # OpenCode may live on, and have taken it, when a connection breaks; a command's is open for long.
-            self._unsure = str(error)
+            self._why_unsure = str(error)
         with contextlib.suppress(NoOpenCode):
             return await self.look()
         return None
@@ -294,7 +294,7 @@ class PromptRun:
             OpenCodeError: The request that starts the run was rejected, or OpenCode is gone.
         """
         await first_of(event.wait, watching.ended, beginning.ended)
-        if beginning.done and not self._there.is_set():
+        if beginning.done and not self._arrival_event.is_set():
             beginning.result()
         if not (event.is_set() or watching.done):
             # OpenCode announces a stream shortly before it sends events on it.
@@ -340,7 +340,7 @@ class PromptRun:
         """Note what an event says; return whether the state of the session is to be requested because of it."""
         kind, properties = event["type"], event["properties"]
         if kind == CONNECTED:
-            self._among_others = True
+            self._may_be_queued = True
         if kind in (CONNECTED, HEARTBEAT, *QUESTION_EVENTS):
             return True
         info: Json = properties.get("info") or {}
@@ -349,15 +349,15 @@ class PromptRun:
         if kind == "session.error":
             self._error = error_of(properties.get("error"))
         if kind == "session.status" and properties.get("status") == {"type": "busy"}:
-            if not self._there.is_set():
+            if not self._arrival_event.is_set():
                 return True
             self._note_busy()
         return kind in ENDED or (kind == "message.updated" and self._is_mine_among_others(info))
 
     def _note_busy(self) -> None:
         """Note that OpenCode works at this prompt, if the session is busy and can be so with nothing else."""
-        if self._there.is_set() and not self._among_others:
-            self._taken.set()
+        if self._arrival_event.is_set() and not self._may_be_queued:
+            self._start_event.set()
 
     def _is_mine_among_others(self, info: Json) -> bool:
         """Note a message; return whether it may end this prompt while the session is busy.
@@ -368,15 +368,15 @@ class PromptRun:
         if info.get("role") == "user":
             self.prompt = self.prompt or info.get("id")
             if info.get("id") == self.prompt:
-                self._there.set()
+                self._arrival_event.set()
             else:
-                self._among_others = True
+                self._may_be_queued = True
             return False
         if info.get("parentID") != self.prompt:
             return False
-        self._there.set()
-        self._taken.set()
-        return self._among_others and bool(info.get("finish") or info.get("error"))
+        self._arrival_event.set()
+        self._start_event.set()
+        return self._may_be_queued and bool(info.get("finish") or info.get("error"))
 
     async def look(self, *, beat: bool = False) -> PromptOutcome | None:
         """Request the state of the session; return the prompt's outcome, or None while it runs.
@@ -394,7 +394,7 @@ class PromptRun:
             return PromptOutcome("needs_input", await self._turn(), asks)
         if await self.session.is_busy():
             # When a stream begins, OpenCode says so a moment before it listens itself.
-            unsure = self._among_others or not self._there.is_set()
+            unsure = self._may_be_queued or not self._arrival_event.is_set()
             turn = await self._turn() if unsure else PromptTurn(())
             self._note_busy()
             return _ended(turn) if turn.answered else None
@@ -405,9 +405,9 @@ class PromptRun:
             return PromptOutcome("failed", turn, error=self._error)
         self._silent_beats += beat
         limit = HEARTBEATS_TO_ANSWER if turn.messages else HEARTBEATS_TO_ARRIVE
-        stopped = turn.messages and self._taken.is_set()
+        stopped = turn.messages and self._start_event.is_set()
         if stopped or self._silent_beats >= limit:
-            return PromptOutcome("failed", turn, error=self._unsure or UNANSWERED)
+            return PromptOutcome("failed", turn, error=self._why_unsure or UNANSWERED)
         return None
 
     async def state(self) -> PromptOutcome:
@@ -422,7 +422,7 @@ class PromptRun:
         """Request the prompt with its answers, and note if its message is there."""
         turn = await self.session.turn(self.prompt)
         if turn.messages:
-            self._there.set()
+            self._arrival_event.set()
         return turn
 
     async def _stop(self) -> None:
@@ -432,7 +432,7 @@ class PromptRun:
         with contextlib.suppress(OpenCodeError):
             if not self._reply_to:
                 # Until OpenCode works at it, there is nothing to stop, and it would begin afterwards.
-                await self._taken.wait()
+                await self._start_event.wait()
             if last_prompt(await self.session.messages(PAGE_MESSAGES)) == self.prompt:
                 await self.session.abort(self._reply_to)
 

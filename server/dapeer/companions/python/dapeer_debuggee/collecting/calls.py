@@ -111,15 +111,15 @@ class CallRecorder:
         """
         self.point = point
         self._rows = maker.rows
-        self._running = running
+        self._running_calls = running
         self._calls: dict[int, OpenCall] = {}
-        self._first = True
+        self._is_first = True
         # A lambda of a module or class has the name that it stands under there.
         self.name = cells.escaped(functions.names_in(frame.f_code, frame.f_globals)[0])
         self._names = arguments_of(frame.f_code)[:MOST_ARGUMENTS]
-        self._met = maker.condition(point, frame) if point.condition else None
+        self._condition = maker.condition(point, frame) if point.condition else None
         self._cells = maker.cells(point, frame) if point.expressions else None
-        self._last: int = point.life.get("call", 0)
+        self._last_call: int = point.life.get("call", 0)
         """The call behind which the thread stops; 0: none."""
         self.begin: Callable[[Any], bool | None] = guard.hook(self._begin)
         """Notes that a frame's call begins; whether there were enough."""
@@ -131,16 +131,16 @@ class CallRecorder:
         The open call is put into `running` and gets a number. Where the condition does not hold, or the point has enough hits already,
         nothing is noted.
         """
-        if self._met is not None and not self._met(frame, ""):
+        if self._condition is not None and not self._condition(frame, ""):
             return False
         hit = next(self.point.hits)
         if self.point.max_hits and hit > self.point.max_hits:
             return bool(self.point.end())
-        if self._first:
-            self._first = False
+        if self._is_first:
+            self._is_first = False
             self._rows.function_called(self.point.id, self.name)
         call = OpenCall(self.point.id, hit, frame, self._around(frame), self._names)
-        self._running[id(frame)] = self._calls[id(frame)] = call
+        self._running_calls[id(frame)] = self._calls[id(frame)] = call
         return False
 
     def _around(self, frame: Any) -> OpenCall | None:
@@ -148,11 +148,11 @@ class CallRecorder:
 
         It is the nearest of the frame's callers that has one, among `MOST_FRAMES` of them.
         """
-        for _ in range(MOST_FRAMES if self._running else 0):
+        for _ in range(MOST_FRAMES if self._running_calls else 0):
             frame = frame.f_back
             if frame is None:
                 break
-            call = self._running.get(id(frame))
+            call = self._running_calls.get(id(frame))
             # A generator may be gone without an end, and its number another frame's.
             if call is not None and call.code is frame.f_code:
                 return call
@@ -176,9 +176,9 @@ class CallRecorder:
         call = self._calls.pop(id(frame), None)
         if call is None:
             return False
-        self._running.pop(id(frame), None)
+        self._running_calls.pop(id(frame), None)
         self._record(call, frame, result, error)
-        return call.hit == self._last
+        return call.hit == self._last_call
 
     def _write(
         self, call: OpenCall, frame: Any, value: Any, error: BaseException | str | None

@@ -53,9 +53,9 @@ class Collector:
         module, hooks = "tracing", "TracingHooks"
         if hasattr(sys, "monitoring"):
             module, hooks = "monitoring", "MonitoringHooks"
-        self._road: Any = getattr(importlib.import_module(f"{__package__}.{module}"), hooks)()
+        self._hooks: Any = getattr(importlib.import_module(f"{__package__}.{module}"), hooks)()
         self._rows: Any = None
-        self._watch: Any = None
+        self._deadline: Any = None
         self._spec: dict[str, Any] = {}
         self._points: list[Any] = []
         self._stops: list[Any] = []
@@ -131,21 +131,21 @@ class Collector:
         Return as text what is not reached, such as threads; empty: all is.
         """
         if not self._points and not self._stops:
-            self._road.end()
+            self._hooks.end()
             return ""
         if self._rows is None:
-            return str(self._road.begin(points.Bound([], None, self._stops)))
+            return str(self._hooks.begin(points.Bound([], None, self._stops)))
         guard.losing[:] = [self._rows.lose]
-        if self._watch is None:
-            self._watch = deadline.Deadline()
-            self._watch.start()
-        self._watch.seconds = self._spec.get("seconds") or deadline.SECONDS_TO_EVALUATE
-        maker = recorders.Maker(self._watch, self._rows, report_condition)
-        return str(self._road.begin(points.Bound(self._points, maker, self._stops)))
+        if self._deadline is None:
+            self._deadline = deadline.Deadline()
+            self._deadline.start()
+        self._deadline.seconds = self._spec.get("seconds") or deadline.SECONDS_TO_EVALUATE
+        maker = recorders.Maker(self._deadline, self._rows, report_condition)
+        return str(self._hooks.begin(points.Bound(self._points, maker, self._stops)))
 
     def leave(self) -> None:
         """Drop all points and stops, record nothing more, and close the file."""
-        self._road.end()
+        self._hooks.end()
         self._points, self._stops = [], []
         self._close()
 
@@ -169,12 +169,12 @@ class Collector:
         # The child's own session sets its breakpoints.
         self._stops = []
         if self._rows is None:
-            self._road.begin(points.Bound([], None))
+            self._hooks.begin(points.Bound([], None))
         else:
             self._rows.begin()
             # The watcher's thread is the parent's. This process may have no other one, and then a program that forks
             # again wants none of ours: the first expression starts it.
-            self._watch = deadline.Deadline()
+            self._deadline = deadline.Deadline()
             self._points = [each for each in self._points if each.watch is not None]
             self._take(self._spec, sys._getframe(3))  # pyright: ignore[reportPrivateUsage]
             self._begin()

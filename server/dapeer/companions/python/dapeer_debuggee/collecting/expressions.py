@@ -47,31 +47,33 @@ class Expression:
         self.asks_frame = bool(self.names & OF_A_FRAME) or any(
             each.startswith(OURS) for each in self.names
         )
-        self._certain = sorted({*certain(tree)} - self.bound)
-        self._slow = 0
-        self._spent = 0.0
-        self._first = 0.0
+        self._certain_names = sorted({*certain(tree)} - self.bound)
+        self._failure_count = 0
+        self._seconds_spent = 0.0
+        self._first_failure_time = 0.0
 
     def has_failed(self, since: float, now: float) -> None:
         """Note that an evaluation from `since` to `now` (`perf_counter`) has failed; only slow ones count."""
         if now - since > SLOW_SECONDS:
-            self._first = self._first or since
-            self._slow += 1
-            self._spent += now - since
+            self._first_failure_time = self._first_failure_time or since
+            self._failure_count += 1
+            self._seconds_spent += now - since
 
     def waits(self, now: float) -> bool:
         """Return whether it is not to be evaluated at a time (`perf_counter`).
 
         That is while its slow failures have taken more than `MAX_SHARE` of all time.
         """
-        return self._slow >= MIN_FAILURES and self._spent > MAX_SHARE * (now - self._first)
+        return self._failure_count >= MIN_FAILURES and self._seconds_spent > MAX_SHARE * (
+            now - self._first_failure_time
+        )
 
     def unknown(self, frame: Any) -> tuple[str, ...]:
         """Return the names that it always reads and that are in no scope of a frame's code."""
         code, found = frame.f_code, ()
         if code.co_flags & inspect.CO_OPTIMIZED:
             found = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
-        names = (each for each in self._certain if each not in found)
+        names = (each for each in self._certain_names if each not in found)
         return tuple(each for each in names if lacks((each,), frame))
 
     def reads(self, code: CodeType, *, one_namespace: bool) -> list[str]:

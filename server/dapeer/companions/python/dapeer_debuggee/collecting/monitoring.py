@@ -31,15 +31,15 @@ class MonitoringHooks:
 
     def __init__(self) -> None:
         self._tool: int | None = None
-        self._bound: Any = None
+        self._bound_points: Any = None
         self._codes: dict[int, tuple[Any, Any]] = {}
         """By number: to compare codes takes as long as they are."""
         self._frames: dict[int, tuple[int, Any]] = {}
         """By number of a frame the line that it was at, and what was seen there."""
-        self._often: Any = None
+        self._last_recorder: Any = None
         """What has recorded when that was looked at."""
         of_python: Any = sys
-        self._python: Any = of_python.monitoring
+        self._sys_monitoring: Any = of_python.monitoring
         self._at_exit: Any = guard.hook(self.end)
 
     def begin(self, bound: Any) -> str:
@@ -48,22 +48,24 @@ class MonitoringHooks:
         Return why that cannot be, empty: it is. `bound` is a `points.Bound`, which replaces an earlier one.
         """
         if self._tool is None:
-            self._tool = next((each for each in TOOLS if not self._python.get_tool(each)), None)
+            self._tool = next(
+                (each for each in TOOLS if not self._sys_monitoring.get_tool(each)), None
+            )
             if self._tool is None:
                 return "sys.monitoring has no number left for another tool"
-            self._python.use_tool_id(self._tool, NAME)
+            self._sys_monitoring.use_tool_id(self._tool, NAME)
             # What runs later finds the names of our modules gone.
             atexit.register(self._at_exit)
         self._forget()
-        self._bound = bound
+        self._bound_points = bound
         self._listen(self._callbacks())
-        events = self._python.events
-        self._python.set_events(self._tool, events.PY_START | events.PY_RESUME)
+        events = self._sys_monitoring.events
+        self._sys_monitoring.set_events(self._tool, events.PY_START | events.PY_RESUME)
         of_python: Any = sys
         for frame in of_python._current_frames().values():
             self._find_all(frame)
         # What was found to have no point may have one now.
-        self._python.restart_events()
+        self._sys_monitoring.restart_events()
         return ""
 
     def end(self) -> None:
@@ -71,10 +73,10 @@ class MonitoringHooks:
         if self._tool is None:
             return
         self._forget()
-        self._python.set_events(self._tool, 0)
+        self._sys_monitoring.set_events(self._tool, 0)
         self._listen(dict.fromkeys(self._callbacks()))
         atexit.unregister(self._at_exit)
-        self._python.free_tool_id(self._tool)
+        self._sys_monitoring.free_tool_id(self._tool)
         self._tool = None
 
     def _callbacks(self) -> dict[int, Any]:
@@ -82,8 +84,8 @@ class MonitoringHooks:
 
         Each is guarded: what it raises does not reach the program. That of lines depends on whether anything is watched at present.
         """
-        events = self._python.events
-        watches = self._bound is not None and self._bound.watches
+        events = self._sys_monitoring.events
+        watches = self._bound_points is not None and self._bound_points.watches
         return {
             events.PY_START: guard.hook(self._entered),
             events.PY_RESUME: guard.hook(self._resumed),
@@ -94,16 +96,16 @@ class MonitoringHooks:
 
     def _listen(self, callbacks: dict[int, Any]) -> None:
         for event, callback in callbacks.items():
-            self._python.register_callback(self._tool, event, callback)
+            self._sys_monitoring.register_callback(self._tool, event, callback)
 
     def _forget(self) -> None:
         """Clear all plans, and switch off the events of the codes that had some."""
         for code, plan in list(self._codes.values()):
             plan.clear()
-            self._python.set_local_events(self._tool, code, 0)
+            self._sys_monitoring.set_local_events(self._tool, code, 0)
         self._codes = {}
         self._frames = {}
-        self._often = None
+        self._last_recorder = None
 
     def _find_all(self, frame: Any) -> None:
         """Make the plans of a running frame and of its callers, and begin watching where they have that."""
@@ -122,18 +124,18 @@ class MonitoringHooks:
         known = self._codes.get(id(code))
         if known is not None:
             return known[1]
-        plan = self._bound.plan(frame)
+        plan = self._bound_points.plan(frame)
         if not plan:
             return None
         self._codes[id(code)] = code, plan
-        events = self._python.events
+        events = self._sys_monitoring.events
         events_on = events.LINE if plan.lines or plan.watching else 0
         if plan.calls or plan.watching:
             # Python has no event of one code for a call that ends by an exception.
             events_on |= events.PY_RETURN
-            everywhere = self._python.get_events(self._tool)
-            self._python.set_events(self._tool, everywhere | events.PY_UNWIND)
-        self._python.set_local_events(self._tool, code, events_on)
+            everywhere = self._sys_monitoring.get_events(self._tool)
+            self._sys_monitoring.set_events(self._tool, everywhere | events.PY_UNWIND)
+        self._sys_monitoring.set_local_events(self._tool, code, events_on)
         return plan
 
     def _entered(self, _code: Any, _place: int) -> Any:
@@ -144,7 +146,7 @@ class MonitoringHooks:
         frame = current(UP)
         plan = self._find(frame)
         if plan is None:
-            return self._python.DISABLE
+            return self._sys_monitoring.DISABLE
         # A frame that is over may have had the same number.
         plan.around = points.NOWHERE
         if plan.enters or plan.calls or plan.stops:
@@ -154,13 +156,13 @@ class MonitoringHooks:
     def _resumed(self, _code: Any, _place: int) -> Any:
         """Make the plan of a generator's or coroutine's code that goes on; return `DISABLE`: once is enough."""
         self._find(current(UP))
-        return self._python.DISABLE
+        return self._sys_monitoring.DISABLE
 
     def _returned(self, code: Any, _place: int, result: Any) -> Any:
         """Record a call that has returned `result`; return `DISABLE` for a code without such a plan."""
         known = self._codes.get(id(code))
         if known is None or not (known[1].calls or known[1].watching):
-            return self._python.DISABLE
+            return self._sys_monitoring.DISABLE
         self._over(known[1], current(UP), result, None)
         return None
 
@@ -175,7 +177,7 @@ class MonitoringHooks:
 
         What it does itself cannot fail: it calls hooks, and recorders, which are guarded, too.
         """
-        find, disable = self._codes.get, self._python.DISABLE
+        find, disable = self._codes.get, self._sys_monitoring.DISABLE
         stay, call_alone = guard.hook(points.CodePlan.stay), guard.hook(self._call_alone)
         latest: tuple[Any, Any] = UNKNOWN
         turns = itertools.cycle(range(ROWS_BETWEEN_LOOKS))
@@ -211,15 +213,17 @@ class MonitoringHooks:
         another one last time. `plan` is the `points.CodePlan` of the frame's code.
         """
         record = plan.lines.get(line)
-        before, self._often = self._often, record
+        before, self._last_recorder = self._last_recorder, record
         alone = getattr(record, "called", None)
         if record is before and alone is not None and self._tool is not None:
             called = alone(code, line, plan, elsewhere, current, id)
-            self._python.register_callback(self._tool, self._python.events.LINE, called)
+            self._sys_monitoring.register_callback(
+                self._tool, self._sys_monitoring.events.LINE, called
+            )
 
     def _watching_caller(self) -> Any:
         """Return the callback of lines where something is watched: it records, and looks for changes."""
-        find, disable, look = self._codes.get, self._python.DISABLE, self._look
+        find, disable, look = self._codes.get, self._sys_monitoring.DISABLE, self._look
 
         def called(code: Any, line: int) -> Any:
             """Look for changes at a line, and record; return `DISABLE` where neither is wanted, else None."""

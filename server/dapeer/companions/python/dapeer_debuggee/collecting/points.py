@@ -103,12 +103,12 @@ class CallTracer:
         """
         self._call: int = spec["call"]
         self._point: int = spec["lines"]
-        self._of = of
+        self._call_recorder = of
         self._rows = rows
         self._line = 0
         self._hits = itertools.count(1)
-        self._known: dict[str, tuple[str, Any]] = {}
-        self._take = guard.hook(self._look)
+        self._known_values: dict[str, tuple[str, Any]] = {}
+        self._guarded_look = guard.hook(self._look)
 
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
         """Return the line of a frame that runs already, and an empty dict: its call is none that is counted."""
@@ -119,8 +119,8 @@ class CallTracer:
 
         Return False: it never stops. `line` is 0 where the function begins or goes on.
         """
-        if self._of.number(frame) == self._call:
-            self._take(frame, not line)
+        if self._call_recorder.number(frame) == self._call:
+            self._guarded_look(frame, not line)
         return False
 
     def _look(self, frame: Any, goes_on: bool) -> None:
@@ -144,9 +144,9 @@ class CallTracer:
         for name, value in itertools.islice(frame.f_locals.items(), MOST_NAMES):
             fixed = cells.is_one_of(type(value), calls.FIXED)
             now = cells.cell(value), None if fixed else (id(value), calls.parts(value))
-            before = self._known.get(name, UNKNOWN)
+            before = self._known_values.get(name, UNKNOWN)
             if now != before and not name.startswith("."):
-                self._known[name] = now
+                self._known_values[name] = now
                 inner = changed_parts(name, value, before[1], now[1])
                 changes += (
                     inner if 0 < len(inner) <= MAX_CHANGED_PARTS else [(name, before[0], now[0])]
@@ -384,7 +384,7 @@ class Bound:
         self.watches = bool(self._watches) or any(each.life or each.expect for each in points)
         """Whether some frames are looked at after each line."""
         self._by_file: dict[str, list[Any]] = {}
-        self._running: dict[int, Any] = {}
+        self._running_calls: dict[int, Any] = {}
         for each in points:
             if each.file and not each.function:
                 self._by_file.setdefault(each.file, []).append(each)
@@ -402,7 +402,9 @@ class Bound:
         for point in self._functions:
             if not point.ended and functions.matches(point.function, frame):
                 if point.calls:
-                    made.calls.append(calls.CallRecorder(point, frame, self._maker, self._running))
+                    made.calls.append(
+                        calls.CallRecorder(point, frame, self._maker, self._running_calls)
+                    )
                     if point.life and point.life["function"] == made.calls[-1].name:
                         made.watching = CallTracer(point.life, made.calls[-1], self._maker.rows)
                 else:

@@ -43,10 +43,10 @@ class Shapes:
         """
         self._id: int = point.id
         self._rows = rows
-        self._failed = failed
+        self._failure_text = failed
         few = 0 < (point.max_hits or 0) <= cells.FEW_ROWS
-        self._room: int = cells.MAX_WHOLE_CELL_CHARS if few else cells.MAX_CELL_CHARS
-        self._known: dict[Any, Any] = {}
+        self._cell_chars: int = cells.MAX_WHOLE_CELL_CHARS if few else cells.MAX_CELL_CHARS
+        self._known_shapes: dict[Any, Any] = {}
         self.latest: tuple[Any, ...] = (*[None] * len(point.expressions), None, 0)
         """The types of the values of the row before, what packs them, and how they begin.
 
@@ -61,7 +61,7 @@ class Shapes:
         """
         kinds: list[Any] = [*map(type, values)]
         letters = "".join([LETTERS.get(id(each), NONE) for each in kinds])
-        shape = self._known.get(letters) or self._shape(letters)
+        shape = self._known_shapes.get(letters) or self._shape(letters)
         if shape is None or type(context) is str:
             return self.text(hit, context, values)
         pack, head = shape
@@ -91,9 +91,9 @@ class Shapes:
         if type(value) is CellText:
             return value
         try:
-            return CellText(cells.cell(value, self._room))
+            return CellText(cells.cell(value, self._cell_chars))
         except BaseException as error:
-            return CellText(self._failed(error))
+            return CellText(self._failure_text(error))
 
     def _shape(self, letters: str) -> Any:
         """Return a function that packs values of these types into bytes, and the number that rows begin with.
@@ -108,7 +108,7 @@ class Shapes:
             return None
         form = "".join({"?": "q", "x": "8x"}.get(each, each) for each in letters)
         pack = struct.Struct(f"{row_format.HEAD}{form}d").pack
-        shape = self._known[letters] = pack, row_format.PLAIN + len(letters) + (number << 8)
+        shape = self._known_shapes[letters] = pack, row_format.PLAIN + len(letters) + (number << 8)
         return shape
 
 
@@ -289,7 +289,7 @@ class Maker:
         """
         self.watch = watch
         self.rows = rows
-        self._given: dict[str, Any] = {
+        self._template_values: dict[str, Any] = {
             "rows": rows, "report": report, "now": time.perf_counter,
             "cell_text": CellText, "begin": watch.begin, "over": watch.over, "find": expressions.find,
             "CutOff": deadline.CutOff, "failed": self.failed, "StructError": struct.error,
@@ -322,7 +322,7 @@ class Maker:
         """Report, once for a point, that its condition can never hold; `error` is the cell of that."""
         if not point.unmet:
             point.unmet = True
-            self._given["report"](point, error)
+            self._template_values["report"](point, error)
 
     def recorder(self, point: Any, frame: Any) -> Any:
         """Return a function that writes a row of a point: `record(frame, context)`.
@@ -407,7 +407,7 @@ class Maker:
         made_of = Shapes(point, self.rows, self.failed)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
         of_point.update(shapes=made_of, cell=made_of.cell)
-        given = {**self._given, **of_point, **given}
+        given = {**self._template_values, **of_point, **given}
         body = textwrap.indent("$locals = $frame.f_locals\n" * bool(evaluated) + body, " " * 12)
         # What needs no names of the program finds ours faster as global ones.
         own = evaluated and all(is_local(each, frame) for _mark, each in evaluated)

@@ -108,17 +108,17 @@ class Rows:
         self._lock = _thread.RLock()
         self._pause = 0.0
         """Until when nothing is tried, by `perf_counter`."""
-        self._spare = ""
+        self._lost_file = ""
         self._serial = 0
         self._file = -1
         self._header: Any = None
-        self._started = time.time()
+        self._start_time = time.time()
         self.zero = time.perf_counter_ns()
         self.contexts = [""]
         """By number: thread, task and caller, between tabs."""
         self._numbers: dict[str, int] = {}
-        self._shapes: dict[str, int] = {}
-        self._named = row_format.NAMES_OFFSET
+        self._shape_numbers: dict[str, int] = {}
+        self._names_end = row_format.NAMES_OFFSET
 
     def open(self) -> str:
         """Make the file, or one that tells how many rows are lost; return why neither can be made.
@@ -126,7 +126,7 @@ class Rows:
         It is empty if one of them is there. A file that exists already stays.
         """
         with self._lock:
-            return "" if self._is_open() or self._spare else os.strerror(self.error)
+            return "" if self._is_open() or self._lost_file else os.strerror(self.error)
 
     def _is_open(self) -> bool:
         """Return whether there is a file, and make it if not; after a failure not before `PAUSE_SECONDS`."""
@@ -143,7 +143,7 @@ class Rows:
             self._fail(error)
             return False
         self.path, self._file = path, file
-        remove_file(self._spare)
+        remove_file(self._lost_file)
         self._write_header()
         return True
 
@@ -156,10 +156,10 @@ class Rows:
         self.write = self._missed
         self._pause = time.perf_counter() + PAUSE_SECONDS
         with contextlib.suppress(OSError):
-            if self._header is None and not self._spare:
+            if self._header is None and not self._lost_file:
                 path = os.path.join(self.folder, f"{os.getpid()}.lost")
                 with open(path, "wb"):
-                    self._spare = path
+                    self._lost_file = path
         self._write_header()
 
     def kept(self, line: bytes) -> None:
@@ -208,10 +208,10 @@ class Rows:
         """
         key = f"{point}\t{letters}"
         with self._lock:
-            number = len(self._shapes) + 1
-            if key not in self._shapes and self._name(f"s\t{number}\t{key}\n"):
-                self._shapes[key] = number
-            return self._shapes.get(key, 0)
+            number = len(self._shape_numbers) + 1
+            if key not in self._shape_numbers and self._name(f"s\t{number}\t{key}\n"):
+                self._shape_numbers[key] = number
+            return self._shape_numbers.get(key, 0)
 
     def function_called(self, point: int, function: str) -> None:
         """Write into the header that a function of a point was called, whether a call of it ends or not."""
@@ -221,10 +221,10 @@ class Rows:
     def _name(self, line: str) -> bool:
         """Append a line to the header; return False if there is no room for it, or no file."""
         text = line.encode()
-        if self._named + len(text) >= row_format.HEADER_BYTES or not self._is_open():
+        if self._names_end + len(text) >= row_format.HEADER_BYTES or not self._is_open():
             return False
-        self._header[self._named : self._named + len(text)] = text
-        self._named += len(text)
+        self._header[self._names_end : self._names_end + len(text)] = text
+        self._names_end += len(text)
         return True
 
     def now(self) -> str:
@@ -303,12 +303,12 @@ class Rows:
         """Write the header; without a file of rows, set the times of the file that tells of lost rows."""
         if self._header is not None:
             row_format.HEADER.pack_into(
-                self._header, 0, row_format.MAGIC, os.getpid(), row_format.HEADER_BYTES, row_format.CHUNK_BYTES, self.chunks, self._started,
+                self._header, 0, row_format.MAGIC, os.getpid(), row_format.HEADER_BYTES, row_format.CHUNK_BYTES, self.chunks, self._start_time,
                 self.zero / 1e9, self.dropped, self.lost, self.error,
             )  # fmt: skip
-        elif self._spare:
+        elif self._lost_file:
             with contextlib.suppress(OSError):
-                os.utime(self._spare, (self.error, self.lost))
+                os.utime(self._lost_file, (self.error, self.lost))
 
 
 def count(chunk: bytes) -> int:

@@ -333,7 +333,7 @@ class TracingHooks:
         self._tracing: Any = importlib.import_module("pydevd_tracing")
         self._pydevd: Any = importlib.import_module("pydevd")
         TRACERS(self._wrap)
-        self._bound: Any = None
+        self._bound_points: Any = None
         self._codes: dict[int, tuple[Any, Plan]] = {}
         self.skipped: dict[int, Any] = {}
         """Codes that pydevd skips, by number; they are kept, or others might get their numbers."""
@@ -343,8 +343,8 @@ class TracingHooks:
 
         Return what is not reached, empty: all is. `bound` is a `points.Bound`, which replaces an earlier one.
         """
-        again = self._bound is not None
-        self._bound = bound
+        again = self._bound_points is not None
+        self._bound_points = bound
         self._forget()
         problem = "" if again else self._wrap_all()
         of_python: Any = sys
@@ -354,9 +354,9 @@ class TracingHooks:
 
     def end(self) -> None:
         """Record nothing more, and set pydevd's own trace functions again; nothing if it has not begun."""
-        if self._bound is None:
+        if self._bound_points is None:
             return
-        self._bound = None
+        self._bound_points = None
         self._forget()
         TRACERS.undo()
         tracer: Any = sys.gettrace()
@@ -447,7 +447,11 @@ class TracingHooks:
         code = frame.f_code
         known = self._codes.get(id(code))
         if known is None:
-            made = self._bound.plan(frame) if self._bound is not None else points.CodePlan()
+            made = (
+                self._bound_points.plan(frame)
+                if self._bound_points is not None
+                else points.CodePlan()
+            )
             known = self._codes[id(code)] = (code, made)
         return known[1]
 
@@ -469,7 +473,7 @@ class Later:
         self._frame = frame
         self._plan = plan
         self.inner = inner
-        self._replaced = False
+        self._is_replaced = False
 
     def __call__(self, frame: Any, event: str, argument: Any) -> Any:
         """Call the trace function that records and then pydevd's; return what that returns."""
@@ -477,7 +481,7 @@ class Later:
         return None if trace is None else trace(frame, event, argument)
 
     def _tracer(self) -> Any:
-        self._replaced = True
+        self._is_replaced = True
         return frame_tracer(self._plan, self.inner)
 
     def __del__(self) -> None:
@@ -490,7 +494,7 @@ class Later:
         Nothing happens if the plan has become empty, the frame is no longer traced, or an event of the frame has done it.
         """
         now = self._frame.f_trace
-        if self._plan and now is not None and not self._replaced:
+        if self._plan and now is not None and not self._is_replaced:
             self._frame.f_trace = running_tracer(self._plan, innermost(now), self._frame)
 
 

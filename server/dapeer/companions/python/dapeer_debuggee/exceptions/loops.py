@@ -53,11 +53,11 @@ class Finder(importlib.abc.MetaPathFinder):
             takes: The `shape` that it must have.
             ours: What replaces it; it gets the stock one first.
         """
-        self._row, self._takes, self._ours = row, takes, ours
+        self._row, self._expected_arguments, self._replacement = row, takes, ours
         self._module, _, path = method.partition(":")
         self._class, self._method = path.split(".")
         self._is_done = False
-        self._look = row.guard(self._patch, lambda: None)
+        self._guarded_patch = row.guard(self._patch, lambda: None)
         row.and_undo(self.leave)
         sys.meta_path.insert(0, self)
 
@@ -65,7 +65,7 @@ class Finder(importlib.abc.MetaPathFinder):
         """Return None, so that others import; patch the module if it was imported since the last call."""
         # It stays in the list: Python looks through that just now, and would pass by the next finder.
         if not self._is_done:
-            guard.hook(self._look)()
+            guard.hook(self._guarded_patch)()
 
     def leave(self) -> None:
         """Remove itself from `sys.meta_path`."""
@@ -84,9 +84,9 @@ class Finder(importlib.abc.MetaPathFinder):
             return
         self._is_done = True
         takes = patching.probing.shape(stock)
-        if takes != self._takes:
+        if takes != self._expected_arguments:
             raise patching.Misfit(f"{self._method} takes ({takes})")
-        self._row.set_in(owner, self._method, patching.guarded(self._row, stock, self._ours))
+        self._row.set_in(owner, self._method, patching.guarded(self._row, stock, self._replacement))
 
 
 @ASYNCIO

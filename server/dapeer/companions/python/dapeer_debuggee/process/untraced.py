@@ -85,7 +85,7 @@ class Tracing:
         self.is_on = True
         self.may_end = False
         """Whether there is no reason to trace all the time."""
-        self._shown: set[tuple[int, int]] = set()
+        self._shown_exceptions: set[tuple[int, int]] = set()
         """Exceptions that were shown and still leave their threads, each by the thread and its own id."""
 
     def is_needed(self, debugger: Any) -> bool:
@@ -165,16 +165,16 @@ class Tracing:
         if thread is None or getattr(thread, "pydev_do_not_trace", None):
             return
         showing.show(error)
-        self._shown.add((threading.get_ident(), id(error[1])))
+        self._shown_exceptions.add((threading.get_ident(), id(error[1])))
 
     def was_shown(self, error: Any) -> bool:
         """Return whether `show` has shown an exception in this thread."""
-        return (threading.get_ident(), id(error)) in self._shown
+        return (threading.get_ident(), id(error)) in self._shown_exceptions
 
     def forget(self) -> None:
         """Forget what was shown in this thread, since a new exception may get the id of one that is gone."""
         here = threading.get_ident()
-        self._shown -= {each for each in self._shown if each[0] == here}
+        self._shown_exceptions -= {each for each in self._shown_exceptions if each[0] == here}
 
 
 tracing = Tracing()

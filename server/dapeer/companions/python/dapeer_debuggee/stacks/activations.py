@@ -27,7 +27,9 @@ class StoppedCalls:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: collections.deque[tuple[Any, int]] = collections.deque(maxlen=MAX_KEPT_CALLS)
+        self._numbered_tracers: collections.deque[tuple[Any, int]] = collections.deque(
+            maxlen=MAX_KEPT_CALLS
+        )
         self._count = 0
 
     def number(self, tracer: object) -> int:
@@ -36,11 +38,11 @@ class StoppedCalls:
         Only the last `MAX_KEPT_CALLS` calls are remembered.
         """
         with self._lock:
-            for known, number in self._known:
+            for known, number in self._numbered_tracers:
                 if known is tracer:
                     return number
             self._count += 1
-            self._known.append((tracer, self._count))
+            self._numbered_tracers.append((tracer, self._count))
             return self._count
 
 

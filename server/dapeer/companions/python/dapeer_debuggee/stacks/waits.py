@@ -141,17 +141,17 @@ class ThreadOrTask:
         self.id: int = awaiting.raw_attribute(own, "_ident") if kind == "thread" else id(own)
         self.stopped = False
         self.wait: Any = None
-        self._held: Any = None
+        self._held_objects: Any = None
 
     @property
     def held(self) -> list[tuple[Any, str]]:
         """The locks that its calls hold, each with the place where it was taken."""
-        if self._held is None:
+        if self._held_objects is None:
             found = holding.holds(self.frames, self.steps)
-            self._held = [
+            self._held_objects = [
                 each for each in found if not holding.waits_for_condition_of(self.frames, each[0])
             ]
-        return self._held
+        return self._held_objects
 
 
 class Wait:

@@ -33,7 +33,7 @@ class FailedEvaluations:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: dict[tuple[str, int, str, str, str], int] = {}
-        self._reported: dict[tuple[str, int, str, str, str], int] = {}
+        self._reported_counts: dict[tuple[str, int, str, str, str], int] = {}
 
     def add(self, place: tuple[str, int], kind: str, text: str, error: BaseException | str) -> None:
         """Count a failure.
@@ -53,8 +53,10 @@ class FailedEvaluations:
         `debugger` is pydevd's `PyDB`; None: the present one.
         """
         with self._lock:
-            news = {key: n for key, n in self._counts.items() if self._reported.get(key) != n}
-            self._reported.update(news)
+            news = {
+                key: n for key, n in self._counts.items() if self._reported_counts.get(key) != n
+            }
+            self._reported_counts.update(news)
         for (path, line, kind, text, error), count in news.items():
             body = {
                 "path": path, "line": line, "kind": kind, "expression": text, "error": error,
@@ -66,7 +68,7 @@ class FailedEvaluations:
         """Set all counts to zero: in a forked process, earlier failures are its parent's."""
         self._lock = threading.Lock()
         self._counts.clear()
-        self._reported.clear()
+        self._reported_counts.clear()
 
 
 failures = FailedEvaluations()

@@ -44,11 +44,11 @@ class Deadline:
         self.running: dict[int, float] = {}
         self.asleep = False
         self._is_started = False
-        self._fired: set[int] = set()
+        self._fired_threads: set[int] = set()
         # A signal handler of the program's may come by a point while this thread has it.
         self._lock = _thread.RLock()
-        self._wakes = _thread.allocate_lock()
-        self._wakes.acquire()
+        self._wake_lock = _thread.allocate_lock()
+        self._wake_lock.acquire()
 
     def begin(self, now: float) -> None:
         """Note that this thread evaluates from `now` on (`perf_counter`); start or wake the watching thread."""
@@ -66,9 +66,9 @@ class Deadline:
         """
         thread = _thread.get_ident()
         self.running.pop(thread, None)
-        if thread in self._fired:
+        if thread in self._fired_threads:
             with self._lock:
-                self._fired.discard(thread)
+                self._fired_threads.discard(thread)
             # Where it was raised and has not come yet, it comes now. To take it back would have Python 3.11 hang.
             for _ in range(JUMPS_PER_CHECK):
                 pass
@@ -87,16 +87,16 @@ class Deadline:
         with self._lock:
             if self.asleep:
                 self.asleep = False
-                self._wakes.release()
+                self._wake_lock.release()
 
     def _look(self) -> None:
         """Look at what evaluates, again and again, in the watching thread; sleep while nothing does."""
         while True:
-            self._wakes.acquire(True, self.seconds / 2)  # noqa: FBT003 - its arguments have no names
+            self._wake_lock.acquire(True, self.seconds / 2)  # noqa: FBT003 - its arguments have no names
             self._look_once()
             self.asleep = True
             if not self.running:
-                self._wakes.acquire()
+                self._wake_lock.acquire()
             self.asleep = False
 
     @guard.hook
@@ -113,11 +113,11 @@ class Deadline:
         A thread that is not has ended without having said so, and is forgotten.
         """
         with self._lock:
-            self._fired.add(thread)
+            self._fired_threads.add(thread)
             if self.running.get(thread) == since and is_in_recorder(thread):
                 raise_in(thread, CutOff)
                 return
-            self._fired.discard(thread)
+            self._fired_threads.discard(thread)
             if not is_in_recorder(thread):
                 # It is over without having said so.
                 self.running.pop(thread, None)

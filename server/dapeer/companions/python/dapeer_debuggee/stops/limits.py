@@ -42,7 +42,7 @@ class Limit:
     def __init__(self) -> None:
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
-        self._over = self._cut = self._came = self._nudges = False
+        self._is_over = self._has_cut = self._has_arrived = self._needs_nudge = False
 
     def cut(self) -> None:
         """Have the thread that made this object raise `EvaluationTimeout`, unless its evaluation is over.
@@ -50,13 +50,13 @@ class Limit:
         Another thread calls this. In the main thread a signal does it where that is free (`nudged`), so that a call of C code ends, too.
         """
         with self._lock:
-            if self._over:
+            if self._is_over:
                 return
-            self._cut = True
-            if self._nudges and signal.getsignal(NUDGE) == self._nudge:
+            self._has_cut = True
+            if self._needs_nudge and signal.getsignal(NUDGE) == self._nudge:
                 signal.pthread_kill(self._thread, NUDGE)
             else:
-                self._nudges = False
+                self._needs_nudge = False
                 deadline.raise_in(self._thread, EvaluationTimeout)
 
     @contextlib.contextmanager
@@ -70,7 +70,7 @@ class Limit:
             yield
             return
         signal.signal(NUDGE, self._nudge)
-        self._nudges = True
+        self._needs_nudge = True
         try:
             yield
         finally:
@@ -79,20 +79,20 @@ class Limit:
 
     def _nudge(self, *_: Any) -> None:
         """Raise `EvaluationTimeout` once, if the evaluation was cut off: the handler of the signal."""
-        if self._cut and not self._came:
-            self._came = True
+        if self._has_cut and not self._has_arrived:
+            self._has_arrived = True
             raise EvaluationTimeout
 
     def over(self) -> None:
         """Note that the evaluation is over: an exception that is still to be raised comes now, and none later."""
         with contextlib.suppress(EvaluationTimeout):
             with self._lock:
-                self._over = True
-            if self._cut and self._nudges:
+                self._is_over = True
+            if self._has_cut and self._needs_nudge:
                 latest = time.monotonic() + 1
-                while not self._came and time.monotonic() < latest:
+                while not self._has_arrived and time.monotonic() < latest:
                     pass
-            elif self._cut:
+            elif self._has_cut:
                 for _ in range(deadline.JUMPS_PER_CHECK):
                     pass
 

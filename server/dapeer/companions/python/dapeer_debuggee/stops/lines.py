@@ -21,7 +21,7 @@ class CodeLines:
     """Finds the lines of a file, or of a code object, that have code."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[tuple[int, ...], list[int]]] = {}
+        self._cached_lines: dict[str, tuple[tuple[int, ...], list[int]]] = {}
 
     def lines_of(self, stock: Any, code: Any, *rest: Any, **named: Any) -> Any:
         """Return the lines that have code; those of a file are kept until the file changes.
@@ -33,12 +33,12 @@ class CodeLines:
             return stock(code, *rest, **named)
         # Before the file is read: what is written meanwhile counts as a change.
         edition = edition_of(code)
-        known = self._known.get(code)
+        known = self._cached_lines.get(code)
         if known is None or known[0] != edition:
-            if len(self._known) >= MAX_KEPT_FILES:
-                self._known.clear()
+            if len(self._cached_lines) >= MAX_KEPT_FILES:
+                self._cached_lines.clear()
             lines = sorted(set(stock(code, *rest, **named)))
-            known = self._known[code] = (edition, lines)
+            known = self._cached_lines[code] = (edition, lines)
         return known[1]
 
 

@@ -65,7 +65,7 @@ class ThreadStep:
         of_task = awaiter_of(frame) is not None
         self.frame: Any = frame if of_task else self._stop
         """The frame that is followed; None once the step is over."""
-        self._only_own = "_MY_CODE" in self._command()
+        self._only_own_code = "_MY_CODE" in self._command()
         out = self._command().startswith("RETURN") and self._stop is frame
         self.gives: Any = frame.f_code if of_task or (out and is_generator(frame)) else None
         """The code of a frame whose values end the step: a task's awaited outermost coroutine, or a generator."""
@@ -154,7 +154,7 @@ class ThreadStep:
         passed = self._is_passed(caller)
         command = "INTO" if passed else "OVER"
         self._stop = None if passed else caller
-        self._state.pydev_step_cmd = self._numbers[command + "_MY_CODE" * self._only_own]
+        self._state.pydev_step_cmd = self._numbers[command + "_MY_CODE" * self._only_own_code]
         self._state.pydev_step_stop = self._stop
         self._debugger.set_trace_for_frame_and_parents(self._ident, caller)
 
@@ -163,10 +163,10 @@ class ThreadStep:
 
         That is so only where libraries are left out (`justMyCode`).
         """
-        if not (self._only_own or self._debugger.is_files_filter_enabled):
+        if not (self._only_own_code or self._debugger.is_files_filter_enabled):
             return False
         path = frame.f_code.co_filename
-        return bool(self._debugger.apply_files_filter(frame, path, self._only_own))
+        return bool(self._debugger.apply_files_filter(frame, path, self._only_own_code))
 
 
 def awaiter_of(frame: Any) -> Any:
@@ -444,11 +444,11 @@ class Monitor:
 
     def __init__(self, row: Any) -> None:
         of_python: Any = sys
-        self._python: Any = of_python.monitoring
+        self._sys_monitoring: Any = of_python.monitoring
         self._lock = threading.Lock()
         self._steps: list[Any] = []
         self._tool: int | None = None
-        events = self._python.events
+        events = self._sys_monitoring.events
         self._callbacks = {
             events.PY_UNWIND: row.guard(self._unwound, nothing),
             events.EXCEPTION_HANDLED: row.guard(self._handled, nothing),
@@ -467,14 +467,14 @@ class Monitor:
 
     def _begin(self) -> None:
         """Take a free number of `sys.monitoring`, and register the callbacks; nothing if none is free."""
-        self._tool = next((each for each in TOOLS if not self._python.get_tool(each)), None)
+        self._tool = next((each for each in TOOLS if not self._sys_monitoring.get_tool(each)), None)
         if self._tool is None:
             return
-        self._python.use_tool_id(self._tool, NAME)
+        self._sys_monitoring.use_tool_id(self._tool, NAME)
         for event, called in self._callbacks.items():
-            self._python.register_callback(self._tool, event, called)
-        events = self._python.events
-        self._python.set_events(self._tool, events.PY_UNWIND | events.EXCEPTION_HANDLED)
+            self._sys_monitoring.register_callback(self._tool, event, called)
+        events = self._sys_monitoring.events
+        self._sys_monitoring.set_events(self._tool, events.PY_UNWIND | events.EXCEPTION_HANDLED)
 
     def end(self, step: Any) -> None:
         """Stop following a `ThreadStep`.
@@ -487,10 +487,10 @@ class Monitor:
                 self._steps.remove(step)
             if self._steps or self._tool is None:
                 return
-            self._python.set_events(self._tool, 0)
+            self._sys_monitoring.set_events(self._tool, 0)
             for event in self._callbacks:
-                self._python.register_callback(self._tool, event, None)
-            self._python.free_tool_id(self._tool)
+                self._sys_monitoring.register_callback(self._tool, event, None)
+            self._sys_monitoring.free_tool_id(self._tool)
             self._tool = None
 
     def end_all(self) -> None:
@@ -506,10 +506,10 @@ class Monitor:
         code = step.hidden[0] if step.hidden is not None else step.gives
         if self._tool is None or code is None:
             return
-        events = self._python.events
+        events = self._sys_monitoring.events
         events_on = events.LINE if lines else 0
         events_on |= (events.PY_RETURN | events.PY_YIELD) if values and code is step.gives else 0
-        self._python.set_local_events(self._tool, code, events_on)
+        self._sys_monitoring.set_local_events(self._tool, code, events_on)
 
     def _unwound(self, _code: Any, _place: int, error: Any) -> None:
         """Have the step of this thread go on in the caller, if the exception `error` ends its frame."""

@@ -258,7 +258,7 @@ class PointWatch:
         self.read: Callable[[], Any] | None = None
         if spec.get("writes"):
             self._find(frame)
-        self._known: Any = NOTHING if self.read is None else states.state(self.read())
+        self._known_state: Any = NOTHING if self.read is None else states.state(self.read())
         self._text = "" if self.read is None else text_of(self.read())
 
     def _find(self, frame: Any) -> None:
@@ -326,9 +326,9 @@ class PointWatch:
             return self._holds(value, seen)
         now = states.state(value)
         if self.read is not None:
-            if now == self._known:
+            if now == self._known_state:
                 return None
-            before, self._known, self._text = self._text, now, text_of(value)
+            before, self._known_state, self._text = self._text, now, text_of(value)
             return before
         known = seen.get(self)
         if known is not None and known[0] == now:
@@ -411,7 +411,7 @@ class CodeWatches:
         """Create it; `lookers` are what `PointWatch.looker` gave for each watch, `maker` makes cells."""
         self._watches = list(zip(watches, lookers))
         self._maker = maker
-        self._made: dict[int, Any] = {}
+        self._cell_functions: dict[int, Any] = {}
 
     @property
     def over(self) -> bool:
@@ -463,9 +463,9 @@ class CodeWatches:
         hit = next(point.hits)
         if watch.stops or (point.max_hits and hit >= point.max_hits):
             point.end()
-        if point.id not in self._made and point.expressions:
-            self._made[point.id] = self._maker.cells(point, frame)
-        more = self._made[point.id](frame, "") if point.expressions else ""
+        if point.id not in self._cell_functions and point.expressions:
+            self._cell_functions[point.id] = self._maker.cells(point, frame)
+        more = self._cell_functions[point.id](frame, "") if point.expressions else ""
         head = (
             f"{point.id}\t{hit}\t{rows.now()}\t{contexts.context(frame)}\t{place_of(code)}\t{line}"
         )

@@ -58,8 +58,8 @@ class Parts:
     """Makes the state of one value from those of its parts, of which it counts how many are left."""
 
     def __init__(self) -> None:
-        self._left = MAX_PARTS
-        self._around: set[int] = set()
+        self._parts_left = MAX_PARTS
+        self._enclosing_ids: set[int] = set()
 
     def of(self, value: Any) -> Any:
         """Return the state of a part: a tuple that is equal to a later one while the part is the same.
@@ -72,15 +72,15 @@ class Parts:
         if kind is float or kind is complex:
             # Not a number is the same as before, and 0.0 is another than -0.0.
             return kind.__name__, repr(value)
-        self._left -= 1
-        here = id(value) in self._around
-        if self._left < 0 or here or len(self._around) > MAX_LEVELS:
+        self._parts_left -= 1
+        here = id(value) in self._enclosing_ids
+        if self._parts_left < 0 or here or len(self._enclosing_ids) > MAX_LEVELS:
             return id(kind), id(value)
-        self._around.add(id(value))
+        self._enclosing_ids.add(id(value))
         try:
             return (id(kind), *self._held(value, kind))
         finally:
-            self._around.discard(id(value))
+            self._enclosing_ids.discard(id(value))
 
     def _held(self, value: Any, kind: Any) -> tuple[Any, ...]:
         """Return the states of what a value of the type `kind` holds; an object without `==` has its identity."""
