@@ -404,7 +404,7 @@ class ByConditions(Driving):
             await self.session.set_breakpoints(path, [*own, *self._ours(path)])
 
     def _find_shared(self) -> None:
-        """Set `_shared_breakpoints`: the places of the scope that have a breakpoint of somebody's, with its own condition."""
+        """Set `_shared_breakpoints`: places of the scope with somebody's breakpoint, and its condition."""
         for path in dict.fromkeys(path for path, _, _ in self._condition_places):
             for sent, made in self.session.mirror.placed.breakpoints_in(path):
                 line = int(made.get("line", sent["line"]))
