@@ -23,7 +23,7 @@ from dapeer.collecting.text.summary import place_of, readable, summary, title, v
 MAX_POINTS = 8
 """Points of which a snapshot tells."""
 MAX_NEW_IN_ORDER = 12
-"""New rows of several points that a snapshot tells in one order; more are summed up, each point's by itself."""
+"""New rows of several points that a snapshot tells in one order; more are summed up."""
 MAX_ORDERED_ROWS = 2000
 """Rows that are put in order for that, those told before included."""
 LOST = "{:,} row{} lost: the program could not write what it collected{}"
