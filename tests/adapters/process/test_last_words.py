@@ -22,6 +22,8 @@ REMOVAL: tuple[str, dict[str, object]] = (
 
 def speaker(connection: socket.socket, *lines: str) -> subprocess.Popen[bytes]:
     """Start what speaks at a connection once its client has died, which has said these lines by then."""
+    # So the client's event loop has it, for all who hold the connection.
+    connection.settimeout(0)
     descriptor = connection.fileno()
     program = str(Path(last_words.__file__))
     process = subprocess.Popen(
@@ -43,6 +45,9 @@ def test_a_debugger_removes_breakpoints_once_its_client_has_died() -> None:
         said = debugger.recv(65536)
         request = json.loads(said.partition(b"\r\n\r\n")[2])
         assert (request["command"], request["arguments"]) == REMOVAL
+        # The answer may take long.
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
         # The client had read the beginning of a message.
         debugger.sendall(b'"stopped"}Content-Length: 99\r\n\r\n{"request_seq":1}')
         debugger.sendall(b'{"request_seq":%d}' % request["seq"])

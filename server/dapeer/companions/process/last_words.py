@@ -36,8 +36,11 @@ STOPS = 1 << (signal.SIGTRAP - 1)
 def send_requests(connection: socket.socket, requests: list[tuple[str, object]]) -> None:
     """Send DAP requests to a debugger; wait until all are answered, or it closes the connection.
 
-    `requests` are pairs of a command and its arguments. The responses are not judged, only their `request_seq` is read.
+    The connection's reads and writes wait from now on, in all processes that hold it. `requests` are pairs of a command and its
+    arguments. The responses are not judged, only their `request_seq` is read.
     """
+    # The client's event loop had them fail where they would wait.
+    connection.settimeout(None)
     awaited = set[int]()
     for number, (command, arguments) in enumerate(requests, FIRST_NUMBER):
         request = {"seq": number, "type": "request", "command": command, "arguments": arguments}
