@@ -13,7 +13,7 @@ from mcp import Client
 
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import read
-from dapeer.collecting.text.summary import section
+from dapeer.collecting.text.timeline import section
 from tests.e2e.collecting import collect
 from tests.harness import ask, client, evaluate
 from tests.programs import program
