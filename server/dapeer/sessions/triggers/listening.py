@@ -6,7 +6,6 @@ It blocks: call it in a thread.
 from __future__ import annotations
 
 import contextlib
-import errno
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +17,11 @@ from dapeer.sessions.core.session import Session
 
 SECONDS_TO_PROBE = 0.5
 """Seconds in which a port of this machine accepts a connection."""
+LOCALHOST = "localhost"
+LOOPBACK_ADDRESSES = ("127.0.0.1", "::1")
+"""The addresses of `localhost`, in the order in which they are tried."""
+MAX_NAMED_LISTENERS = 3
+"""Processes that an error names."""
 
 
 class NotListening(DapeerError):
@@ -51,9 +55,10 @@ class Processes:
     def address(self, host: str, port: int) -> str | None:
         """Return the numeric address at which one of the programs listens at `port`.
 
-        None: at none of the host's. If it is not known who listens, it is the first address that accepts a connection.
+        `host` is a name or an address of this machine's loopback. None: at none of its addresses. If it is not known who listens, it is
+        the first address that accepts a connection.
         """
-        for each in _addresses(host, port):
+        for each in _addresses(host):
             if self._is_reached(each, port):
                 return each
         return None
@@ -122,14 +127,37 @@ def require_address(processes: Processes, host: str, port: int) -> str:
     found = processes.address(host, port)
     if found is not None:
         return found
-    others = ownership.listening_processes(host, port) if processes.is_known else None
-    if others is None:
-        raise NotListening(f"nothing listens at port {port}{_ports_of(processes)}")
-    named = ", ".join(f"{pid} ({_name(pid)})" for pid in others[:3]) or "another user's process"
-    raise NotListening(
-        f"port {port} is of process {named}, which is not debugged: nothing was sent"
-        f"{_ports_of(processes)}"
-    )
+    if owner := foreign_listener(processes, host, port):
+        raise NotListening(
+            f"port {port} is of {owner}, which is not debugged: nothing was sent"
+            f"{_ports_of(processes)}"
+        )
+    elsewhere = processes.address(LOCALHOST, port)
+    if elsewhere is not None:
+        raise NotListening(
+            f"nothing listens at {_place(host, port)}; the program listens at {_place(elsewhere, port)}"
+        )
+    raise NotListening(f"nothing listens at port {port}{_ports_of(processes)}")
+
+
+def foreign_listener(processes: Processes, host: str, port: int) -> str:
+    """Return who else listens at a port of this machine, such as `process 12 (nginx)`; it reads the system's tables.
+
+    Call it where none of the programs listens there. Empty: nobody listens, or the system does not tell who.
+    """
+    if not processes.is_known:
+        return ""
+    found = [ownership.listening_processes(each, port) for each in _addresses(host)]
+    if all(each is None for each in found):
+        return ""
+    others = [pid for each in found for pid in each or ()]
+    named = [f"process {pid} ({_name(pid)})" for pid in dict.fromkeys(others)]
+    return ", ".join(named[:MAX_NAMED_LISTENERS]) or "another user's process"
+
+
+def _place(host: str, port: int) -> str:
+    """Return an address and a port as a URL writes them."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _ports_of(processes: Processes) -> str:
@@ -143,21 +171,14 @@ def _name(pid: int) -> str:
     return process_table.status(pid).get("Name", "") or "ended"
 
 
-def _addresses(host: str, port: int) -> list[str]:
-    """Return the numeric addresses of a host, without repetitions.
+def _addresses(host: str) -> tuple[str, ...]:
+    """Return the numeric addresses of a name or an address of this machine's loopback.
 
-    `host` is a name or an address, which is resolved; `0.0.0.0` and `::` stand for the loopback address, and so do names below
-    `localhost` that no resolver knows. It blocks.
+    `localhost` and the names below it are loopback by RFC 6761, so no resolver is asked. `0.0.0.0` and `::` stand for loopback, too.
 
-    Raises:
-        NotListening: It has none.
+    >>> _addresses("shop.localhost"), _addresses("0.0.0.0"), _addresses("::1")
+    (('127.0.0.1', '::1'), ('127.0.0.1',), ('::1',))
     """
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - not bound
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        # Names below `localhost` are loopback by RFC 6761, whether or not a resolver knows them.
-        if host.endswith("localhost") and error.errno != errno.EMFILE:
-            return ["127.0.0.1", "::1"]
-        raise NotListening(f"{host} has no address") from error
-    return list(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in found))
+    if host == LOCALHOST or host.endswith(f".{LOCALHOST}"):
+        return LOOPBACK_ADDRESSES
+    return ({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host),)  # noqa: S104 - not bound

@@ -10,10 +10,12 @@ from typing import Final
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.matching import AwaitedLines
 from dapeer.base.system.threads import in_thread
+from dapeer.base.text.fitting import shortened
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.triggers.listening import Processes, processes_of
+from dapeer.sessions.triggers.listening import LOCALHOST, Processes, foreign_listener, processes_of
 from dapeer.sessions.triggers.trigger import (
+    TITLE_CHARS,
     Evaluation,
     HttpRequest,
     ReadyCondition,
@@ -60,23 +62,31 @@ class Readiness:
     """Cursor up to which its output was searched."""
     _has_printed: bool = field(default=False, init=False)
     """The output was found."""
+    _occupant: str = field(default="", init=False)
+    """Who else listens at the port that is waited for; empty: nobody that is known."""
 
     def awaited(self, trigger: Trigger) -> str:
-        """Return a clause on what `trigger` waits for, such as "until it listens at port 80".
+        """Return a clause on what `trigger` waits for, such as "until the program listens at port 80".
 
         Empty: it waits for nothing.
         """
-        if self.ready.awaited:
-            return self.ready.awaited
+        if self.ready.output and not self._found:
+            return f"until it prints {shortened(self.ready.output, TITLE_CHARS)!r}"
+        if port := self._awaited_port(trigger):
+            has = f", which {self._occupant} has now" if self._occupant else ""
+            return f"until the program listens at port {port}{has}"
         match trigger:
             case TerminalInput():
                 return ""
-            case HttpRequest() if trigger.is_here and trigger.port:
-                return f"until the program listens at port {trigger.port}"
             case Evaluation() if self._page:
                 return "until the page is loaded"
             case _:
                 return "until the program listens at a port (`ready` names another sign)"
+
+    def _awaited_port(self, trigger: Trigger) -> int:
+        """Return the port that `trigger` waits for, once the output is found; 0: any, or none."""
+        own = trigger.port if isinstance(trigger, HttpRequest) and trigger.is_here else 0
+        return own or self.ready.port or (self.port if self._found else 0)
 
     async def holds(self, trigger: Trigger) -> bool:
         """Return whether the program is ready for a trigger now; set `port` when it becomes known.
@@ -90,7 +100,7 @@ class Readiness:
             return False
         if self.ready.port:
             self.port = self.ready.port
-        if not self.ready.awaited:
+        if not self.ready.is_given:
             return await self._holds_unasked(trigger)
         # Some servers say that they listen before they do.
         port = self.port
@@ -140,11 +150,14 @@ class Readiness:
         return await in_thread(processes_of, sessions)
 
     async def _listens_at(self, port: int) -> bool:
-        """Return whether any program that is debugged listens at a port."""
+        """Return whether any program that is debugged listens at a port; if not, note who else does."""
         processes = await self.processes(all_programs=True)
-        if processes.is_known:
-            return port in await in_thread(lambda: processes.ports)
-        return await in_thread(processes.address, "localhost", port) is not None
+        if not processes.is_known:
+            return await in_thread(processes.address, LOCALHOST, port) is not None
+        if port in await in_thread(lambda: processes.ports):
+            return True
+        self._occupant = await in_thread(foreign_listener, processes, LOCALHOST, port)
+        return False
 
     async def _prints(self) -> bool:
         """Search the new output for the pattern.

@@ -134,7 +134,7 @@ class Sender:
         one.
 
         Raises:
-                NotListening: No debugged program is at its address on this machine; nothing was sent there.
+            NotListening: No debugged program is at its address on this machine; nothing was sent there.
             TriggerFailed: There is no response.
         """
         try:
@@ -536,11 +536,11 @@ class TriggerRun:
         """Send an HTTP request, and return the response.
 
         A request to this machine is sent only if a program that is debugged listens there; one to another host is sent as it is. A URL
-        that is only a path goes to the program's own port, at the URL that the caller's `ready` gives, or at 127.0.0.1. A note says so if
+        that is only a path goes to the program's own port, at the URL that the caller's `ready` gives, or at localhost. A note says so if
         it is not known whose a port is.
 
         Raises:
-                NotListening: No debugged program is at the address on this machine; nothing was sent.
+            NotListening: No debugged program is at the address on this machine; nothing was sent.
             TriggerFailed: There is no response.
         """
         unknown: list[int] = []
@@ -553,7 +553,7 @@ class TriggerRun:
             return await in_thread(require_address, processes, host, port)
 
         if not request.port:
-            base = (self.readiness.ready.url or "http://127.0.0.1:%s").replace(
+            base = (self.readiness.ready.url or "http://localhost:%s").replace(
                 "%s", str(self.readiness.port)
             )
             request = replace(request, url=base.rstrip("/") + request.url)

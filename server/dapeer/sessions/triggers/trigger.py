@@ -195,11 +195,9 @@ class ReadyCondition:
     """Where requests go that name a path only, `%s` is the port; empty: the port's on this machine."""
 
     @property
-    def awaited(self) -> str:
-        """What is waited for, as a clause; empty: nothing."""
-        if self.output:
-            return f"until it prints {shortened(self.output, TITLE_CHARS)!r}"
-        return f"until it listens at port {self.port}" if self.port else ""
+    def is_given(self) -> bool:
+        """Whether it says when; else each trigger waits as it needs."""
+        return bool(self.port or self.output)
 
 
 def port_of(url: str) -> int:
