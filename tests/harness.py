@@ -149,13 +149,14 @@ async def evaluate(c: Client, expression: str, **arguments: object) -> str:
     return str((await ask(c, "dap_evaluate", expression=expression, **arguments))["result"])
 
 
-async def printed(c: Client, word: str = "", *, category: str = "stdout") -> str:
+async def printed(
+    c: Client, word: str = "", *, category: str = "stdout", session_id: int | None = None
+) -> str:
     """Wait until the program has printed whole lines with a word in them; return all so far."""
+    one: dict[str, Any] = {"category": category, "session_id": session_id}
     so_far, cursor = "", 0
     while not so_far.endswith("\n") or word not in so_far:
-        more = await ask(
-            c, "dap_program_output", category=category, since=cursor, wait_ms=LIMIT * 1000
-        )
+        more = await ask(c, "dap_program_output", since=cursor, wait_ms=LIMIT * 1000, **one)
         so_far, cursor = so_far + more["text"], more["cursor"]
         assert more["text"] or not more["ended"], f"ended without {word!r}: {so_far}"
     return so_far

@@ -66,8 +66,10 @@ PACKAGES = {
     "lua-busted": "/usr/share/lua/5.1/busted/runner.lua",
     "neovim": "/usr/bin/nvim",
     "perl-modules-5.36": "/usr/share/perl/5.36",
+    "puma": "/usr/bin/puma",
     "ruby-addressable": "/usr/share/rubygems-integration/all/gems/addressable-2.8.1",
     "ruby-minitest": "/usr/share/rubygems-integration/all/gems/minitest-5.17.0",
+    "ruby-rack": "/usr/bin/rackup",
     "ruby-webrick": "/usr/share/rubygems-integration/all/gems/webrick-1.8.1",
     "ruby-rspec": "/usr/share/rubygems-integration/all/gems/rspec-3.12.0",
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.running import free_port, go_built
-from tests.harness import client, has_all, read
+from tests.harness import client, has_all, needs, printed, read
 from tests.programs import Program, tool
 from tests.real.software import environment, node_modules, package
 
@@ -194,6 +194,45 @@ server.mount_proc("/total") do |request, response|
 end
 server.start
 """
+RACK = """
+require "json"
+
+run(lambda do |env|
+  cart = JSON.parse(env["rack.input"].read)
+  total = cart["tea"] * 3 + cart["cup"] * 5
+  [200, {"Content-Type" => "application/json"}, [JSON.generate({ total: total })]] # @answer
+end)
+"""
+VITE = """
+import type { Plugin } from "vite";
+
+const totals: Plugin = {
+  name: "totals",
+  configureServer(server) {
+    server.middlewares.use("/total", (request, response) => {
+      let text: string = "";
+      request.on("data", (piece) => (text += piece));
+      request.on("end", () => {
+        const cart = JSON.parse(text);
+        const total: number = cart.tea * 3 + cart.cup * 5;
+        response.setHeader("Content-Type", "application/json");
+        response.end(JSON.stringify({ total })); // @answer
+      });
+    });
+  },
+};
+
+export default { plugins: [totals] };
+"""
+VITES_PAGE = """
+<!doctype html><link rel="icon" href="data:"><button id="buy">Buy</button>
+<script type="module">
+document.querySelector("#buy").addEventListener("click", async () => {
+  const answer = await fetch("/total", { method: "POST", body: JSON.stringify({ tea: 2, cup: 1 }) });
+  console.log(`${(await answer.json()).total} EUR`);
+});
+</script>
+"""
 
 
 async def trapped(
@@ -321,3 +360,43 @@ async def test_rubys_webrick(tmp_path: Path) -> None:
     package("ruby-webrick")
     port = free_port()
     await trapped(tmp_path, "app.rb", WEBRICK, port=port, program="app.rb", args=[str(port)])
+
+
+@pytest.mark.parametrize("server", ["webrick", "puma"])
+async def test_rack(tmp_path: Path, server: str) -> None:
+    tool("ruby")
+    program = str(package("ruby-rack"))
+    package({"webrick": "ruby-webrick", "puma": "puma"}[server])
+    port = free_port()
+    args = ["-s", server, "-o", "127.0.0.1", "-p", str(port), "config.ru"]
+    await trapped(tmp_path, "config.ru", RACK, port=port, program=program, args=args)
+
+
+async def test_vites_own_server_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "node_modules").symlink_to(node_modules("typescript"))
+    port = free_port()
+    args = ["--port", str(port), "--host", "127.0.0.1"]
+    program = "node_modules/vite/bin/vite.js"
+    await trapped(tmp_path, "vite.config.ts", VITE, port=port, program=program, args=args)
+
+
+async def test_vites_own_server_with_its_page(tmp_path: Path) -> None:
+    needs("chrome")
+    (tmp_path / "node_modules").symlink_to(node_modules("typescript"))
+    (tmp_path / "vite.config.ts").write_text(VITE, "utf-8")
+    (tmp_path / "index.html").write_text(VITES_PAGE, "utf-8")
+    source = Program(tmp_path / "vite.config.ts", tmp_path / "vite.config.ts")
+    program, port = "node_modules/vite/bin/vite.js", free_port()
+    url = f"http://localhost:{port}/"
+    async with asyncio.timeout(SECONDS), client(tmp_path) as c:
+        up = await read(
+            c, "dap_run", program=program, args=["--port", str(port)],
+            breakpoints=[source.at("answer")], then=[{"request": f"GET {url}"}], timeout_ms=60_000,
+        )  # fmt: skip
+        assert has_all(up, "Still running", "then: GET / → 200", "text/html")
+        then = [{"evaluate": "document.querySelector('#buy').click(), 'clicked'"}]
+        said = await read(c, "dap_run", program=url, then=then, timeout_ms=60_000)
+        assert has_all(said, "Stopped (breakpoint) at vite.config.ts:", "total = 11")
+        assert "which `then` has reached; session 3 still runs" in said
+        await read(c, "dap_continue", session_id=2, wait_until_paused=False)
+        assert "11 EUR" in await printed(c, "EUR", category="all", session_id=3)
