@@ -15,6 +15,8 @@ from tests.mcp import wire as clients
 from tests.processes import LIMIT, command_line, descendants, process_gone
 
 SLEEP = ["sleep", "1000"]
+SECONDS_TO_END = LIMIT / 3
+"""Well below the limit that what is sent has by itself."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ async def test_a_session_ends_with_what_it_was_sent_and_says_so(pending: Pending
         assert pending.told in said
         commands = sleeping(os.getpid())
         assert bool(commands) is pending.is_command
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(SECONDS_TO_END):
             ended = await read(c, "dap_terminate")
             for pid in commands:
                 await process_gone(pid)
@@ -93,7 +95,7 @@ async def test_a_server_ends_with_what_it_has_sent(pending: Pending, end: str) -
             wire.process.send_signal(signal.SIGTERM)
         else:
             close_stdin(wire.process)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(SECONDS_TO_END):
             for pid in pids:
                 await process_gone(pid)
         assert wire.process.returncode in {None, 0}
@@ -112,7 +114,7 @@ async def test_a_client_leaves_at_once_and_what_it_has_sent_ends_with_the_progra
         answer = await one.ask(clients.call(2, "dap_run", **run(pending)))
         assert pending.told in str(answer["result"]["content"])
         commands = sleeping(core.process.pid)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(SECONDS_TO_END):
             assert await one.end() == 0
             await two.handshake()
             await two.ask(clients.call(3, "dap_terminate", session_id=1))

@@ -58,7 +58,7 @@ async def test_a_redirect_is_followed_to_the_program_only() -> None:
         away = await get(c, "/moved?http://example.org/")
         assert has_all(away, "→ 307", "its redirect to http://example.org/ was not followed")
         back = await get(
-            c, f"/moved?http://localhost:{port}/", headers={"Authorization": "Basic eDp5"}
+            c, f"/moved?http://127.0.0.1:{port}/", headers={"Authorization": "Basic eDp5"}
         )
         assert "null" in back, "another host gets no credentials"
 

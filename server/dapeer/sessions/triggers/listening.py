@@ -141,9 +141,9 @@ def require_address(processes: Processes, host: str, port: int) -> str:
 
 
 def foreign_listener(processes: Processes, host: str, port: int) -> str:
-    """Return who else listens at a port of this machine, such as `process 12 (nginx)`; it reads the system's tables.
+    """Return who else listens at a port of this machine, such as `process 12 (nginx)`.
 
-    Call it where none of the programs listens there. Empty: nobody listens, or the system does not tell who.
+    It reads the system's tables. Call it where none of the programs listens there. Empty: nobody listens, or the system does not tell who.
     """
     if not processes.is_known:
         return ""
