@@ -99,7 +99,9 @@ def test_what_is_no_trigger_is_refused_with_the_reason(given: dict[str, Any], sa
 def test_a_sign_is_a_port_or_a_pattern_of_either_language() -> None:
     assert ready_of(None) == ReadyCondition()
     assert ready_of({"port": 8000}) == ReadyCondition(8000)
-    assert ready_of({"output": r"port (?<port>\d+)"}) == ReadyCondition(output=r"port (?P<port>\d+)")
+    assert ready_of({"output": r"port (?<port>\d+)"}) == ReadyCondition(
+        output=r"port (?P<port>\d+)"
+    )
     assert ReadyCondition(8000).is_given
     assert not ReadyCondition().is_given
 

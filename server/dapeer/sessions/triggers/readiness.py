@@ -70,7 +70,7 @@ class Readiness:
 
         Empty: it waits for nothing.
         """
-        if self.ready.output and not self._found:
+        if self.ready.output and not self._has_printed:
             return f"until it prints {shortened(self.ready.output, TITLE_CHARS)!r}"
         if port := self._awaited_port(trigger):
             has = f", which {self._occupant} has now" if self._occupant else ""
@@ -86,7 +86,7 @@ class Readiness:
     def _awaited_port(self, trigger: Trigger) -> int:
         """Return the port that `trigger` waits for, once the output is found; 0: any, or none."""
         own = trigger.port if isinstance(trigger, HttpRequest) and trigger.is_here else 0
-        return own or self.ready.port or (self.port if self._found else 0)
+        return own or self.ready.port or (self.port if self._has_printed else 0)
 
     async def holds(self, trigger: Trigger) -> bool:
         """Return whether the program is ready for a trigger now; set `port` when it becomes known.
