@@ -55,6 +55,8 @@ class Debugged:
         needs(self.adapter)
         if not self.listens and not ptrace_allowed():
             pytest.skip("needs ptrace: sysctl kernel.yama.ptrace_scope=0")
+        if self.adapter == "debugpy":
+            tool("gdb")
 
     def command(self, folder: Path, option: str) -> list[str]:
         """Compile the program into a folder, where it has to be; return its command."""

@@ -203,6 +203,7 @@ puts results.size.times.sum { results.pop }
 
 @pytest.mark.parametrize("statement", ["debugger", "binding.break"])
 async def test_a_statement_that_stops_is_the_first_stop(statement: str, tmp_path: Path) -> None:
+    needs("rdbg")
     source = tmp_path / "one.rb"
     source.write_text(STATEMENT.replace("STOP", statement))
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
@@ -212,6 +213,7 @@ async def test_a_statement_that_stops_is_the_first_stop(statement: str, tmp_path
 
 
 async def test_threads_that_stop_at_once_stop_one_after_another(tmp_path: Path) -> None:
+    needs("rdbg")
     source = tmp_path / "queue.rb"
     source.write_text(QUEUE)
     at = {"filename": str(source), "line": 3}
@@ -228,6 +230,7 @@ async def test_threads_that_stop_at_once_stop_one_after_another(tmp_path: Path) 
 
 
 async def test_a_step_that_another_thread_interrupts_is_still_a_step(tmp_path: Path) -> None:
+    needs("rdbg")
     source = tmp_path / "queue.rb"
     source.write_text(QUEUE)
     at = {"filename": str(source), "line": 3}

@@ -309,7 +309,7 @@ async def test_a_module_that_perl_loads_by_a_relative_name_is_found_by_its_break
 
 def compiled_line() -> tuple[Path, int, str]:
     """Return a compiled file of SQLAlchemy, a line of a function in it, and the name of its extension."""
-    built = find_spec("sqlalchemy.util._collections_cy")
+    built = find_spec("sqlalchemy") and find_spec("sqlalchemy.util._collections_cy")
     if built is None or not str(built.origin).endswith(".so"):
         pytest.skip("needs SQLAlchemy as it is built for this system: uv sync --group dev")
     source = Path(str(built.origin).partition(".cpython-")[0] + ".py")

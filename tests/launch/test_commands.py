@@ -11,6 +11,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.launch.commands import resolve_command, script_interpreter
 from dapeer.launch.request import LaunchRequest
 from tests.harness import OURS
+from tests.programs import tool
 
 
 def typed(folder: Path, *words: str, kind: str | None = None, **inputs: object) -> LaunchRequest:
@@ -32,6 +33,8 @@ def typed(folder: Path, *words: str, kind: str | None = None, **inputs: object) 
 def test_an_interpreters_program_is_debugged(
     words: list[str], kind: str, inputs: dict[str, Any], config: dict[str, Any], tmp_path: Path
 ) -> None:
+    if words[0] == "python":
+        tool("python", "python-is-python3")
     found = typed(tmp_path, *words)
     rest = {key: each for key, each in found.inputs.items() if key not in {"remark", "python"}}
     assert (found.type, rest, found.config) == (kind, inputs, config)

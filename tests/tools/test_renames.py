@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import tool
 from tools import renames
 
 SHOP = """\
@@ -26,6 +27,8 @@ TABLE = "shop.py\tMOST\tMAX_ITEMS\nshop.py\tCart.left(of)\tcount\nshop.py\tCart.
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    tool("git")
+    pytest.importorskip("pyright", reason="needs pyright: uv sync --group dev")
     folder = tmp_path / "tree"
     folder.mkdir()
     (folder / "shop.py").write_text(SHOP)

@@ -3,10 +3,13 @@
 import subprocess
 import sys
 
+import pytest
+
 from tools import script_methods
 
 
 def test_the_methods_are_those_of_the_tools() -> None:
+    pytest.importorskip("ruff", reason="needs ruff: uv sync --group dev")
     assert script_methods.FILE.read_text("utf-8") == script_methods.made(), (
         "run `uv run python -m tools.script_methods`"
     )

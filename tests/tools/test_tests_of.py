@@ -5,9 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from coverage import CoverageData
 
 from tools import tests_of
+
+coverage = pytest.importorskip("coverage", reason="needs coverage: uv sync --group dev")
 
 
 def test_tests_are_listed_by_how_much_of_a_module_they_run(
@@ -16,7 +17,7 @@ def test_tests_are_listed_by_how_much_of_a_module_they_run(
     monkeypatch.setattr(tests_of, "DATA", tmp_path / "data")
     module = tests_of.path_of("dapeer.base.errors")
     assert module.is_file()
-    data = CoverageData(str(tests_of.DATA))
+    data = coverage.CoverageData(str(tests_of.DATA))
     for context, lines in (("test_short|", [1]), ("|test_long", [1, 2]), ("", [9])):
         data.set_context(context)
         data.add_lines({str(module): lines})
