@@ -17,8 +17,8 @@ import dapeer
 from dapeer.adapters.choice.detection import Detection
 from dapeer.adapters.definition.loading import load, shipped
 from dapeer.adapters.definition.table import RETIRED
-from dapeer.adapters.runners.runner import load_runners
-from dapeer.base.secrets import credentials
+from dapeer.adapters.runner import load_runners
+from dapeer.base import credentials
 from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding, rows_off
 from dapeer.cli.main import main
 from dapeer.cli.patches import rows_of

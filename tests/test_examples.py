@@ -21,7 +21,7 @@ SOURCES = sorted(
     for pattern in ("adapters/**/*.toml", "server/dapeer/**/*.py", "docs/*.svg", "doc/*.txt")
     for path in ROOT.glob(pattern)
 )
-DEMOS = [each for each in SOURCES if "/demo/" in each]
+DEMOS = [each for each in SOURCES if "/demo" in each]
 NAMED_BY_ANSWERS = {("dap_terminate", "detached")}
 """Arguments that no list has: the answers in which they are of use name them."""
 NAMED_BY_PAGES = {

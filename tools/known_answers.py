@@ -22,7 +22,7 @@ from dapeer.cli.command_line import command_parser
 from dapeer.integrations.entries import ENTRIES
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
-from dapeer.mcp.front.conversation import KNOWN
+from dapeer.mcp.front import KNOWN
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.transports import jsonl
 from dapeer.sessions.debugger.debugger import Debugger
@@ -127,7 +127,7 @@ def modern(method: str, number: int, data: bool = True, **meta: object) -> Json:
 
 
 def made() -> str:
-    """Return the text of `mcp/front/known.json`."""
+    """Return the text of `mcp/known.json`."""
     asked = ("server/discover", *LISTS)
     later = [line(modern(method, number)) for number, method in enumerate(asked)]
     results = [json.loads(answer)["result"] for answer in asyncio.run(whole(later))]

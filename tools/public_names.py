@@ -17,7 +17,7 @@ import pytest
 
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.definition.table import DefinitionTable
-from dapeer.adapters.runners.runner import load_runners
+from dapeer.adapters.runner import load_runners
 from dapeer.cli.command_line import command_parser
 from tests.adapters.definition.test_documentation import example
 from tests.programs import ROOT

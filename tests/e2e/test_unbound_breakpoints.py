@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.sessions.outcomes.verdicts import UNFOLLOWED, UNMET
+from dapeer.sessions.outcomes import UNFOLLOWED, UNMET
 from tests.harness import ask, client, has_all, needs, read
 from tests.processes import LIMIT
 from tests.programs import PROGRAMS, program

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.sessions.outcomes.verdicts import UNMET
+from dapeer.sessions.outcomes import UNMET
 from tests.harness import ask, call, client, read, refusal, text
 from tests.languages import DEFINITIONS, Language, named, program_of, ready
 from tests.processes import LIMIT

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.secrets import credentials
+from dapeer.base import credentials
 
 
 @pytest.fixture(autouse=True)

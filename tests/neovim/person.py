@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dapeer.cli.demo.story_nvim import Person as DemoPerson
+from dapeer.cli.demo_nvim import Person as DemoPerson
 from tests.json_types import Json
 from tests.neovim.editor import Editor
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from dapeer.base.schema_judge import Judge
 from dapeer.base.schemas import convert_arguments, flaw_of, notes, problem_of
-from dapeer.base.schemas.judge import Judge
 
 NAME = {"type": "string", "maxLength": 5}
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.sessions.outcomes.verdicts import (
+from dapeer.sessions.outcomes import (
     NO_SUCH_FILES,
     NOT_BEGUN,
     UNFOLLOWED,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.base.secrets.redaction import Redaction, mask, redacted
+from dapeer.base.redaction import Redaction, mask, redacted
 
 KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCY"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabcd+/==\n-----END RSA PRIVATE KEY-----"

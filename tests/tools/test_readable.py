@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.base.secrets.files import DEFAULT, HIDDEN, SecretFiles
+from dapeer.base.secret_files import DEFAULT, HIDDEN, SecretFiles
 from dapeer.base.sources import MAX_FILE_BYTES
 from dapeer.sessions.debugger.registry import Files
 from tests.harness import Json, ask, call, client, needs, read, refusal, text

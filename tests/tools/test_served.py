@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from dapeer.base.errors import ArgumentError
 from dapeer.mcp.all_tools import TOOLS
-from dapeer.mcp.front.conversation import KNOWN
+from dapeer.mcp.front import KNOWN
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
-from dapeer.integrations.opencode.prompts.messages import new_id
+from dapeer.integrations.opencode.messages import new_id
 from dapeer.integrations.opencode.relay import NAME
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import read, served

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import dapeer
+from dapeer.base import credentials
 from dapeer.base.errors import ArgumentError, DapeerError, from_os_error, system_error, unwrap_group
-from dapeer.base.secrets import credentials
 from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files, logs
 from dapeer.base.system.stderr import say
@@ -29,7 +29,7 @@ from dapeer.mcp.rendezvous.reaching import AUTO, NONE
 if TYPE_CHECKING:
     import socket
 
-    from dapeer.mcp.front.front import Front
+    from dapeer.mcp.front import Front
 
 # What a command needs of the system before it can start, and the error if it is missing.
 

@@ -175,11 +175,11 @@ def demo(arguments: argparse.Namespace) -> int:
     """Play the demo that the parsed arguments choose, print its transcript, and return the exit code."""
     import anyio
 
-    from dapeer.cli.demo import story, story_nvim
+    from dapeer.cli import demo, demo_nvim
 
     if arguments.nvim:
-        return anyio.run(story_nvim.run)
-    return anyio.run(lambda: story.run(collects=arguments.collect))
+        return anyio.run(demo_nvim.run)
+    return anyio.run(lambda: demo.run(collects=arguments.collect))
 
 
 def doctor(arguments: argparse.Namespace) -> int:

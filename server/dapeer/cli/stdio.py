@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from typing import Final
 
-    from dapeer.mcp.front.front import Front
+    from dapeer.mcp.front import Front
 
 NO_BRIDGE: Final = "--no-bridge"
 DATA: Final = "--data"
@@ -43,7 +43,7 @@ def run(given: Sequence[str]) -> int | None:
         from dapeer.mcp.rendezvous import reaching
 
         if reached := reaching.connect_to_server(os.getcwd(), nvim):
-            from dapeer.base.secrets import credentials
+            from dapeer.base import credentials
             from dapeer.integrations.variables import SECRETS
             from dapeer.mcp.rendezvous import bridge, standing
 
@@ -79,7 +79,7 @@ def _is_usual() -> bool:
     """
     from dapeer.base.system.folder_names import configuration
     from dapeer.integrations.variables import OF_SERVERS
-    from dapeer.mcp.front.streams import can_serve
+    from dapeer.mcp.front import can_serve
 
     try:
         os.getcwd()
@@ -102,7 +102,7 @@ def _serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
     here on.
     """
     from dapeer.base.system import termination
-    from dapeer.mcp.front.front import Front
+    from dapeer.mcp.front import Front
 
     termination.end_at_signals()
     front = Front(data=data)

@@ -16,10 +16,10 @@ from dapeer.dap.requested_breakpoints import (
     title_of,
 )
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus, listed
-from dapeer.sessions.outcomes.broadcast import Broadcast
 
 MAX_NAMED_BREAKPOINTS = 5
 """Breakpoints that are named."""

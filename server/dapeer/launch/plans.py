@@ -21,7 +21,7 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import check_version, find_python, unused_environment
 from dapeer.adapters.definition.definition import TARGETS, Definition, names_in
 from dapeer.adapters.definition.placeholders import placeholders
-from dapeer.adapters.runners.named_tests import Launch, as_program, launch_of, node_id
+from dapeer.adapters.named_tests import Launch, as_program, launch_of, node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
 from dapeer.base.system import folder_names

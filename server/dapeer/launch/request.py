@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.interpreter import find_program
 from dapeer.adapters.definition.definition import TARGETS
-from dapeer.adapters.runners.named_tests import NamedTests, node_id
+from dapeer.adapters.named_tests import NamedTests, node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.sources import check_line, expanded, source_file

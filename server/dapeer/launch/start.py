@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.definition.definition import TARGETS, Definition
-from dapeer.adapters.runners.whole import as_tests
+from dapeer.adapters.named_tests import as_tests
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.json_types import Json, as_object, is_array
 from dapeer.base.sources import expanded

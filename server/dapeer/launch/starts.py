@@ -12,11 +12,11 @@ from dapeer.launch.other_languages import start_with_children
 from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.tasks_json import TaskPlan
 from dapeer.peers import Peer, unsaved_changes_error
+from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.core.forwarded import ForwardedSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.sessions.triggers.trigger import ReadyCondition
 
 OUTSIDE = "It runs outside of Neovim, whose nvim-dap has no adapter for it: dap.adapters.{name}."

@@ -18,7 +18,7 @@ import anyio
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.all_tools import TOOLS
-from dapeer.mcp.front.front import Front
+from dapeer.mcp.front import Front
 from dapeer.mcp.rendezvous import lifetime
 from dapeer.mcp.rendezvous.neovims import Neovims
 from dapeer.mcp.server.callers import asks_for_data

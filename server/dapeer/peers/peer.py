@@ -11,7 +11,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dapeer.base.json_types import as_array
-from dapeer.base.schemas.judge import Judge
+from dapeer.base.schema_judge import Judge
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.feeds import Taps
 from dapeer.peers.consent import Approvals

@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.base.errors import NeovimBusy, NoNeovim, RefusedByPerson
 from dapeer.base.json_types import as_object
-from dapeer.base.schemas.judge import Judge
+from dapeer.base.schema_judge import Judge
 from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.neovim import discovery
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim

@@ -28,7 +28,7 @@ from dapeer.peers.consent_kinds import (
 from dapeer.sessions.breakpoints.breakpoints import answered, unsupported
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.outcomes.outcomes import MAX_LISTED_BREAKPOINTS, as_loaded
+from dapeer.sessions.outcomes import MAX_LISTED_BREAKPOINTS, as_loaded
 from dapeer.tools import data_breakpoints, function_breakpoints
 from dapeer.tools.base.arguments import (
     AT_LINES,

@@ -19,11 +19,11 @@ from dapeer.peers.consent_kinds import (
     CallKinds,
     is_expression,
 )
+from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.core.evaluating import tidy
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.outcomes.broadcast import Broadcast
-from dapeer.sessions.outcomes.in_memory import (
+from dapeer.sessions.memory_breakpoints import (
     Access,
     MemoryRow,
     add_data_breakpoint,

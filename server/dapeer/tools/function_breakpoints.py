@@ -17,7 +17,7 @@ from dapeer.dap.requested_breakpoints import (
 from dapeer.dap.types import Breakpoint
 from dapeer.peers.consent_kinds import EVALUATE, EXPRESSION, WRITE, ArgumentKinds, CallKinds
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.outcomes import NO_FUNCTIONS
+from dapeer.sessions.outcomes import NO_FUNCTIONS
 from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.tools.base.collect_arguments import check_and_claim_functions
 from dapeer.tools.base.tool import Section, tool

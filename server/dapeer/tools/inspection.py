@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.secrets.files import HIDDEN
+from dapeer.base.secret_files import HIDDEN
 from dapeer.base.text import tracebacks
 from dapeer.base.text.fitting import fitted, is_nested, shortened
 from dapeer.base.text.lines import continued, indented, lines_of

@@ -14,10 +14,10 @@ from dapeer.launch.process_tree import MAX_COMMAND_CHARS, ProcessTree, pid_of
 from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.starts import Start
 from dapeer.launch.tasks import StartTasks
+from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.program import named
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes.broadcast import Broadcast
 from dapeer.sessions.repetition import RepeatUntil, Repetition
 from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.deadline import RemainingTime

@@ -22,9 +22,9 @@ from dapeer.base.text.lines import continued, lines_of
 from dapeer.launch.inheritance import follow_edits
 from dapeer.peers import Peer
 from dapeer.peers.consent_kinds import RUN, RUNS, THEN, VALUES, CallKinds
+from dapeer.sessions import outcomes
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import summary, view_of, wait_for_place
-from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base.arguments import CallTarget, SessionId, thread_of
 from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.groups import group_line

@@ -16,7 +16,7 @@ from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import INPUTS
-from dapeer.adapters.runners.named_tests import node_id
+from dapeer.adapters.named_tests import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.sources import expanded

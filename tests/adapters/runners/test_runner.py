@@ -6,9 +6,8 @@ import pytest
 
 from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.adapters.runners.named_tests import NamedTests
-from dapeer.adapters.runners.runner import Runner, at, load_runners, recognise
-from dapeer.adapters.runners.whole import as_tests
+from dapeer.adapters.named_tests import NamedTests, as_tests
+from dapeer.adapters.runner import Runner, at, load_runners, recognise
 from dapeer.base.errors import ArgumentError, DefinitionError
 from tests.adapters.definition.test_documentation import example
 

@@ -9,7 +9,7 @@ from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from dapeer.mcp.data_extension import CAPABILITIES, EXTENSION
-from dapeer.mcp.front.conversation import NOTHING, Conversation
+from dapeer.mcp.front import NOTHING, Conversation
 from tests.json_types import Json
 from tests.mcp.wire import opening, request
 from tools.known_answers import LISTS, line, modern, whole

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mcp.server import Server
 
-from dapeer.mcp.front.front import Handover
+from dapeer.mcp.front import Handover
 from dapeer.mcp.transports.jsonl import serve
 from tests.mcp.wire import Wire, call, opening, request, started
 from tests.processes import LIMIT
@@ -37,7 +37,7 @@ def test_a_client_that_only_looks_never_loads_the_libraries_of_the_server(
     answered = [json.loads(each) for each in done.stdout.splitlines()]
     assert [set(each) for each in answered] == [{"jsonrpc", "id", "result"}] * 6
     loaded = {each.rpartition(b"|")[2].strip() for each in done.stderr.splitlines()}
-    assert b"dapeer.mcp.front.conversation" in loaded
+    assert b"dapeer.mcp.front" in loaded
     assert not loaded & {b"mcp", b"pydantic", b"anyio", b"asyncio", b"argparse"}
 
 

@@ -11,7 +11,7 @@ from mcp import types as t
 from mcp.client.session import IncomingMessage
 
 from dapeer.base.errors import NotStopped, RequestFailed
-from dapeer.base.secrets.redaction import NOTE
+from dapeer.base.redaction import NOTE
 from dapeer.base.text.lines import escaped
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.hub import output_uri, session_uri

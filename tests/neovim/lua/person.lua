@@ -1,6 +1,6 @@
 --- What the person at the tests' Neovim does and sees besides what the one of the demo does.
 local tests = vim.fs.dirname(vim.api.nvim_get_runtime_file('lua/person.lua', false)[1])
-local M = dofile(tests .. '/../../../server/dapeer/cli/demo/person.lua')
+local M = dofile(tests .. '/../../../server/dapeer/cli/demo_person.lua')
 
 --- Tell the test.
 local function tell(kind, ...)

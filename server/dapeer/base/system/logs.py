@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.secrets.redaction import redacted
+from dapeer.base.redaction import redacted
 from dapeer.base.system.stderr import say
 
 MOST_ALIKE: Final = 20

@@ -84,8 +84,8 @@ def call(
         starts: Whether the tool may start a program, which gets the environment of this process.
         waits: Whether the tool waits for a program, whose state is the exit code; Ctrl-C then pauses it.
     """
+    from dapeer.base import credentials
     from dapeer.base.errors import DapeerError
-    from dapeer.base.secrets import credentials
     from dapeer.integrations.variables import SECRETS
 
     secrets = credentials.remove_credentials(SECRETS)

@@ -14,14 +14,14 @@ import anyio
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
+from dapeer.base.schema_judge import Judge
 from dapeer.base.schemas import convert_arguments
-from dapeer.base.schemas.judge import Judge
 from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeFailed
-from dapeer.integrations.opencode.prompts.messages import PromptOutcome, error_of, new_id, text_of
-from dapeer.integrations.opencode.prompts.runs import PromptRun, ReportText
-from dapeer.integrations.opencode.prompts.session import OpenCodeSession
+from dapeer.integrations.opencode.messages import PromptOutcome, error_of, new_id, text_of
+from dapeer.integrations.opencode.prompt_runs import PromptRun, ReportText
+from dapeer.integrations.opencode.prompt_session import OpenCodeSession
 
 # A call of one of OpenCode's tools, from its start until the tool has ended or needs an answer.
 

@@ -11,11 +11,10 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode import relay
+from dapeer.integrations.opencode import prompt_report, relay
 from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
 from dapeer.integrations.opencode.errors import NoOpenCode, OpenCodeFailed
-from dapeer.integrations.opencode.prompts import report
-from dapeer.integrations.opencode.prompts.messages import PromptOutcome
+from dapeer.integrations.opencode.messages import PromptOutcome
 from dapeer.integrations.opencode.relay import Relay
 from dapeer.peers.consent_kinds import ALL, CallKinds
 from dapeer.tools.base.answers import compact
@@ -109,8 +108,8 @@ def reply_to_call(session: Json, outcome: PromptOutcome) -> Reply:
             "The tool timed out and was stopped.", "Give it a longer `timeout_ms`."
         )
     if outcome.state == "needs_input":
-        described = report.outcome_data(session["id"], outcome)
-        return Reply(report.outcome_text(described), described)
+        described = prompt_report.outcome_data(session["id"], outcome)
+        return Reply(prompt_report.outcome_text(described), described)
     result = relay.tool_result(outcome)
     if not result.files:
         state = "failed" if result.failed else "done"

@@ -8,25 +8,15 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dapeer.base.json_types import Json
-from dapeer.base.secrets.files import HIDDEN
+from dapeer.base.secret_files import HIDDEN
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode import relay
+from dapeer.integrations.opencode import asks, prompt_report, relay
+from dapeer.integrations.opencode.asks import Decision
 from dapeer.integrations.opencode.client import OpenCode
-from dapeer.integrations.opencode.prompts import asks, report
-from dapeer.integrations.opencode.prompts.asks import Decision
-from dapeer.integrations.opencode.prompts.messages import (
-    PromptOutcome,
-    is_prompt,
-    last_prompt,
-    new_id,
-)
-from dapeer.integrations.opencode.prompts.report import (
-    LONGEST_TEXT,
-    conversation_text,
-    message_data,
-)
-from dapeer.integrations.opencode.prompts.runs import Begin, PromptRun
-from dapeer.integrations.opencode.prompts.session import OpenCodeSession
+from dapeer.integrations.opencode.messages import PromptOutcome, is_prompt, last_prompt, new_id
+from dapeer.integrations.opencode.prompt_report import LONGEST_TEXT, conversation_text, message_data
+from dapeer.integrations.opencode.prompt_runs import Begin, PromptRun
+from dapeer.integrations.opencode.prompt_session import OpenCodeSession
 from dapeer.integrations.opencode.relayed_tools import (
     ASKS_BY_ITSELF,
     SECTION,
@@ -184,8 +174,8 @@ async def opencode_messages(
 async def opencode_status(call: Call, session_id: str) -> Reply:
     """Return whether an OpenCode session runs, is done or needs input, and the result of its last prompt."""
     run = PromptRun(_opencode(call), await catalogue_of(call).session(session_id))
-    facts = report.outcome_data(session_id, await run.state())
-    return Reply(report.outcome_text(facts), facts)
+    facts = prompt_report.outcome_data(session_id, await run.state())
+    return Reply(prompt_report.outcome_text(facts), facts)
 
 
 @tool("Stop an OpenCode run", section=SECTION, kinds=RUNS, destructive=True, idempotent=True)
@@ -225,7 +215,8 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
     ]
     if rows:
         return Reply(
-            shortened("\n".join(map(report.change_text, rows)), LONGEST_TEXT), {"files": rows}
+            shortened("\n".join(map(prompt_report.change_text, rows)), LONGEST_TEXT),
+            {"files": rows},
         )
     why = (
         "it sees changes only in a git repository"
@@ -260,8 +251,8 @@ async def _begin(call: Call, run: PromptRun, begin: Begin, timeout_ms: int | Non
 
 def _reply(run: PromptRun, outcome: PromptOutcome) -> Reply:
     """Return the outcome of a run as a reply."""
-    facts = report.outcome_data(run.session.id, outcome)
-    return Reply(report.outcome_text(facts), facts, failed=outcome.state == "failed")
+    facts = prompt_report.outcome_data(run.session.id, outcome)
+    return Reply(prompt_report.outcome_text(facts), facts, failed=outcome.state == "failed")
 
 
 async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
@@ -286,7 +277,9 @@ async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json
         return []
     path = f"/session/{session['id']}/diff"
     found: list[Json] = await opencode.get(path, messageID=prompt["id"])
-    return [{**one, "patch": shortened(report.patch_of(one), LONGEST_PATCH)} for one in found]
+    return [
+        {**one, "patch": shortened(prompt_report.patch_of(one), LONGEST_PATCH)} for one in found
+    ]
 
 
 def _opencode(call: Call) -> OpenCode:

@@ -9,7 +9,7 @@ from typing import Final
 import anyio
 
 from dapeer.base.json_types import Json
-from dapeer.base.secrets.redaction import Redaction, redacted
+from dapeer.base.redaction import Redaction, redacted
 from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from dapeer.base.errors import DapeerError, RequestFailed
 from dapeer.base.json_types import Json, is_array, is_object
-from dapeer.base.secrets.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
+from dapeer.base.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, quoted
 from dapeer.base.text.lines import continued, escaped, escaped_in, indented, with_texts
 from dapeer.mcp.data_extension import NEWS

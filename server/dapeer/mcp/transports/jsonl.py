@@ -22,8 +22,7 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from dapeer.base.json_types import as_object
 from dapeer.base.system.exchange import Answer
-from dapeer.mcp.front.conversation import is_modern
-from dapeer.mcp.front.front import Handover
+from dapeer.mcp.front import Handover, is_modern
 
 # Repeats a front's answered requests to the server that takes over, which learns of the client so.
 #

@@ -14,8 +14,7 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from dapeer.mcp.front.front import Front
-from dapeer.mcp.front.streams import can_serve
+from dapeer.mcp.front import Front, can_serve
 from dapeer.mcp.transports import jsonl
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]

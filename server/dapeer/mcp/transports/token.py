@@ -15,8 +15,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
+from dapeer.base.credentials import TOKEN
 from dapeer.base.errors import ArgumentError
-from dapeer.base.secrets.credentials import TOKEN
 from dapeer.base.system import folder_names
 from dapeer.mcp.rendezvous.leftovers import hold_lock, sweep_leftovers
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import RequestFailed
-from dapeer.base.secrets.files import SecretFiles
+from dapeer.base.secret_files import SecretFiles
 from dapeer.collecting.row_files import RowFolders
 from dapeer.dap.messages import Body, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint

@@ -36,6 +36,7 @@ from dapeer.collecting.row_files import RowFolders
 from dapeer.dap.messages import Body
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.broadcast import Broadcast, SendChange, set_lines
 from dapeer.sessions.core.direct import DirectSession, OfferedChild
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.program import Program
@@ -44,7 +45,6 @@ from dapeer.sessions.core.start_up import start_up
 from dapeer.sessions.debugger.groups import Groups
 from dapeer.sessions.debugger.registry import Restart, Sessions
 from dapeer.sessions.doings import Doings
-from dapeer.sessions.outcomes.broadcast import Broadcast, SendChange, set_lines
 from dapeer.sessions.triggers.runs import Triggers
 
 # Sessions with adapters of ours, from start to end: a program's, and its children's.

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import NoSession
-from dapeer.base.secrets.files import SecretFiles
+from dapeer.base.secret_files import SecretFiles
 from dapeer.collecting.row_files import RowFolders
 from dapeer.collecting.rows import collected
 from dapeer.dap.messages import Event, Message, Request, Response

@@ -16,7 +16,7 @@ import anyio
 from dapeer.adapters.definition.sections import Expressions
 from dapeer.base.errors import RequestFailed
 from dapeer.base.json_types import as_array, as_object
-from dapeer.base.secrets.files import HIDDEN, SecretFiles
+from dapeer.base.secret_files import HIDDEN, SecretFiles
 from dapeer.base.system.exchange import WaitFor
 from dapeer.base.system.tasks import BackgroundTask
 from dapeer.base.text import excerpt

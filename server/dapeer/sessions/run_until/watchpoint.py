@@ -9,10 +9,10 @@ from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.collecting.rows.collected import Watch
 from dapeer.collecting.rows.table import FAILED
 from dapeer.mirror.stops import Stop
+from dapeer.sessions import memory_breakpoints
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.outcomes import in_memory
 from dapeer.sessions.run_until.conditions import NoConditions
 from dapeer.sessions.run_until.stepping import SECONDS_TO_EVALUATE, Driving, is_in, place_of
 
@@ -38,7 +38,7 @@ class AtWatchpoint(Driving):
         self._end = self._end if watch.every else float("inf")
         self._watchpoints = known
         self._number = ""
-        self._memory_row: in_memory.MemoryRow | None = None
+        self._memory_row: memory_breakpoints.MemoryRow | None = None
         self._depth = 0
         """The frame in which the value is looked up, counted from the outermost."""
         self._function = ""
@@ -61,7 +61,7 @@ class AtWatchpoint(Driving):
         if self.watch.on == "change":
             await self._check_plain(frame_id)
         if session.supports("setDataBreakpoints"):
-            self._memory_row = await in_memory.add_data_breakpoint(
+            self._memory_row = await memory_breakpoints.add_data_breakpoint(
                 session, expression, frame_id, "write", self._watchpoints
             )
         else:
@@ -137,7 +137,7 @@ class AtWatchpoint(Driving):
     async def end(self) -> None:
         """Remove the watchpoint."""
         if self._memory_row is not None:
-            await in_memory.remove_data_breakpoint(self.session, self._memory_row)
+            await memory_breakpoints.remove_data_breakpoint(self.session, self._memory_row)
         elif self._number:
             await self._command(self._watchpoints.remove.replace("${number}", self._number), None)
 

@@ -22,12 +22,12 @@ from dapeer.dap.requests import CONTROL
 from dapeer.mirror.places import ThreadLocation, ThreadLocations
 from dapeer.mirror.states import Phase
 from dapeer.mirror.stops import Stop
+from dapeer.sessions import outcomes
 from dapeer.sessions.core import views
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import MirrorReading, inspect_stop, last_place, view_of
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
-from dapeer.sessions.outcomes import outcomes
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import GroupName, Milliseconds, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply

@@ -19,13 +19,8 @@ from dapeer.base.system.tasks import BackgroundTask, first_of
 from dapeer.integrations.opencode.catalogue import CONNECTED, HEARTBEAT, follow
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.errors import NoOpenCode, OpenCodeError, OpenCodeFailed
-from dapeer.integrations.opencode.prompts.messages import (
-    PromptOutcome,
-    PromptTurn,
-    error_of,
-    last_prompt,
-)
-from dapeer.integrations.opencode.prompts.session import PAGE_MESSAGES, OpenCodeSession
+from dapeer.integrations.opencode.messages import PromptOutcome, PromptTurn, error_of, last_prompt
+from dapeer.integrations.opencode.prompt_session import PAGE_MESSAGES, OpenCodeSession
 
 # Picks from a session's events what a waiting client may want to read, a line at a time.
 

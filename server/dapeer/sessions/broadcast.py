@@ -15,8 +15,7 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.fetching import ignore_failure
 from dapeer.sessions.inspection.source_versions import RESTART
-from dapeer.sessions.outcomes.outcomes import as_loaded
-from dapeer.sessions.outcomes.verdicts import REASON_CHARS
+from dapeer.sessions.outcomes import REASON_CHARS, as_loaded
 
 log = logging.getLogger(__name__)
 

@@ -1,9 +1,9 @@
-"""`python -m dapeer.base.schemas.worker`: answers `judge`, within limits."""
+"""`python -m dapeer.base.schema_worker`: answers `judge`, within limits."""
 
 from __future__ import annotations
 
 from dapeer.base.json_types import Json
-from dapeer.base.schemas.rules import flaw_of, problem_of
+from dapeer.base.schemas import flaw_of, problem_of
 from dapeer.base.system.limited_answers import answer_lines
 
 

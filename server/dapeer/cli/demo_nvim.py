@@ -25,7 +25,7 @@ from dapeer.base.json_types import Value
 from dapeer.base.system.exchange import Mailbox
 from dapeer.base.system.tasks import BackgroundTask
 from dapeer.base.text.fitting import shortened
-from dapeer.cli.demo.transcript import (
+from dapeer.cli.demo import (
     WIDTH,
     UnexpectedBehaviour,
     assistant,
@@ -51,7 +51,7 @@ from dapeer.neovim.program import (
 # They type, and use nvim-dap's public functions, over Neovim's own RPC. They know nothing of dapeer, but that its plugin
 # is loaded.
 
-LUA: Final = Path(__file__).with_name("person.lua")
+LUA: Final = Path(__file__).with_name("demo_person.lua")
 """Their side in Neovim: the module `person` there."""
 
 
@@ -311,7 +311,7 @@ WRONG: Final = "        return total * (1 - self.discount)"
 TYPO: Final = "        return (total"
 RIGHT: Final = "        return total"
 
-CONFIGURATION: Final = Path(__file__).with_name("configuration.lua")
+CONFIGURATION: Final = Path(__file__).with_name("demo_configuration.lua")
 """Theirs; its `...` are this Python and the channel to tell what they see by."""
 
 

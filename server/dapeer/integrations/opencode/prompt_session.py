@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.base.json_types import Json
+from dapeer.integrations.opencode.asks import reply_request
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.errors import OpenCodeMissing
-from dapeer.integrations.opencode.prompts.asks import reply_request
-from dapeer.integrations.opencode.prompts.messages import PromptTurn, last_prompt, turn_of
+from dapeer.integrations.opencode.messages import PromptTurn, last_prompt, turn_of
 
 PAGE_MESSAGES: Final = 50
 """Messages that are asked for at first; then twice as many, until the prompt is among them."""

@@ -11,8 +11,8 @@ from typing import Final
 
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode.prompts import asks
-from dapeer.integrations.opencode.prompts.messages import (
+from dapeer.integrations.opencode import asks
+from dapeer.integrations.opencode.messages import (
     PromptOutcome,
     call_of,
     calls_of,

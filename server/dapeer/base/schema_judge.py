@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from dapeer.base.json_types import Json
-from dapeer.base.schemas.rules import UNCHECKED
+from dapeer.base.schemas import UNCHECKED
 from dapeer.base.system.limited_process import Closed, LimitedProcess, NoAnswer
 
-WORKER: Final = "dapeer.base.schemas.worker"
+WORKER: Final = "dapeer.base.schema_worker"
 
 
 class Judge:

@@ -1,1 +1,0 @@
-"""Tests as programs, in every language."""

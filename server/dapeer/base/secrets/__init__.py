@@ -1,1 +1,0 @@
-"""Secrets: which texts and files hold them, and how they are masked."""

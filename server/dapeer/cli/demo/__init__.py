@@ -1,1 +1,0 @@
-"""`dapeer demo`: stories that real components play."""

@@ -1,1 +1,0 @@
-"""Answers a client's first requests before the MCP library is loaded; little of the standard library."""
