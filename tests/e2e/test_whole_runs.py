@@ -259,8 +259,8 @@ async def question(folder: Path, source: str) -> AsyncGenerator[Question]:
                 "find": ["self.name", "value", "id(self.cache)"],
             },
             [
-                r"#1 self.name = 'request', value = 'ada', id\(self.cache\) = (\d+)\n(?s:.*)"
-                r"#1 self.name = 'base', value = 'ada', id\(self.cache\) = \1$",
+                r"#1 shop.py:\d+ self.name = 'request', value = 'ada', id\(self.cache\) = (\d+)\n"
+                r" +#2 shop.py:\d+ self.name = 'base', value = 'ada', id\(self.cache\) = \1$",
             ],
         ),
     ],

@@ -43,7 +43,7 @@ def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW_ROWS) -> Itera
     than needed there. The time grows with the lengths times the window.
 
     >>> list(gaps([1, 2, 3, 4], [1, 3, 4, 5]))
-    [Gap(start_a=1, end_a=2, start_b=1, end_b=1), Gap(start_a=4, end_a=4, start_b=3, end_b=4)]
+    [RowDifference(start_a=1, end_a=2, start_b=1, end_b=1), RowDifference(start_a=4, end_a=4, start_b=3, end_b=4)]
     """
     ends = _common(a[::-1], b[::-1])
     ends = min(ends, min(len(a), len(b)) - _common(a, b))

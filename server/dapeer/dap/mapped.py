@@ -54,10 +54,10 @@ class RenamedFile:
         two names. None means that `remote` is outside of that folder, or is absolute where this file's is relative, or the reverse.
         Whether the local file exists is not checked.
 
-        >>> Renamed("/home/me/shop/src/a.c", "/build/src/a.c").beside("/build/lib/b.c")
+        >>> RenamedFile("/home/me/shop/src/a.c", "/build/src/a.c").beside("/build/lib/b.c")
         '/home/me/shop/lib/b.c'
-        >>> Renamed("/home/me/shop/src/a.c", "/build/src/a.c").beside("/usr/include/b.h")
-        >>> Renamed("/home/me/shop/src/a.c", "src/a.c").beside("/usr/include/b.h")
+        >>> RenamedFile("/home/me/shop/src/a.c", "/build/src/a.c").beside("/usr/include/b.h")
+        >>> RenamedFile("/home/me/shop/src/a.c", "src/a.c").beside("/usr/include/b.h")
         """
         parts = common_suffix(self.local, self.remote)
         here, there = (each.split("/")[:-parts] for each in (self.local, self.remote))

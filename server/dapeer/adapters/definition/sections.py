@@ -483,7 +483,7 @@ class Command:
         standard input.
 
         >>> Command(module="-[uB]*m", valued=("-W",)).split(["-W", "error", "-um", "shop", "-v"])
-        Split(options=['-W', 'error', '-u'], how='module', target='shop', args=['-v'])
+        InterpreterArguments(options=['-W', 'error', '-u'], how='module', target='shop', args=['-v'])
         """
         options: list[str] = []
         rest = list(args)

@@ -204,13 +204,17 @@ def section(collections: Iterable[Collection], project: Path, client: str = "") 
 
 
 def _goes_in_order(fresh: Sequence[Collection], client: str) -> bool:
-    """Return whether the new rows are told as one list: they are few, of several points."""
+    """Return whether the new rows are told as one list: they are few, of several points.
+
+    Of a point with more new rows than `ALL_ROWS` its summary has facts that a list does not show.
+    """
     plain = all(not (each.point.calls or each.point.expect or each.point.watch) for each in fresh)
-    new = sum(len(each.unreported(client)) for each in fresh)
+    new = [len(each.unreported(client)) for each in fresh]
     return (
         plain
         and 1 < len(fresh) <= MAX_POINTS
-        and new <= MAX_NEW_IN_ORDER
+        and sum(new) <= MAX_NEW_IN_ORDER
+        and max(new) <= ALL_ROWS
         and sum(len(each.table) for each in fresh) <= MAX_ORDERED_ROWS
     )
 

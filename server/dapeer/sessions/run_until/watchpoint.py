@@ -35,7 +35,7 @@ class AtWatchpoint(Driving):
         """
         super().__init__(session, watch, scope, seconds)
         self.bounded = watch.every
-        self._end = self._end if watch.every else float("inf")
+        self._end_time = self._end_time if watch.every else float("inf")
         self._watchpoints = known
         self._number = ""
         self._memory_row: memory_breakpoints.MemoryRow | None = None
