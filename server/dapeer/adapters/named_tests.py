@@ -265,7 +265,7 @@ async def _launch(
         values["only"] = fill(runner.naming.args, {**values, **named})
     elif file is not None and (names := runner.naming.written_in(file)):
         values["only"] = fill(runner.naming.whole, {**values, "names": "|".join(names)})
-    values |= await _built(known, file or known.root, parts, values, inputs)
+    values |= await _build_program(known, file or known.root, parts, values, inputs)
     filled = fill_table(runner.launch, values)
     env = {**_environment(filled.get("env")), **as_object(inputs.get("env"))}
     rest = {key: value for key, value in inputs.items() if key not in {"module", "program", "args"}}
@@ -274,7 +274,7 @@ async def _launch(
     every = bool(awaited) and awaited == tests
     remarks = [str(inputs.get("remark") or "")]
     if awaited:
-        remarks.append(_expected(awaited, stops=not every))
+        remarks.append(_panic_sentence(awaited, stops=not every))
     if len(parts) > 1 and not any("${name}" in each for each in runner.naming.args or ["${name}"]):
         remarks.append(_BY_LAST.format(runner.title, parts[-1]))
     if (
@@ -329,7 +329,7 @@ def _read(runner: Runner, file: Path) -> Mapping[str, str]:
     return {name: match[1] for name, match in found.items() if match}
 
 
-async def _built(
+async def _build_program(
     known: RecognisedRunner,
     file: Path,
     parts: Sequence[str],
@@ -389,7 +389,7 @@ def _not_one(
     )
 
 
-def _expected(awaited: Sequence[str], *, stops: bool) -> str:
+def _panic_sentence(awaited: Sequence[str], *, stops: bool) -> str:
     """Return a sentence on which tests pass if they panic, and whether the program `stops` there.
 
     `awaited` are the names of these tests.

@@ -366,8 +366,8 @@ def select_tests(
     """
     names = naming.of(parts).split(naming.join) if parts else []
     made = [each for each in found if file in _sources(each)]
-    hits = _kept(made or found, naming.join, names)
-    return hits if made else _kept(hits, naming.join, [file.stem]) or hits
+    hits = _programs_with_tests(made or found, naming.join, names)
+    return hits if made else _programs_with_tests(hits, naming.join, [file.stem]) or hits
 
 
 def _sources(found: BuiltTests) -> Sequence[Path]:
@@ -376,7 +376,9 @@ def _sources(found: BuiltTests) -> Sequence[Path]:
     return [Path(str(source)), *Path(str(source)).parents] if source else ()
 
 
-def _kept(found: Sequence[BuiltTests], join: str, names: Sequence[str]) -> list[BuiltTests]:
+def _programs_with_tests(
+    found: Sequence[BuiltTests], join: str, names: Sequence[str]
+) -> list[BuiltTests]:
     """Return the programs with those of their tests that have `names` in their name, one after the other.
 
     `join` separates the parts of a test's name. Programs without such a test are left out.
@@ -519,11 +521,11 @@ def recognise(runners: Sequence[Runner], file: Path) -> RecognisedRunner:
     Raises:
         AdapterUnknown: No runner is known for it.
     """
-    able = [runner for runner in runners if _fits(runner, file)]
+    able = [runner for runner in runners if _accepts_file(runner, file)]
     own = next((each for each in able if each.holds and holds(file, each.holds)), None)
     if own is not None:
         return _within(own, file) or RecognisedRunner(own, folder_of(file), file)
-    for folder in _above(file):
+    for folder in _folders_above(file):
         for runner in able:
             found = next(_signs(runner.signs, folder), None)
             if found is not None:
@@ -554,8 +556,10 @@ def program_of(recognised: RecognisedRunner) -> str | None:
     runner = recognised.runner
     if not runner.programs:
         return None
-    folders = _above(recognised.root)
-    here = (found for folder in folders for name in runner.programs for found in _at(folder, name))
+    folders = _folders_above(recognised.root)
+    here = (
+        found for folder in folders for name in runner.programs for found in _files_at(folder, name)
+    )
     path = (shutil.which(name) for name in runner.programs if os.sep not in name)
     found = next(filter(None, itertools.chain(here, path)), None)
     if found is None:
@@ -567,7 +571,7 @@ def program_of(recognised: RecognisedRunner) -> str | None:
     return found
 
 
-def _at(folder: Path, name: str) -> Iterable[str]:
+def _files_at(folder: Path, name: str) -> Iterable[str]:
     """Return the files at a path below a folder, newest version first; empty for a name without a folder."""
     if os.sep not in name:
         return ()
@@ -597,7 +601,7 @@ def holds(file: Path, pattern: Pattern) -> bool:
         return False
 
 
-def _fits(runner: Runner, file: Path) -> bool:
+def _accepts_file(runner: Runner, file: Path) -> bool:
     """Return whether a runner has tests in files of this name, or in folders."""
     if foreign_files.is_folder(file):
         return FOLDER in runner.files
@@ -606,7 +610,7 @@ def _fits(runner: Runner, file: Path) -> bool:
 
 def _within(runner: Runner, file: Path) -> RecognisedRunner | None:
     """Return a runner with the nearest folder above a file that has a sign of it; None if none has."""
-    for folder in _above(file):
+    for folder in _folders_above(file):
         found = next(_signs(runner.signs, folder), None)
         if found is not None:
             return RecognisedRunner(runner, folder, found)
@@ -623,7 +627,7 @@ def _signs(signs: Sequence[ProjectMarker], folder: Path) -> Iterator[Path]:
     )
 
 
-def _above(file: Path) -> Sequence[Path]:
+def _folders_above(file: Path) -> Sequence[Path]:
     """Return the folder of a file, or a folder, and all above it, the nearest first."""
     folder = folder_of(file)
     return (folder, *folder.parents)

@@ -156,9 +156,9 @@ def secrets_near(text: str, name: SecretName) -> Iterator[Span]:
     if before in {'"', "'", "=", ":", " "}:
         yield from _object(text, name)
     if before in {"<", ":"}:
-        yield from _rest(text, name, _IN_ELEMENT, sure=True)
+        yield from _credential_after(text, name, _IN_ELEMENT, sure=True)
     if text[max(name.begin - 80, 0) : name.begin].rstrip(" \t")[-1:] in {"", "\n"}:
-        yield from _rest(text, name, _NEIGHBOURS_APART, sure=False)
+        yield from _credential_after(text, name, _NEIGHBOURS_APART, sure=False)
     for form in _SEVERAL:
         several = form.match(text, name.end)
         for one in _ONE.finditer(text, *several.span("all")) if several else ():
@@ -171,7 +171,7 @@ def _pair(text: str, name: SecretName) -> Iterator[Span]:
     if opened:
         # Among pairs the second is a value; else both may be names: ("password", "email").
         among = text[: opened.start()][-3:].rstrip()[-1:] in {"[", ",", "("}
-        yield from _rest(text, name, _SECOND, sure=among)
+        yield from _credential_after(text, name, _SECOND, sure=among)
 
 
 def _object(text: str, name: SecretName) -> Iterator[Span]:
@@ -191,7 +191,9 @@ def _object(text: str, name: SecretName) -> Iterator[Span]:
         yield from name.credential_at(value.span(group), text, sure=group == "quoted")
 
 
-def _rest(text: str, name: SecretName, form: re.Pattern[str], *, sure: bool) -> Iterator[Span]:
+def _credential_after(
+    text: str, name: SecretName, form: re.Pattern[str], *, sure: bool
+) -> Iterator[Span]:
     """Yield group `value` of the pattern `form`, matched behind the name, if it looks like a credential.
 
     `sure` says that only values can stand there.
@@ -253,7 +255,7 @@ def column_secrets(text: str, names: Sequence[SecretName]) -> Iterator[Span]:
         while following < len(names) and names[following].begin < line[1]:
             yield from _column(text, names[following])
             following += 1
-        headings = list(_heads(text, line, names[first:following]))
+        headings = list(_secret_headings(text, line, names[first:following]))
         if headings:
             heads, rows = headings, 0
         elif heads:
@@ -272,7 +274,7 @@ def _start(text: str, position: int) -> int:
     return max([least, *(at + length for at, length in ends if at >= 0)])
 
 
-def _heads(
+def _secret_headings(
     text: str, line: tuple[int, int], names: Sequence[SecretName]
 ) -> Iterator[_SecretHeading]:
     """Yield the headings in a line that are names of secrets, if the line is the heading of a table.
@@ -286,7 +288,7 @@ def _heads(
         cells = _cells(text, line, split)
         if len(cells) < 2 or not _is_heading(text, line, cells, split):
             continue
-        bare = ((index, cell, _bare(text, cell)) for index, cell in enumerate(cells))
+        bare = ((index, cell, _trim_cell(text, cell)) for index, cell in enumerate(cells))
         found = [
             _SecretHeading(
                 begins[start], index, len(cells), (cell[0] - line[0], cell[1] - line[0]), split
@@ -299,7 +301,7 @@ def _heads(
             return
 
 
-def _bare(text: str, cell: tuple[int, int]) -> tuple[int, int]:
+def _trim_cell(text: str, cell: tuple[int, int]) -> tuple[int, int]:
     """Return where the text of a cell begins and ends, without spaces and quotes around it."""
     body = text[slice(*cell)]
     start = cell[0] + len(body) - len(body.lstrip(" \"'`"))
@@ -362,7 +364,7 @@ def _row(text: str, line: tuple[int, int], heads: Sequence[_SecretHeading]) -> l
 
 def _cell(text: str, place: tuple[int, int], head: _SecretHeading) -> Iterator[Span]:
     """Yield the place of a cell's value if it looks like the secret that its heading names."""
-    span = _bare(text, place)
+    span = _trim_cell(text, place)
     if not set(text[slice(*span)]) & set("()[]{}"):
         yield from head.name.credential_at(span, text, sure=head.split is not None)
 
@@ -375,15 +377,17 @@ def _column(text: str, name: SecretName) -> Iterator[Span]:
     before = text[max(name.begin - 6, 0) : name.begin]
     if before == "Name: ":
         rows = text.rfind("\n\n", max(name.begin - MAX_LINE_CHARS, 0), name.begin), name.begin
-        yield from _words(text, (max(rows[0], name.begin - MAX_LINE_CHARS, 0), rows[1]), name)
+        yield from _credentials_between(
+            text, (max(rows[0], name.begin - MAX_LINE_CHARS, 0), rows[1]), name
+        )
     elif before.endswith((") ", ", ")) and _SIZE.search(text, max(name.begin - 400, 0), name.begin):
         found = _BELOW.match(text, name.end)
         in_line = found is not None and found["rows"].startswith(" | ")
         if found and (in_line or before.endswith(",) ")):
-            yield from _words(text, found.span("rows"), name)
+            yield from _credentials_between(text, found.span("rows"), name)
 
 
-def _words(text: str, place: tuple[int, int], name: SecretName) -> Iterator[Span]:
+def _credentials_between(text: str, place: tuple[int, int], name: SecretName) -> Iterator[Span]:
     """Yield the words between two positions of `text` that look like credentials, in whichever column."""
     for word in _WORD.finditer(text, *place):
         yield from name.credential_at(word.span(), text, sure=False)
@@ -441,14 +445,14 @@ def _by_names(text: str) -> Iterator[Span]:
     """
     found = list(names(text))
     for name in found:
-        yield from _named(text, name)
+        yield from _secret_after_name(text, name)
         yield from secrets_near(text, name)
         if is_number(name.word):
             yield from _ends_of_range(text, name)
     yield from column_secrets(text, found)
 
 
-def _named(text: str, name: SecretName) -> Iterator[Span]:
+def _secret_after_name(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the value that follows a name in `text`, as in `name = value`, if it looks like its secret.
 
     It yields at most once: start, end and label. `name` is a place in `text`, as `names` yields it.
@@ -648,9 +652,9 @@ class Redaction:
 
         Secrets that are found are masked in later data and texts of this object, too.
         """
-        return redacted(self._known(text), self.found)
+        return redacted(self._mask_known(text), self.found)
 
-    def _known(self, text: str) -> str:
+    def _mask_known(self, text: str) -> str:
         """Return a text in which the secrets that were found before are masked where they are whole words."""
         for secret, instead in self.found.items():
             if secret in text:
@@ -666,7 +670,7 @@ class Redaction:
         """
         match value:
             case str():
-                return self.text(self._named(value, name) if name else value)
+                return self.text(self._mask_variable(value, name) if name else value)
             case _ if is_array(value):
                 beside = _named_beside(value)
                 return [
@@ -683,7 +687,7 @@ class Redaction:
             case _:
                 return value
 
-    def _named(self, value: str, name: str) -> str:
+    def _mask_variable(self, value: str, name: str) -> str:
         """Return a value with its secrets masked as if `NAME = ` stood before it; they are added to `found`.
 
         `name` is the variable's; of a long one only the last 80 characters count.

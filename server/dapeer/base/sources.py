@@ -37,10 +37,10 @@ def read_part(path: str, first: int, count: int) -> tuple[list[str], int | None]
         lines = read_lines(path) or []
         return lines[first - 1 : first - 1 + count], len(lines)
     with foreign_files.open_file(path) as file:
-        return _far(file, first, count)
+        return _read_lines(file, first, count)
 
 
-def _far(file: BinaryIO, first: int, count: int) -> tuple[list[str], int | None]:
+def _read_lines(file: BinaryIO, first: int, count: int) -> tuple[list[str], int | None]:
     """Return `count` lines of an open file from line `first` on, and the file's number of lines.
 
     The number is None if the file was not read to its end: the lines were found before, or `MAX_READ_BYTES` were read. Each line is

@@ -113,7 +113,11 @@ def install(names: Sequence[str], *, every: bool) -> int:
         AdapterUnknown: There is no adapter of a name.
         ArgumentError: No adapter is named.
     """
-    done = [_get(each) for each in _named(names, every=every) if not every or _gettable(each)]
+    done = [
+        _get(each)
+        for each in _definitions_named(names, every=every)
+        if not every or _gettable(each)
+    ]
     return 0 if all(done) else 1
 
 
@@ -126,7 +130,7 @@ def uninstall(names: Sequence[str], *, every: bool) -> int:
         AdapterUnknown: There is no adapter of a name.
         ArgumentError: No adapter is named.
     """
-    for each in _named(names, every=every):
+    for each in _definitions_named(names, every=every):
         folder = Path(folder_names.adapters()) / each.id
         shared = {way.into for way in each.install if way.into not in ("", each.id)}
         others = [name for name in shared if (folder.parent / name / MARK).is_file()]
@@ -144,7 +148,7 @@ def uninstall(names: Sequence[str], *, every: bool) -> int:
     return 0
 
 
-def _named(names: Sequence[str], *, every: bool) -> list[Definition]:
+def _definitions_named(names: Sequence[str], *, every: bool) -> list[Definition]:
     """Return the definitions of these adapters, each once; with `every` those of all.
 
     Raises:
@@ -211,7 +215,7 @@ def _replaced(folder: Path, way: Install) -> str:
         if folder.exists():
             folder.rename(before)
         try:
-            verified = _filled(folder, way, Path(aside))
+            verified = _install_into(folder, way, Path(aside))
             mark = {"packages": way.packages, "verified": verified}
             (folder / MARK).write_text(json.dumps(mark) + "\n", encoding="utf-8")
         except BaseException:
@@ -222,7 +226,7 @@ def _replaced(folder: Path, way: Install) -> str:
     return verified
 
 
-def _filled(folder: Path, way: Install, aside: Path) -> str:
+def _install_into(folder: Path, way: Install, aside: Path) -> str:
     """Fill a new folder by the package manager of `way`, and return how it was verified.
 
     `aside` is a folder for temporary files.
@@ -234,7 +238,7 @@ def _filled(folder: Path, way: Install, aside: Path) -> str:
         return _by_pip(folder, way.packages, aside)
     if way.manager != "npm":
         raise InstallFailed(f"Packages of {way.manager} are not known.")
-    return _taken(folder, way, aside) if way.take else _by_npm(folder, way.packages)
+    return _install_from_npm(folder, way, aside) if way.take else _by_npm(folder, way.packages)
 
 
 def _by_pip(folder: Path, packages: Sequence[str], aside: Path) -> str:
@@ -274,7 +278,7 @@ def _by_npm(folder: Path, packages: Sequence[str]) -> str:
     return BY_NPM
 
 
-def _taken(folder: Path, way: Install, aside: Path) -> str:
+def _install_from_npm(folder: Path, way: Install, aside: Path) -> str:
     """Download packages of npm, and move their folder `way.take` to `folder`; return how it was verified.
 
     `aside` is a folder for temporary files.

@@ -77,7 +77,7 @@ class Person:
     def __init__(self, hands: Hands) -> None:
         self._hands = hands
 
-    async def _do(self, function: str, *arguments: object) -> Value:
+    async def _call_lua(self, function: str, *arguments: object) -> Value:
         """Call a function of the Lua module `person`, without the arguments that are None; return its result."""
         # None would come as `vim.NIL`, which is true.
         given = [each for each in arguments if each is not None]
@@ -98,16 +98,16 @@ class Person:
             "console": "internalConsole",
             **more,
         }
-        await self._do("run", config)
+        await self._call_lua("run", config)
         return (await self._hands.wait_for_notification("initialized"))[0]
 
     async def opens(self, path: Path, line: int = 1) -> None:
         """Show a file in the current window, with the cursor at a line."""
-        await self._do("open", str(path), line)
+        await self._call_lua("open", str(path), line)
 
     async def breaks_at(self, path: Path, line: int, condition: str | None = None) -> None:
         """Go to a line and set a breakpoint there."""
-        await self._do("breakpoint", str(path), line, condition)
+        await self._call_lua("breakpoint", str(path), line, condition)
 
     async def types(self, keys: str) -> None:
         """Press keys."""
@@ -115,7 +115,7 @@ class Person:
 
     async def pauses(self) -> None:
         """Press no key for so long that dapeer moves what the person sees again."""
-        await self._do("pause")
+        await self._call_lua("pause")
 
     # -- what the person sees
 
@@ -136,12 +136,12 @@ class Person:
         """Return what the window shows: the lines that have a sign or the cursor."""
         return "\n".join(
             f"{signs:3} {number:3}  {code}{'      ← cursor' if cursor else ''}"
-            for number, signs, code, cursor in await self._do("sees")
+            for number, signs, code, cursor in await self._call_lua("sees")
         )
 
     async def looks(self, lines: int) -> list[str]:
         """Return the first lines of the screen, as they are."""
-        return list(await self._do("looks", lines))
+        return list(await self._call_lua("looks", lines))
 
     async def log(self) -> list[str]:
         """Return what `:Dapeer log` shows."""

@@ -172,21 +172,23 @@ class _Trial:
             names = (*self._definition.opens, *self._definition.extensions)
             known = next((e for e in names if e in PROGRAMS), None)
             if known is None:
-                return await self._only_started("dapeer has no program for it")
+                return await self._start_adapter_only("dapeer has no program for it")
             source, text = self._folder / PROGRAMS[known][0], PROGRAMS[known][1]
             source.write_text(text, encoding="utf-8")
             program = source
             if self._definition.binaries and known == ".c":
                 compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
                 if compiler is None:
-                    return await self._only_started(f"needs a compiler: {' or '.join(COMPILERS)}")
+                    return await self._start_adapter_only(
+                        f"needs a compiler: {' or '.join(COMPILERS)}"
+                    )
                 program = await anyio.to_thread.run_sync(_compiled, compiler, source)
             await self._debugged(source, program, 1 + _last_line_with(text))
         except (DapeerError, OSError, subprocess.SubprocessError) as error:
             return TrialOutcome("failed", getattr(error, "what", "") or str(error))
         return TrialOutcome("ready", f"debugged a program in {time.perf_counter() - began:.1f} s")
 
-    async def _only_started(self, why: str) -> TrialOutcome:
+    async def _start_adapter_only(self, why: str) -> TrialOutcome:
         """Start the adapter without a program, and return a ready outcome that says `why`.
 
         Raises:
@@ -249,14 +251,14 @@ async def _value(session: Session) -> str | None:
     """
     stop = session.mirror.require_stop()
     await session.inspect.complete(stop)
-    found = _named(stop.locals())
+    found = _value_of_name(stop.locals())
     for each in stop.locals():
         if found is None and each["variablesReference"]:
-            found = _named(await session.inspect.variables(each["variablesReference"]))
+            found = _value_of_name(await session.inspect.variables(each["variablesReference"]))
     return found
 
 
-def _named(variables: Sequence[Variable]) -> str | None:
+def _value_of_name(variables: Sequence[Variable]) -> str | None:
     """Return the value of the variable `NAME`, without quotes; None if it is not among these."""
     values = {each["name"].lstrip("$"): each["value"].strip("\"'") for each in variables}
     return values.get(NAME)
@@ -353,7 +355,7 @@ def report() -> int:
     """
     _print([f"dapeer {dapeer.__version__}", *map(str, _installation())])
     sys.stdout.flush()  # what follows takes a while
-    found = _examined()
+    found = _examine_all()
     _print(["", "Debug adapters", *map(str, found), *map(str, _retired_keys())])
     _print([f"  Put your own into {user_folder()}"])
     _print(["", "Assistants", *map(str, _assistants())])
@@ -366,7 +368,7 @@ def report_as_data() -> int:
     Each ready adapter debugs a small program, and each assistant's command is started. The keys are `version`, `installation`, `adapters`
     and `assistants`, the last three lists of findings. The code is `NOTHING_READY` if no adapter debugs, else 0.
     """
-    found = _examined()
+    found = _examine_all()
     _print_data(
         {
             "version": dapeer.__version__,
@@ -411,10 +413,10 @@ def report_adapters() -> int:
             "ready" if found.ready else "missing", title, shortened(languages, LANGUAGES_COLUMNS)
         )
         own = definition.path.parent != shipped()
-        _print([str(row), *([_below(f"defined in {definition.path}")] if own else [])])
+        _print([str(row), *([_further_line(f"defined in {definition.path}")] if own else [])])
         if not found.ready:
-            get = [_below(f"Get it: {found.install}")] if found.install else []
-            _print([_below(f"{found.missing}."), *get])
+            get = [_further_line(f"Get it: {found.install}")] if found.install else []
+            _print([_further_line(f"{found.missing}."), *get])
     return 0
 
 
@@ -500,7 +502,7 @@ def _adapter(definition: Definition) -> Finding:
     return finding_of(definition.id, detect(definition))
 
 
-def _examined() -> list[Finding]:
+def _examine_all() -> list[Finding]:
     """Return findings on all adapters: whether each is installed, and debugs a small program, and notes."""
     definitions = list(_definitions())
     with ThreadPoolExecutor() as pool:
@@ -552,11 +554,11 @@ def finding_of(name: str, detection: Detection) -> Finding:
         return Finding(
             "ready", f"{name} {detection.version}".rstrip(), detection.found.get(name, "")
         )
-    get = f"\n{_below(f'Get it: {detection.install}')}" if detection.install else ""
+    get = f"\n{_further_line(f'Get it: {detection.install}')}" if detection.install else ""
     return Finding("missing", name, f"{detection.missing}.{get}")
 
 
-def _below(text: str) -> str:
+def _further_line(text: str) -> str:
     """Return a further line on what the line above is about."""
     return f"{'':11}{text}"
 

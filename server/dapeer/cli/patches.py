@@ -30,14 +30,14 @@ def report_patches() -> int:
     lines = [
         f"{patching.SETTING}=off runs without all of these, {patching.SETTING}=-NAME without one."
     ]
-    for title, rows, missing in _all():
+    for title, rows, missing in _changes_by_software():
         lines += ["", title, *(line for row in rows for line in _lines(row))]
         lines += [f"  missing  {missing}"] * (not rows)
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0
 
 
-def _all() -> Iterator[tuple[str, list[Patch], str]]:
+def _changes_by_software() -> Iterator[tuple[str, list[Patch], str]]:
     """Yield (title, rows of its changes, reason) for each software that dapeer changes.
 
     The reason is why there are no rows, for the case that there are none. Programs are run to ask for them.

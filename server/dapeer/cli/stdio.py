@@ -107,7 +107,7 @@ def _serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
     termination.end_at_signals()
     front = Front(data=data)
     # A client that has an answer may start a Neovim, which knocks at once.
-    with _door() if for_neovims else nullcontext() as door:
+    with _neovim_socket() if for_neovims else nullcontext() as door:
         front.start()
         is_open = os.read(front.news, 1)
         if is_open and door:
@@ -122,7 +122,7 @@ def _serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
 
 
 @contextmanager
-def _door() -> Generator[socket.socket | None]:
+def _neovim_socket() -> Generator[socket.socket | None]:
     """Yield the open socket at which Neovims announce themselves, or None if it cannot be opened.
 
     At the exit the socket is closed, and its file removed.

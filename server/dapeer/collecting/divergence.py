@@ -47,7 +47,7 @@ def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW_ROWS) -> Itera
     """
     ends = _common(a[::-1], b[::-1])
     ends = min(ends, min(len(a), len(b)) - _common(a, b))
-    yield from _joined(_windows(a[: len(a) - ends], b[: len(b) - ends], window))
+    yield from _join_differences(_windows(a[: len(a) - ends], b[: len(b) - ends], window))
 
 
 def _common(a: Sequence[int], b: Sequence[int]) -> int:
@@ -67,7 +67,7 @@ def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[RowDif
         i, j = i + alike, j + alike
         left, right = a[i : i + window], b[j : j + window]
         whole = i + len(left) == len(a) and j + len(right) == len(b)
-        found = list(_joined(_edits(left, right, i, j)))
+        found = list(_join_differences(_edits(left, right, i, j)))
         if not whole and len(found) > 1:
             # What is near the end of a window may belong to rows behind it.
             del found[len(found) * 3 // 4 or 1 :]
@@ -153,7 +153,7 @@ def _traced(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowD
         x, y = end_x + 1, end_y + 1
 
 
-def _joined(found: Iterator[RowDifference]) -> Iterator[RowDifference]:
+def _join_differences(found: Iterator[RowDifference]) -> Iterator[RowDifference]:
     """Yield gaps, where those that touch each other are one."""
     last: RowDifference | None = None
     for gap in found:
@@ -476,7 +476,7 @@ def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
         for gap in gaps(mine, other):
             left = [each % count for each in mine[gap.start_a : gap.end_a]]
             right = [each % count for each in other[gap.start_b : gap.end_b]]
-            inner = [_moved(each, gap) for each in gaps(left, right)]
+            inner = [_shift_difference(each, gap) for each in gaps(left, right)]
             for parting in _partings(found, gap, inner, _ThreadRows(rows_a, rows_b, lane)):
                 found.take(parting)
     if found.first is None and lanes_a.keys() == lanes_b.keys() and found.threads:
@@ -484,7 +484,7 @@ def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
     return found
 
 
-def _moved(inner: RowDifference, gap: RowDifference) -> RowDifference:
+def _shift_difference(inner: RowDifference, gap: RowDifference) -> RowDifference:
     """Return the gap `inner`, whose places count from the beginning of `gap`, with places of the whole."""
     a, b = gap.start_a, gap.start_b
     return RowDifference(inner.start_a + a, inner.end_a + a, inner.start_b + b, inner.end_b + b)

@@ -32,7 +32,11 @@ class ComparisonReport:
         """Return as lines where the runs part, with the rows before it, and what else differs."""
         found = self.found
         first = found.first
-        lines = [self._nothing()] if first is None else [*self._first(first)]
+        lines = (
+            [self._no_difference_sentence()]
+            if first is None
+            else [*self._first_difference_lines(first)]
+        )
         second = found.flow if first is found.data else found.data
         if first is not None and second is not None:
             lines += [f"Later {self._outcome(second)}", *self._rows(second)]
@@ -41,7 +45,7 @@ class ComparisonReport:
                 f"{self._column(each)} {value(a)} | {value(b)}"
                 for each, (a, b) in found.always.items()
             ]
-            lines.append(f"In every row: {_few(columns)}.")
+            lines.append(f"In every row: {_join_first(columns)}.")
         return [*lines, *([self._totals()] if first is not None else [])]
 
     def data(self) -> dict[str, Any]:
@@ -77,31 +81,31 @@ class ComparisonReport:
         place = {"file": point.path, "line": point.line, "function": point.function}
         return {"hit": row.hit, **{k: v for k, v in place.items() if v}, "values": values}
 
-    def _nothing(self) -> str:
+    def _no_difference_sentence(self) -> str:
         """Return a sentence that says that the runs do not part, or only take turns otherwise between threads."""
         found, count = self.found, len(self.found.a)
         rows = f"{count:,} row{'' if count == 1 else 's'}"
         besides = " but for what differs in all of them" if found.always else ""
         if found.order is None:
             return f"They do not part: {rows}, the same in both{besides}."
-        here, there = (self._row(run, found.order, which) for which, run in enumerate(self._both))
+        here, there = (self._row(run, found.order, which) for which, run in enumerate(self._runs))
         return (
             f"Each thread and task did the same in both{besides} ({rows}); they took turns otherwise "
             f"from {here} in a, {there} in b."
         )
 
     @property
-    def _both(self) -> tuple[RunRows, RunRows]:
+    def _runs(self) -> tuple[RunRows, RunRows]:
         """The rows of run a, and those of run b."""
         return self.found.a, self.found.b
 
-    def _first(self, first: Divergence) -> Iterator[str]:
+    def _first_difference_lines(self, first: Divergence) -> Iterator[str]:
         """Yield lines on the first difference: how the runs part, rows before it, and the row of each."""
         outcome = self._outcome(first)
         yield f"{outcome[0].upper()}{outcome[1:]}"
         before = [
             [self._row(run, n, which) for n in range(max(0, end - ROWS_BEFORE), end)]
-            for which, (run, end) in enumerate(zip(self._both, self._ends(first), strict=True))
+            for which, (run, end) in enumerate(zip(self._runs, self._ends(first), strict=True))
         ]
         if before[0] == before[1]:
             yield from ("Before:", *(f"  {each}" for each in before[0])) if before[0] else ()
@@ -119,21 +123,21 @@ class ComparisonReport:
         """Yield two lines: the row at which run a, and run b, parts from the other, or that it has no more."""
         for which, (name, number) in enumerate((("a", parting.a), ("b", parting.b))):
             shown = (
-                "no more rows" if number is None else self._row(self._both[which], number, which)
+                "no more rows" if number is None else self._row(self._runs[which], number, which)
             )
             yield f"{name} {shown}"
 
     def _outcome(self, parting: Divergence) -> str:
         """Return a sentence on how the runs part at `parting`: by values or by control flow, and where."""
         a, b = self.found.a, self.found.b
-        thread = f" in {self._who(parting)}" if self.found.threads else ""
+        thread = f" in {self._thread_name(parting)}" if self.found.threads else ""
         if parting.kind == "data":
             names = [f"`{self.points[place][0].columns[n]}`" for place, n in parting.columns]
             verb = "differs" if len(names) == 1 else "differ"
-            place = self._at(a, parting.a or 0, 0)
-            return f"values part{thread} at {place}: {_few(names)} {verb}."
-        here = None if parting.a is None else self._at(a, parting.a, 0)
-        there = None if parting.b is None else self._at(b, parting.b, 1)
+            place = self._row_place(a, parting.a or 0, 0)
+            return f"values part{thread} at {place}: {_join_first(names)} {verb}."
+        here = None if parting.a is None else self._row_place(a, parting.a, 0)
+        there = None if parting.b is None else self._row_place(b, parting.b, 1)
         more = [
             f"{count:,} row{'' if count == 1 else 's'} only in {name}"
             for name, count in zip("ab", parting.rows, strict=True)
@@ -155,7 +159,7 @@ class ComparisonReport:
         return f"control flow parts{thread}: {where} ({', '.join(more)})."
 
     @staticmethod
-    def _who(parting: Divergence) -> str:
+    def _thread_name(parting: Divergence) -> str:
         """Return the name of the task or thread in which the runs part."""
         _, thread, task = parting.lane
         return task or thread or "the main thread"
@@ -165,7 +169,7 @@ class ComparisonReport:
         point = self.points[place][which]
         return point.function or f"{relative(point.path, self.project)}:{point.line}"
 
-    def _at(self, run: RunRows, number: int, which: int) -> str:
+    def _row_place(self, run: RunRows, number: int, which: int) -> str:
         """Return where the row with index `number` was collected; of a call, its function."""
         row = run.row(number)
         if self.points[row.point][which].calls:
@@ -200,13 +204,15 @@ class ComparisonReport:
         names = [f"{self._column(each)} {count:,}" for each, count in found.changed.most_common()]
         parts = [f"{found.alike:,} row{'' if found.alike == 1 else 's'} alike"]
         verb = "differs" if found.rows_changed == 1 else "differ"
-        parts += [f"{found.rows_changed:,} {verb} ({_few(names)})"] * bool(found.rows_changed)
+        parts += [f"{found.rows_changed:,} {verb} ({_join_first(names)})"] * bool(
+            found.rows_changed
+        )
         parts += [f"{found.only_a:,} only in a"] * bool(found.only_a)
         parts += [f"{found.only_b:,} only in b"] * bool(found.only_b)
         return f"In all: {', '.join(parts)}."
 
 
-def _few(texts: Sequence[str]) -> str:
+def _join_first(texts: Sequence[str]) -> str:
     """Return the first texts with commas between them, and how many more there are."""
     left = len(texts) - MAX_NAMED_COLUMNS
     return ", ".join([*texts[:MAX_NAMED_COLUMNS], *([f"{left} more"] if left > 0 else [])])

@@ -65,13 +65,14 @@ class EmptyLineTransport:
         if isinstance(message, Request) and message.command == "setBreakpoints":
             path = str(as_object(message.arguments.get("source")).get("path") or "")
             moved = [
-                self._moved(path, each) for each in as_array(message.arguments.get("breakpoints"))
+                self._moved_to_code(path, each)
+                for each in as_array(message.arguments.get("breakpoints"))
             ]
             message = replace(message, arguments={**message.arguments, "breakpoints": moved})
             self._sent_breakpoints[message.seq] = moved
         await self._transport.send(message)
 
-    def _moved(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
+    def _moved_to_code(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
         """Return a DAP `SourceBreakpoint` moved to a line with code, or as it is if it has no line.
 
         `requested` is the breakpoint as the client sends it, `path` its file. It is not changed: a copy is returned.

@@ -109,11 +109,13 @@ class Filters:
         if self._types is None:
             return None
         if name in adapters and only.strip():
-            return FilterChoice(name, only.strip()) if self._can(only.strip()) else None
+            return (
+                FilterChoice(name, only.strip()) if self._supports_condition(only.strip()) else None
+            )
         alone = _TYPE.fullmatch(text) and _TELLING.match(text)
         return FilterChoice(self._types.filter, text) if alone else None
 
-    def _can(self, only: str) -> bool:
+    def _supports_condition(self, only: str) -> bool:
         """Return whether the adapter supports `only`, which is the name of a type or a condition."""
         types = self._types
         return types is not None and bool(types.condition or _TYPE.fullmatch(only))
@@ -137,7 +139,7 @@ class Filters:
 
     def functions(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the functions on which dapeer's own filters among `texts` need breakpoints."""
-        return tuple(name for each in self._ours(texts) for name in each.functions)
+        return tuple(name for each in self._own_entries(texts) for name in each.functions)
 
     def environment(self, texts: Sequence[str] | None) -> dict[str, str]:
         """Return the environment variables that dapeer's own filters among `texts` need in the program.
@@ -147,10 +149,12 @@ class Filters:
         if texts is None:
             texts = [name for name, each in self._known_filters.items() if each.default]
         return {
-            name: value for each in self._ours(texts) for name, value in each.environment.items()
+            name: value
+            for each in self._own_entries(texts)
+            for name, value in each.environment.items()
         }
 
-    def _ours(self, texts: Sequence[str]) -> Iterator[Filter]:
+    def _own_entries(self, texts: Sequence[str]) -> Iterator[Filter]:
         """Return the entries of the adapter's definition for those `texts` that are the name of one."""
         return (self._known_filters[text] for text in texts if text in self._known_filters)
 

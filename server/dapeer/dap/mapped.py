@@ -28,7 +28,7 @@ class PathMapping:
         >>> PathMapping("/home/me/shop", "C:\\app").to_remote("/home/me/shop/cart/a.py")
         'C:\\app\\cart\\a.py'
         """
-        return _moved(path, self.local, self.remote)
+        return _replace_folder(path, self.local, self.remote)
 
     def to_local(self, path: str) -> str | None:
         """Return the path on this machine of a file where the program runs; None if it is not below `remote`.
@@ -37,7 +37,7 @@ class PathMapping:
         '/home/me/shop/cart/a.py'
         >>> PathMapping("/home/me/shop", "/app").to_local("/application/a.py")
         """
-        return _moved(path, self.remote, self.local)
+        return _replace_folder(path, self.remote, self.local)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class MappedTransport:
         await self._transport.aclose()
 
 
-def _moved(path: str, old: str, new: str) -> str | None:
+def _replace_folder(path: str, old: str, new: str) -> str | None:
     r"""Return `path` with its folder `old` replaced by the folder `new`; None if it is not below `old`.
 
     Each folder's own separator, `/` or `\`, is kept: those of the rest of the path are replaced by that of `new`.

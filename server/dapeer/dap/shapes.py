@@ -87,19 +87,19 @@ def shaped(message: M) -> M:
     """
     match message:
         case Event(event=name, body=body):
-            fitting = _fitting(_EVENTS, name, body)
+            fitting = _as_shape(_EVENTS, name, body)
             return message if fitting is body else replace(message, body=fitting)
         case Response(command=command, success=True, body=body):
-            fitting = _fitting(RESPONSES, command, body)
+            fitting = _as_shape(RESPONSES, command, body)
             return message if fitting is body else replace(message, body=fitting)
         case Request(command=command, arguments=arguments):
-            fitting = _fitting(REQUESTS, command, arguments)
+            fitting = _as_shape(REQUESTS, command, arguments)
             return message if fitting is arguments else replace(message, arguments=fitting)
         case _:
             return message
 
 
-def _fitting(kinds: Mapping[str, type], name: str, body: Body) -> Body:
+def _as_shape(kinds: Mapping[str, type], name: str, body: Body) -> Body:
     """Return `body` in the shape of the TypedDict `kinds[name]`; unchanged if `kinds` has no such name.
 
     `kinds` maps an event's name, or a request's command, to the type of its body. The result is empty if the body cannot be repaired.
@@ -143,7 +143,7 @@ def _object(kind: type, *, complete: bool) -> Check:
     """
     hints = get_type_hints(kind, include_extras=True)
     # A body may contain itself, so the check of a field is made when it is first needed.
-    fields = {name: _bare(hint) for name, hint in hints.items()}
+    fields = {name: _required_type(hint) for name, hint in hints.items()}
     required = frozenset(
         name for name, hint in hints.items() if get_origin(hint) is not NotRequired
     )
@@ -160,7 +160,7 @@ def _object(kind: type, *, complete: bool) -> Check:
     def check(value: object) -> Value:
         """Return `value` if it fits, else a copy with its fields mended, or `ABSENT` if it is useless."""
         # Most objects are as they should be.
-        if is_object(value) and expected <= value.keys() and _fits(fields, value):
+        if is_object(value) and expected <= value.keys() and _has_types(fields, value):
             return value
         if not is_object(value) and expected:
             return ABSENT
@@ -181,7 +181,7 @@ def _object(kind: type, *, complete: bool) -> Check:
     return check
 
 
-def _fits(fields: Mapping[str, Annotation], given: Mapping[str, Any]) -> bool:
+def _has_types(fields: Mapping[str, Annotation], given: Mapping[str, Any]) -> bool:
     """Return whether every field of `given` has the type that `fields` names; unknown fields are ignored."""
     for name, item in given.items():
         hint = fields.get(name)
@@ -192,7 +192,7 @@ def _fits(fields: Mapping[str, Annotation], given: Mapping[str, Any]) -> bool:
     return True
 
 
-def _bare(hint: Annotation) -> Annotation:
+def _required_type(hint: Annotation) -> Annotation:
     """Return the type inside of a `NotRequired`, or the type itself."""
     return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
 

@@ -321,10 +321,10 @@ def _interpreted(given: _TypedProgram, definition: Definition, command: Command)
             f"`{given.name}` is an interpreter, and nothing in `args` says what it runs.",
             f"Give a file of {definition.languages[0]} as `program`; `type` chooses a debugger of {given.name} itself.",
         )
-    return _alone(given, definition, command, path, more)
+    return _adapter_command_request(given, definition, command, path, more)
 
 
-def _alone(
+def _adapter_command_request(
     given: _TypedProgram, definition: Definition, command: Command, path: str, more: dict[str, Any]
 ) -> LaunchRequest:
     """Return the request for a command that the adapter starts, arguments included, as an interpreter.
@@ -405,7 +405,7 @@ def _script_of_shim(given: _TypedProgram) -> LaunchRequest:
         if shebang(path) in definition.shebangs:
             return given.with_("program", path, given.args, type=definition.id, **more)
         del more["remark"]
-        return _alone(given, definition, command, path, more)
+        return _adapter_command_request(given, definition, command, path, more)
     if path == found:
         return given.launch
     return given.with_("program", path, given.args, **_remark(given, path))

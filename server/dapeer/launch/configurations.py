@@ -350,7 +350,7 @@ def read_project(
     It reads files, and blocks meanwhile. `answers` are what a caller says for `${input:…}`, and `file` for the file in an editor.
     Where a file cannot be read, `problem` says why; nothing is raised.
     """
-    path, around = project / LAUNCH_JSON, _around(project, answers)
+    path, around = project / LAUNCH_JSON, _variable_values(project, answers)
     try:
         file = parse(foreign_files.read_bytes(path))
     except FileNotFoundError:
@@ -407,7 +407,7 @@ def _script(project: Path, label: str) -> Json | None:
 
 def configurations_of_neovim(sent: Sequence[Json], project: Path) -> tuple[Configuration, ...]:
     """Return the `dap.configurations` that Neovim has sent, with their variables filled in."""
-    return tuple(_from_neovim(each, _around(project)) for each in sent)
+    return tuple(_from_neovim(each, _variable_values(project)) for each in sent)
 
 
 def merge_configurations(
@@ -438,7 +438,7 @@ def _read(written: Json, around: VariableValues, inputs: Json) -> Configuration:
     `written` is the configuration as the file has it, `inputs` are the questions of the file, by id.
     """
     own = for_platform(written, around.platform)
-    values, asks = fill_variables(_own(own), around, inputs)
+    values, asks = fill_variables(_without_editor_keys(own), around, inputs)
     # A debugger that picks a process as it attaches needs no question where the process is given.
     return Configuration(
         own["name"],
@@ -476,24 +476,28 @@ def _ready(action: Json) -> ReadyCondition:
 
 def _from_neovim(sent: Json, around: VariableValues) -> Configuration:
     """Return a configuration from what Neovim sent: name, type, request, filetype, config and asks."""
-    values, asks = fill_variables(_own(_normal(sent["config"])), around, {})
+    values, asks = fill_variables(
+        _without_editor_keys(_with_object_env(sent["config"])), around, {}
+    )
     questions = tuple(_ask_from_neovim(text) for text in sent["asks"])
     facts = (sent["name"], sent["type"], sent["request"], NVIM, values)
     return Configuration(*facts, (*questions, *asks), sent["filetype"])
 
 
-def _around(project: Path, answers: Mapping[str, str] = MappingProxyType({})) -> VariableValues:
+def _variable_values(
+    project: Path, answers: Mapping[str, str] = MappingProxyType({})
+) -> VariableValues:
     """Return the values of variables in a project's files; `answers` are what a caller says for them."""
     platform = {"win32": "windows", "darwin": "osx"}.get(sys.platform, "linux")
     return VariableValues(str(project), folder_names.home(), of_starter(), platform, answers)
 
 
-def _own(values: Json) -> dict[str, Any]:
+def _without_editor_keys(values: Json) -> dict[str, Any]:
     """Return a configuration without the keys that only an editor reads."""
     return {key: value for key, value in values.items() if key not in _OF_THE_EDITOR}
 
 
-def _normal(values: Json) -> Json:
+def _with_object_env(values: Json) -> Json:
     """Return keys with an empty `env` as an object, not a list: Lua cannot tell an empty one of either."""
     return {**values, "env": {}} if values.get("env") == [] else values
 

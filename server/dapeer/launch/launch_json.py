@@ -173,7 +173,9 @@ def fill_variables(
         match value:
             case str():
                 asks.extend(_asks(value, field, surroundings, inputs))
-                return _VARIABLE.sub(lambda found: _known(found[1], surroundings), value)
+                return _VARIABLE.sub(
+                    lambda found: _value_of_variable(found[1], surroundings), value
+                )
             case _ if is_object(value):
                 return {key: fill(item, f"{field}.{key}") for key, item in value.items()}
             case _ if is_array(value):
@@ -184,7 +186,7 @@ def fill_variables(
     return {key: fill(value, key) for key, value in configuration.items()}, tuple(asks)
 
 
-def _known(variable: str, surroundings: VariableValues) -> str:
+def _value_of_variable(variable: str, surroundings: VariableValues) -> str:
     """Return the value of a variable, given without `${}`; if it is unknown, `${VARIABLE}` itself.
 
     An environment variable that is not set is empty.
@@ -243,7 +245,7 @@ def _asks(
     for found in _VARIABLE.finditer(text):
         variable = found[1]
         kind, colon, name = variable.partition(":")
-        is_answered = _known(variable, surroundings) != found[0]
+        is_answered = _value_of_variable(variable, surroundings) != found[0]
         elsewhere = kind == "workspaceFolder"
         if is_answered or not (
             variable in _ASKING or (colon and (kind in _ASKING_KINDS or elsewhere))

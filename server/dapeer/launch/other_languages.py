@@ -78,7 +78,7 @@ async def _start(
         DapeerError: It does not start.
     """
     paths = {*debugger.breakpoints.paths, *(path for path, _ in breakpoints)}
-    if not _fitting(debugger, plan, paths):
+    if not _adapters_for_files(debugger, plan, paths):
         return await debugger.start(plan, breakpoints)
     waiting = _StandIns(debugger, plan)
     with ExitStack() as undone:
@@ -101,7 +101,7 @@ def _is_wanted(plan: Plan) -> bool:
     return able and plan.inputs.get("follow_children") is not False and hasattr(socket, "AF_UNIX")
 
 
-def _fitting(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
+def _adapters_for_files(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
     """Return the adapters, the best first, for those of the files that the plan's does not debug."""
     foreign = [Path(each).suffix.lower() for each in paths if not plan.definition.accepts(each)]
     able = [
@@ -227,7 +227,7 @@ class _StandIns:
         Raises:
             DapeerError: There is none any more.
         """
-        able = _fitting(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
+        able = _adapters_for_files(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
         chosen = next((each for each in able if detect(each).ready), able[0])
         inputs = {"pid": pid, "cwd": self.plan.inputs["cwd"]}
         launch = LaunchRequest(chosen.id, "attach", command, inputs, {}, None)

@@ -71,13 +71,13 @@ def _pairs(value: object) -> Iterator[PathMapping]:
         ArgumentError: It is no list of objects with `localRoot` and `remoteRoot`.
     """
     if value is not None and not is_array(value):
-        raise _wrong(OF_PYTHON)
+        raise _mapping_error(OF_PYTHON)
     for pair in as_array(value):
         match pair:
             case {"localRoot": str(local), "remoteRoot": str(remote)}:
                 yield PathMapping(local, remote)
             case _:
-                raise _wrong(OF_PYTHON)
+                raise _mapping_error(OF_PYTHON)
 
 
 def _table(value: object) -> Iterator[PathMapping]:
@@ -87,16 +87,16 @@ def _table(value: object) -> Iterator[PathMapping]:
         ArgumentError: It is no object of remote folders, each with a local one.
     """
     if value is not None and not is_object(value):
-        raise _wrong(OF_CPP)
+        raise _mapping_error(OF_CPP)
     for remote, local in as_object(value).items():
         match local:
             case str() | {"editorPath": str()}:
                 yield PathMapping(local if isinstance(local, str) else local["editorPath"], remote)
             case _:
-                raise _wrong(OF_CPP)
+                raise _mapping_error(OF_CPP)
 
 
-def _wrong(key: str) -> ArgumentError:
+def _mapping_error(key: str) -> ArgumentError:
     """Return the error for a key with mappings of the wrong form."""
     form = {
         OF_PYTHON: '[{"localRoot": "/here", "remoteRoot": "/app"}]',
@@ -240,7 +240,7 @@ def _check_target(inputs: Json, config: Json) -> None:
         check_served(str(url))
 
 
-def _found_for(definition: Definition) -> Mapping[str, str]:
+def _machine_values(definition: Definition) -> Mapping[str, str]:
     """Return values that were found on this machine, by name, if the adapter's launch arguments name one."""
     found = definition.detect.placeholders()
     named = any(name in found for _, name in placeholders(definition.launch, ""))
@@ -288,7 +288,7 @@ def plan_of(
     inputs |= _remarks(launch, definition, request, inputs, config)
     if "python" in names_in(definition.launch, definition.transport):
         inputs |= _interpreter(inputs, debugger.project)
-    inputs |= _found_for(definition)
+    inputs |= _machine_values(definition)
     if definition.tests is not None and request == "launch":
         inputs, config, name = as_program(definition.tests, inputs, config)
         launch = replace(launch, name=launch.name or name)

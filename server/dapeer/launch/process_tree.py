@@ -82,7 +82,7 @@ class ProcessTree:
         async with self._limit:
             command = shortened(command_line(pid), MAX_COMMAND_CHARS)
             try:
-                other = await in_thread(self._other, pid)
+                other = await in_thread(self._definition_if_other_language, pid)
                 if other is not None:
                     call = f'dap_run(request="attach", pid={pid}) attaches to it'
                     self.left.append(f"{pid} ({command}): it is of another language; {call}")
@@ -95,7 +95,7 @@ class ProcessTree:
                 if is_running(pid):
                     self.left.append(f"{pid} ({command}): {error.what}")
 
-    def _other(self, pid: int) -> Definition | None:
+    def _definition_if_other_language(self, pid: int) -> Definition | None:
         """Return the definition for a process of another language than the root's; None: of the same language.
 
         Where no adapter fits the process, the root's own definition is returned: the process counts as one of another language. It reads

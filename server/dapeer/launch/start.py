@@ -81,7 +81,7 @@ class Launcher:
         chosen = found.find(configuration, launch.type)
         tasks = found.task_plan(chosen, launch.config)
         config = {key: each for key, each in launch.config.items() if key not in _TASKS}
-        start = await self._chosen(replace(launch, config=config), chosen, where)
+        start = await self._start_of_configuration(replace(launch, config=config), chosen, where)
         return replace(start, tasks=tasks, ready=chosen.ready)
 
     async def known_configurations(self, where: Where) -> KnownConfigurations:
@@ -130,7 +130,9 @@ class Launcher:
             plans += [here.task_plan(each, config) for each in chosen]
         return [line for each in plans for line in each.named]
 
-    async def _chosen(self, launch: LaunchRequest, chosen: Configuration, where: Where) -> Start:
+    async def _start_of_configuration(
+        self, launch: LaunchRequest, chosen: Configuration, where: Where
+    ) -> Start:
         """Return the start of the configuration `chosen`; first check that the caller's `request` fits it.
 
         Raises:
@@ -291,7 +293,9 @@ class Launcher:
             raise ArgumentError(f"Neovim cannot open a terminal for {name}.", HERE_ONLY)
         arguments = plan.definition.arguments(plan.request, plan.inputs, plan.config)
         named = {"type": kind, "request": plan.request, "name": plan.title()}
-        return self._in(peer, {"config": {**arguments, **named}}, launch, launched=plan.launched)
+        return self._start_in_neovim(
+            peer, {"config": {**arguments, **named}}, launch, launched=plan.launched
+        )
 
     async def _start_configuration_in_neovim(
         self, there: tuple[Peer, str], launch: LaunchRequest, chosen: Configuration, inputs: Json
@@ -315,9 +319,11 @@ class Launcher:
             options = {**how, "overrides": {**keys, **named}}
         else:
             options = {"config": {**chosen.values, **keys, **named, "request": chosen.request}}
-        return self._in(peer, options, launch, launched=launched)
+        return self._start_in_neovim(peer, options, launch, launched=launched)
 
-    def _in(self, peer: Peer, options: Json, launch: LaunchRequest, *, launched: bool) -> Start:
+    def _start_in_neovim(
+        self, peer: Peer, options: Json, launch: LaunchRequest, *, launched: bool
+    ) -> Start:
         """Return a start in Neovim with these options of its plugin, in the folder that the caller names."""
         folder = folder_of(launch.inputs.get("cwd"), self.debugger.project)
         return start_in_neovim(peer, {**options, **launch.opts}, launched=launched, folder=folder)

@@ -197,7 +197,7 @@ class TaskRun:
                     if await awaited.see(lines):
                         return
                     if not lines:
-                        await self._news_of(running)
+                        await self._wait_for_line(running)
         except TimeoutError as late:
             raise running.failure(
                 f"has not printed a line like {shortened(ends, LINE_CHARS)!r} within {SECONDS_TO_BE_READY:g} s"
@@ -205,7 +205,7 @@ class TaskRun:
         finally:
             await awaited.aclose()
 
-    async def _news_of(self, running: _RunningTask) -> None:
+    async def _wait_for_line(self, running: _RunningTask) -> None:
         """Wait until a background task prints a line, which sets its event `news`.
 
         Raises:
@@ -265,9 +265,11 @@ class StartTasks:
         It returns at once. `tell` is called with a line on what became of each task that runs then. Without tasks nothing happens.
         """
         if self._task_group.is_given:
-            self._debugger.keep(self._follow, sessions, tell)
+            self._debugger.keep(self._run_after_programs, sessions, tell)
 
-    async def _follow(self, sessions: Sequence[Session], tell: Callable[[str], None]) -> None:
+    async def _run_after_programs(
+        self, sessions: Sequence[Session], tell: Callable[[str], None]
+    ) -> None:
         """Wait for the end of the sessions' programs, run the task after them, and end the background tasks.
 
         `tell` is called with a line on each task, or on its failure.

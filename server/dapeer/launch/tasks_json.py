@@ -129,7 +129,9 @@ class TasksFile:
             known = ", ".join(self.tasks) or "none"
             raise NoTask(f"there is no task `{label}` in tasks.json, which has: {known}")
         written = self.tasks[label]
-        before = tuple(self._stage(each, around, (*above, label)) for each in _depends(written))
+        before = tuple(
+            self._stage(each, around, (*above, label)) for each in _dependencies(written)
+        )
         filled, _ = fill_variables(written, around, self.inputs)
         task = _task(label, filled, around, has_others=bool(before))
         return TaskStage(task, before, written.get("dependsOrder") == "sequence")
@@ -140,7 +142,7 @@ class TasksFile:
         `above` are the labels of the tasks that depend on it; unknown labels are skipped.
         """
         if label in self.tasks and label not in above:
-            for each in _depends(self.tasks[label]):
+            for each in _dependencies(self.tasks[label]):
                 yield from self._needed(each, (*above, label))
             yield label
 
@@ -189,7 +191,7 @@ def npm_task(label: str, package: Json, folder: str) -> Json | None:
     return {"type": "npm", "script": script, "label": label, "options": {"cwd": folder}}
 
 
-def _depends(task: Json) -> Sequence[str]:
+def _dependencies(task: Json) -> Sequence[str]:
     """Return the labels of the tasks that a task depends on, in their order."""
     value = task.get("dependsOn")
     every: list[Any] = value if is_array(value) else [value] if value else []
@@ -232,19 +234,21 @@ def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
         return ("npm", *where, "run", str(written.get("script", "")))
     if kind not in TYPES:
         raise NoTask(f"the task `{label}` is of type `{kind}`, which an extension of VS Code runs")
-    words = [_word(each, quotes=kind == "shell") for each in list_of(written.get("args"))]
+    words = [_quote_argument(each, quotes=kind == "shell") for each in list_of(written.get("args"))]
     first = written.get("command")
     if not first:
         return ()
     # A command without arguments is a line of the shell's own.
     plain = kind == "shell" and isinstance(first, str)
     command = (
-        str(first) if plain or isinstance(first, str) else _word(first, quotes=kind == "shell")
+        str(first)
+        if plain or isinstance(first, str)
+        else _quote_argument(first, quotes=kind == "shell")
     )
     return (" ".join([command, *words]),) if kind == "shell" else (command, *words)
 
 
-def _word(word: object, *, quotes: bool) -> str:
+def _quote_argument(word: object, *, quotes: bool) -> str:
     """Return a command or argument as text; with `quotes`, quoted for a shell as VS Code does.
 
     `word` is a text, quoted if it has blanks, or an object with `value` and `quoting` (`escape`, `weak`, `strong`).

@@ -48,7 +48,7 @@ def ask_for_data(line: bytes) -> bytes:
     except (ValueError, RecursionError):
         return line
     for place in _PLACES:
-        capabilities = _at(message, *place)
+        capabilities = _member_at(message, *place)
         if _is_object(capabilities):
             others = capabilities.get("extensions")
             known = others if _is_object(others) else {}
@@ -56,7 +56,7 @@ def ask_for_data(line: bytes) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def _at(value: object, *names: str) -> object:
+def _member_at(value: object, *names: str) -> object:
     """Return the value at a path of property names in some JSON; None: there is none."""
     for name in names:
         value = value.get(name) if _is_object(value) else None

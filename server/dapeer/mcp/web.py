@@ -64,7 +64,7 @@ async def serve_http(
             data = comes_by_http_or_asks if offer.data else asks_for_data
             async with (
                 running_server(offer, data) as (server, stop),
-                _for_bridges(offer, server, url, secret),
+                _serve_bridges(offer, server, url, secret),
                 http.serve(server, bound, rules),
             ):
                 if not address.authenticate:
@@ -117,7 +117,7 @@ def _stop_with_stdin(stop: anyio.Event) -> None:
     threading.Thread(target=wait, name="stdin", daemon=True).start()
 
 
-def _for_bridges(
+def _serve_bridges(
     offer: ServerOptions, server: DapeerServer, url: str, secret: str | None
 ) -> AbstractAsyncContextManager[object]:
     """Serve the project's other clients at a socket while the body runs, if they get all tools.

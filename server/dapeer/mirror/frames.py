@@ -122,7 +122,7 @@ class Frames:
 
         `sourced`: the frame has a path or a `sourceReference`. `hints`: the `presentationHint` of the frame and of its source.
         """
-        inside = self._inside(path)
+        inside = self._project_relative(path)
         for foreign in self.foreign:
             if foreign.has(inside, function):
                 return foreign.of
@@ -142,7 +142,7 @@ class Frames:
         found = (each.path.search(path) for each in self.foreign if each.path is not None)
         return next((path[each.end() :] for each in found if each), "") or path
 
-    def _inside(self, path: str) -> str:
+    def _project_relative(self, path: str) -> str:
         """Return a project file's path without the project's folder, whose own name shall fit no pattern.
 
         Any other path comes back as it is.

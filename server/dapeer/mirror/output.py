@@ -127,7 +127,7 @@ class OutputLog:
         """Return the pieces from cursor `since` on; the first is cut where `since` says."""
         newer = itertools.takewhile(lambda piece: piece.end > since, reversed(self._pieces))
         chosen = [piece for piece in newer if category in ("all", piece.category)]
-        return [_cut(piece, since) for piece in reversed(chosen)]
+        return [_piece_from(piece, since) for piece in reversed(chosen)]
 
     def between(self, since: int, until: int, category: str = "all") -> list[OutputPiece]:
         """Return the pieces between two cursors, the oldest first, of one category or of `all`.
@@ -166,7 +166,7 @@ class OutputLog:
                 oldest.start += excess
 
 
-def _cut(piece: OutputPiece, since: int) -> OutputPiece:
+def _piece_from(piece: OutputPiece, since: int) -> OutputPiece:
     """Return the part of a piece from cursor `since` on."""
     cut = max(0, since - piece.start)
     return (

@@ -42,7 +42,7 @@ class UnfoldedValues:
     reported: dict[int, str] = field(default_factory=dict[int, str])
     """Members that the program itself has reported, by variablesReference; `take_reported` adds to them."""
     _insides: dict[int, _Inside] = field(default_factory=dict[int, _Inside])
-    """What `_inside` returns, by variablesReference."""
+    """What `_cached_members` returns, by variablesReference."""
     _briefs: dict[tuple[int, str, int], str] = field(
         default_factory=dict[tuple[int, str, int], str]
     )
@@ -71,7 +71,7 @@ class UnfoldedValues:
         reference = variable["variablesReference"]
         if reference in self.reported:
             return self.reported[reference]
-        members, _ = self._inside(reference)
+        members, _ = self._cached_members(reference)
         return unfolded(variable["value"], members) if members else variable["value"]
 
     def brief(self, variable: Variable, limit: int) -> str:
@@ -86,7 +86,7 @@ class UnfoldedValues:
             self._briefs[key] = fitted(self.shown(variable), limit)
         return self._briefs[key]
 
-    def _inside(self, reference: int) -> tuple[Sequence[tuple[str, str]], int]:
+    def _cached_members(self, reference: int) -> tuple[Sequence[tuple[str, str]], int]:
         """Return what `_members` finds of a container, and how many containers were expanded for that.
 
         Members are pairs of name and value. It is computed once for each container: thousands of variables may have the same.
@@ -154,7 +154,7 @@ class UnfoldedValues:
     def expanded_count(self, variable: Variable) -> int:
         """Return how many containers were expanded to show a variable; 0 if its value is the adapter's own."""
         reference = variable["variablesReference"]
-        return 1 if reference in self.reported else self._inside(reference)[1]
+        return 1 if reference in self.reported else self._cached_members(reference)[1]
 
 
 def adapters_value(variable: Variable, limit: int) -> str:

@@ -85,11 +85,11 @@ async def look_at(address: str, project: Path) -> FoundNeovim | None:
     The result is None if none listens there, or another user's.
     """
     with contextlib.suppress(ForeignListener):
-        return await _look(address, project)
+        return await _look_at_neovim(address, project)
     return None
 
 
-async def _look(address: str, project: Path) -> FoundNeovim | None:
+async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
     """Look at the Neovim at an address; None if none listens there.
 
     Raises:
@@ -98,7 +98,11 @@ async def _look(address: str, project: Path) -> FoundNeovim | None:
     answer = await probe(address)
     if answer is None:
         return None
-    found = _busy(address, answer.mode) if answer.facts is None else _free(address, answer.facts)
+    found = (
+        _busy_neovim(address, answer.mode)
+        if answer.facts is None
+        else _free_neovim(address, answer.facts)
+    )
     return replace(found, steps=found.cwd and _steps(found.cwd, project))
 
 
@@ -121,7 +125,7 @@ async def resolve(target: str, project: Path) -> list[FoundNeovim]:
         raise NoNeovim(f"No Neovim with the process id {target} was found.", START_ONE)
     address = normalize_address(target)
     try:
-        neovim = await _look(address, project)
+        neovim = await _look_at_neovim(address, project)
     except ForeignListener as error:
         raise NoNeovim(error.what, error.hint) from error
     if neovim is not None:
@@ -145,7 +149,7 @@ def _steps(cwd: Path, project: Path) -> int | None:
     return steps_between(cwd.resolve(), project.resolve())
 
 
-def _free(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
+def _free_neovim(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
     """Return a Neovim from the facts that it has answered.
 
     `facts` are those of `ProbeAnswer`; `address` is the Neovim's. Its state is `free`.
@@ -162,7 +166,7 @@ def _free(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
     )
 
 
-def _busy(address: str, mode: str | None) -> FoundNeovim:
+def _busy_neovim(address: str, mode: str | None) -> FoundNeovim:
     """Return a Neovim that does not respond, with its process id if it is known from elsewhere.
 
     The id is in the socket's name, or in the announcement of the plugin. `mode` is the one in which it waits for a key, or None.

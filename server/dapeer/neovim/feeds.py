@@ -121,7 +121,7 @@ class Tap:
             if not data:
                 raise anyio.EndOfStream
             self._buffer += data
-            self._frames.extend(_cut(self._buffer))
+            self._frames.extend(_take_frames(self._buffer))
         frame = self._frames.popleft()
         if frame.kind == "e":
             self.closed = True
@@ -133,7 +133,7 @@ class Tap:
         self._writer.close()
 
 
-def _cut(buffer: bytearray) -> Iterator[FeedFrame]:
+def _take_frames(buffer: bytearray) -> Iterator[FeedFrame]:
     """Yield each complete frame at the front of a buffer, and remove them from it in the end."""
     start = 0
     while (end := buffer.find(b"\n", start)) >= 0:

@@ -55,7 +55,7 @@ def root_of(folder: Path, holds: Holds | None = None) -> Path | None:
     `/` and the home folder never are. `holds` says whether a folder contains a name; by default the file system is asked.
     """
     holds = holds or _in_file_system
-    upwards = [each for each in (folder, *folder.parents) if each not in _never_a_project()]
+    upwards = [each for each in (folder, *folder.parents) if each not in _excluded_folders()]
     for markers in (HISTORIES, MANIFESTS):
         for each in upwards:
             if any(holds(each, marker) for marker in markers):
@@ -63,7 +63,7 @@ def root_of(folder: Path, holds: Holds | None = None) -> Path | None:
     return None
 
 
-def _never_a_project() -> tuple[Path, Path]:
+def _excluded_folders() -> tuple[Path, Path]:
     """Return the folders that are never the root of a project: `/` and the home folder."""
     return Path("/"), Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() may raise
 

@@ -96,19 +96,19 @@ def _sockets() -> Iterator[Path]:
     """Yield paths that may be a socket of a Neovim: those in `stdpath('run')`, and one folder below."""
     session = session_folder()
     if session is not None:
-        yield from (path for path in _inside(session) if _NAME.search(path.name))
-        for folder in _inside(session):
+        yield from (path for path in _entries_of(session) if _NAME.search(path.name))
+        for folder in _entries_of(session):
             if "vim" in folder.name.lower():
-                yield from _inside(folder)
+                yield from _entries_of(folder)
     if not folder_names.named("XDG_RUNTIME_DIR"):
         for base in {Path(os.environ.get("TMPDIR") or "/tmp"), Path("/tmp")}:  # noqa: S108
             # Any user can create folders there, with links to this user's sockets that they redirect later.
             for users in filter(_is_own_folder, base.glob("nvim.*")):
-                for folder in filter(_is_own_folder, _inside(users)):
-                    yield from _inside(folder)
+                for folder in filter(_is_own_folder, _entries_of(users)):
+                    yield from _entries_of(folder)
 
 
-def _inside(folder: Path) -> list[Path]:
+def _entries_of(folder: Path) -> list[Path]:
     """Return the entries of a folder; empty if it cannot be read."""
     with contextlib.suppress(OSError):
         return list(folder.iterdir())

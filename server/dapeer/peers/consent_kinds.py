@@ -60,7 +60,7 @@ class CallKinds:
         """
         kinds: list[ActionKind] = [*self.always]
         for case in self.cases:
-            if any(map(case.holds, _at(arguments, case.argument))):
+            if any(map(case.holds, _values_at(arguments, case.argument))):
                 kinds += case.adds
         return tuple(dict.fromkeys(kinds))
 
@@ -112,7 +112,7 @@ def kinds_of(declared: CallKinds | None, arguments: Mapping[str, Any], *, read_o
     return declared.of(arguments)
 
 
-def _at(arguments: Any, path: str) -> Iterator[Any]:
+def _values_at(arguments: Any, path: str) -> Iterator[Any]:
     """Yield the values at a path in the arguments, such as `breakpoints[].condition`.
 
     Of a list (`[]`), the values of each element are yielded; of an argument that is absent or null, nothing. `path` has names with dots
@@ -126,6 +126,6 @@ def _at(arguments: Any, path: str) -> Iterator[Any]:
         return
     for each in found if of_list else (found,):
         if rest:
-            yield from _at(each, rest)
+            yield from _values_at(each, rest)
         else:
             yield each

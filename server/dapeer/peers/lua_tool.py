@@ -59,7 +59,7 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
         name=name,
         title=str(spec.get("title") or name.replace("_", " ").capitalize()),
         description=str(spec["description"]),
-        input_schema=_in_order(spec["input_schema"]),
+        input_schema=_sort_keys(spec["input_schema"]),
         group=str(spec.get("group") or OTHERS),
         read_only=bool(spec.get("read_only")),
         destructive=bool(spec.get("destructive")),
@@ -84,7 +84,7 @@ def _kinds(action: object) -> Kinds:
     return known if len(known) == len(actions) else ALL
 
 
-def _in_order(schema: Any) -> Any:
+def _sort_keys(schema: Any) -> Any:
     """Return a schema with its keys and arguments in order: required arguments first, then by name.
 
     Lua's tables have no order, and a client reads a list that has changed anew. What is no schema of an object comes back

@@ -75,7 +75,7 @@ class LuaTools:
         """
         number = self.expect()
         tools = read_tools(str(sent))
-        flaws = {one.name: await self._flaw(one) for one in tools}
+        flaws = {one.name: await self._schema_flaw(one) for one in tools}
         if number < self._newest:
             return
         for name, flaw in flaws.items():
@@ -94,7 +94,7 @@ class LuaTools:
             self._taken_event = anyio.Event()
         return self._newest
 
-    async def _flaw(self, one: LuaTool) -> str | None:
+    async def _schema_flaw(self, one: LuaTool) -> str | None:
         """Return what is wrong with a tool's schema, as a clause.
 
         The result is None if it is valid. The plugin's own are not checked.

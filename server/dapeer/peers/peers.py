@@ -432,11 +432,11 @@ class Peers:
         """
         # It attaches a Neovim again after it was left.
         if action.tool != "nvim_connect":
-            await self._respect_the_left(action)
+            await self._ask_detached_people(action)
         for peer in list(self.attached.values()):
             await peer.approvals.wait_for_consent(action)
 
-    async def _respect_the_left(self, action: Action) -> None:
+    async def _ask_detached_people(self, action: Action) -> None:
         """Raise if a detached Neovim that still runs has a person who wants to be asked before this action.
 
         Those that have ended are forgotten.

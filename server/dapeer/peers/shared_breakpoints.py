@@ -104,13 +104,13 @@ class SharedBreakpoints:
             self._unapplied_changes = {
                 p: sent for p, sent in self._unapplied_changes.items() if p not in places
             }
-            self._publish_news()
+            self._wake_waiters()
             return
         for (path, line), sent in list(self._unapplied_changes.items()):
             if sent <= number:
                 del self._unapplied_changes[path, line]
                 self._known_signs.get(path, {}).pop(line, None)
-        self._publish_news()
+        self._wake_waiters()
 
     def take_refusal(self, place: tuple[str, int]) -> bool:
         """Return whether Neovim has refused a breakpoint for a file's unsaved changes, and forget that it has.
@@ -148,7 +148,7 @@ class SharedBreakpoints:
             if requested is not None:
                 lines[line] = requested
         self._known_signs = now
-        self._publish_news()
+        self._wake_waiters()
         changed: set[str] = set()
         self._is_listening = False
         try:
@@ -159,7 +159,7 @@ class SharedBreakpoints:
             self._is_listening = True
         return sorted(changed)
 
-    def _publish_news(self) -> None:
+    def _wake_waiters(self) -> None:
         """Wake those who wait in `wait_until_applied`."""
         self._picture_event.set()
         self._picture_event = anyio.Event()

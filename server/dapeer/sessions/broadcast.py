@@ -122,7 +122,7 @@ class Broadcast:
             with anyio.move_on_after(self._stop_taken_at + SECONDS_FOR_OTHERS - self._clock()):
                 while self._waits:
                     await self._progress_event.wait()
-        reasons = ((session, self._why(session)) for session in self._sessions)
+        reasons = ((session, self._why_not_applied(session)) for session in self._sessions)
         return [
             f"session {session.id} ({session.name}) has not applied {self._change_name}{why}"
             for session, why in reasons
@@ -134,7 +134,7 @@ class Broadcast:
         """Whether a session has not answered yet."""
         return any(each not in self._answers for each in self._sessions)
 
-    def _why(self, session: Session) -> str:
+    def _why_not_applied(self, session: Session) -> str:
         """Return why a session has not applied the change, to be put behind the line; empty: it has."""
         if session not in self._answers:
             owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])

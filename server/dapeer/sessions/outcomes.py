@@ -413,7 +413,7 @@ def unreported(
     # If a tool has ended the program or detached, the breakpoint might still have been hit.
     lost = any(each.adapter_lost for each in (first, *sessions))
     own = lost or cut_short or first.cause is None or KILLED in first.cause
-    final = own and (ended or any(map(_ends_it, sessions)))
+    final = own and (ended or any(map(_is_ending, sessions)))
     awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
     if known == awaited.reported_from and not (ended or final):
         return BreakpointOutcomes({}, (), known, awaited)
@@ -647,7 +647,7 @@ def _may_have_printed(first: Session, message: str) -> bool:
     return bool(message) and (log.dropped > 0 or all(part in log.text for part in parts))
 
 
-def _ends_it(session: Session) -> bool:
+def _is_ending(session: Session) -> bool:
     """Return whether the process is about to end, as its first thread is stopped at an uncaught exception."""
     stop = session.mirror.stop
     first = next(iter(session.mirror.threads), None)

@@ -165,7 +165,7 @@ def rows_of(
                 old_code=old.words if (old := session.inspect.editions.old(path)) else "",
             )
             for session in stopping
-            if (made := _made(session, path, point)) is not None
+            if (made := _adapter_answer(session, path, point)) is not None
         }
         facts = [row.data() for row in rows.values()]
         if all(each == facts[0] for each in facts):
@@ -205,7 +205,9 @@ def rows_data(rows: Sequence[BreakpointRow]) -> dict[str, Any]:
     return {"set": len(rows), "breakpoints": [row.data() for row in shown]}
 
 
-def _made(session: Session, path: str, requested: RequestedBreakpoint) -> Breakpoint | None:
+def _adapter_answer(
+    session: Session, path: str, requested: RequestedBreakpoint
+) -> Breakpoint | None:
     """Return the adapter's answer for a breakpoint in a session; None: the adapter has not got it."""
     return answered(session.mirror, path, as_loaded(session, path, requested))
 

@@ -109,14 +109,14 @@ async def record_life(
     session = await debugger.start(plan)
     debugger.sessions.focus_on(focused)
     async with on_cancellation(debugger.terminate, session.program.first):
-        in_time = await _over(session, recorded, seconds)
+        in_time = await _run_to_recorded_call(session, recorded, seconds)
     await debugger.terminate(session.program.first)
     await session.program.read_rows()
     debugger.sessions.forget(session.id)
     return replace(_likest_life(session, recorded), in_time=in_time)
 
 
-async def _over(session: Session, recorded: CollectedRow, seconds: float) -> bool:
+async def _run_to_recorded_call(session: Session, recorded: CollectedRow, seconds: float) -> bool:
     """Resume the second run at each stop until the recorded call has come up again; return whether it has.
 
     A call that is equal in function, arguments and result counts. True also if the program has ended; False: `seconds` are over.
@@ -206,7 +206,7 @@ async def dap_call(
         for each in visible(session.program.collected, call.focus.key)
         if each.point.calls and len(each.table)
     ]
-    found = _found(of_calls, n, at)
+    found = _find_call(of_calls, n, at)
     plan = plan_again(session, found.of.point, found.row)
     started_at = monotonic()
     recorded = await record_life(call.debugger, plan, found.row, timeout_ms / 1000)
@@ -217,7 +217,7 @@ async def dap_call(
     })  # fmt: skip
 
 
-def _found(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
+def _find_call(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
     """Return the one call with hit number `n`, of the function `at` if that is given.
 
     `every` are the collections of calls to search; `at` is a function's name, perhaps without its beginning.

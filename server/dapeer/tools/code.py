@@ -41,7 +41,7 @@ async def dap_source(
     if source_reference:
         name = f"source {source_reference}"
         place = await _place(call, session_id, source_reference)
-        line = line or _around(place, count)
+        line = line or _first_line_around(place, count)
         _check_secret(call, call.debugger.files.path_of(source_reference))
         lines = await _source_of_adapter(call.session(session_id), source_reference)
         shown, total = lines[line - 1 : line - 1 + count], len(lines)
@@ -49,7 +49,7 @@ async def dap_source(
     else:
         name = _readable(call, filename or "")
         place = await _place(call, session_id, name)
-        line = line or _around(place, count)
+        line = line or _first_line_around(place, count)
         shown, total = await _of_file(name, line, count)
         notes = _outdated(call, name)
     if not shown:
@@ -99,7 +99,7 @@ async def _place(call: Call, session_id: int | None, source: str | int) -> int |
     return next((each["line"] for each in seen if each.get("source", {}).get(key) == source), None)
 
 
-def _around(place: int | None, count: int) -> int:
+def _first_line_around(place: int | None, count: int) -> int:
     """Return the first of `count` lines that have the line `place` in their middle; 1 for None."""
     return max(1, (place or 1) - count // 2)
 

@@ -48,7 +48,7 @@ async def dap_collected(
     every = [each for each in visible(session.program.collected, call.focus.key) if len(each.table)]
     chosen = [each for each in every if at is None or _is_at(each, at, call)]
     if not chosen:
-        raise _nothing(session, every, at, call)
+        raise _no_rows_error(session, every, at, call)
     selected = RowSelection(rows or "", where or "", changes, by, plot)
     make = _timeline if timeline else _lines
     lines = await in_thread(make, call, chosen, selected)
@@ -159,7 +159,7 @@ def _is_at(collection: Collection, at: str, call: Call) -> bool:
     return place == at or place.endswith((f"/{at}", f".{at}")) or at.endswith(f"/{place}")
 
 
-def _nothing(
+def _no_rows_error(
     session: Session, every: Sequence[Collection], at: str | None, call: Call
 ) -> ArgumentError:
     """Return the error for rows that were not found: none at `at`, or none at all; it is not raised here.

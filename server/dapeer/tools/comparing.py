@@ -32,7 +32,7 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
     common = places(*points)
     if not common:
         shown = "; ".join(
-            f"{each.id} at {_named(of, call)}" for each, of in zip(runs, points, strict=True)
+            f"{each.id} at {_name_points(of, call)}" for each, of in zip(runs, points, strict=True)
         )
         raise ArgumentError(
             f"The two runs collect at different points: session {shown}.",
@@ -86,7 +86,7 @@ def _points(call: Call, session: Session) -> list[Point]:
     if not any(
         number in numbers and len(each.table) for (_, number), each in collected.collections.items()
     ):
-        where = f" at {_named(found, call)}" if found else ""
+        where = f" at {_name_points(found, call)}" if found else ""
         raise ArgumentError(
             f"Session {session.id} has collected nothing{where}.",
             "Its breakpoints need `collect`, and to be reached.",
@@ -94,7 +94,7 @@ def _points(call: Call, session: Session) -> list[Point]:
     return found
 
 
-def _named(points: Sequence[Point], call: Call) -> str:
+def _name_points(points: Sequence[Point], call: Call) -> str:
     """Return some points as text, each with its place and its expressions.
 
     At most `MAX_NAMED_POINTS` are named, and others counted. `call` gives the project, to which paths are relative.
@@ -126,7 +126,7 @@ def _left_out(
     for which, (session, of) in enumerate(zip(runs, points, strict=True)):
         name, shared = "ab"[which], [pair[which] for pair in common]
         if other := [each for each in of if each not in shared]:
-            lines.append(f"(only {name} collects at {_named(other, call)}: not compared)")
+            lines.append(f"(only {name} collects at {_name_points(other, call)}: not compared)")
         if dropped := _dropped(session.program.collected, shared):
             lines.append(f"({name} has dropped {dropped:,} rows, which are not compared)")
     return lines

@@ -168,7 +168,7 @@ async def _step(
     else:
         reply = await resume(call, session, command, arguments, options)
     interrupted = await _interrupted(session, thread, command, keeps=keeps)
-    return with_notes(reply, [*interrupted, *_elsewhere(session, before)])
+    return with_notes(reply, [*interrupted, *_stepped_elsewhere_note(session, before)])
 
 
 async def _step_where_shown(
@@ -226,7 +226,7 @@ async def _interrupted(
     names: Mapping[int, str] = {}
     with contextlib.suppress(DapeerError), anyio.move_on_after(SECONDS_TO_NAME):
         names = await session.inspect.threads()
-    stepped, first = (_named(each, names) for each in (thread, stop.thread_id))
+    stepped, first = (_thread_name(each, names) for each in (thread, stop.thread_id))
     rest = "no other step can begin before" if keeps else f"without thread_id {first} steps"
     return [
         f"the step of {stepped} is not done, for {first} stopped before; "
@@ -234,13 +234,13 @@ async def _interrupted(
     ]
 
 
-def _named(thread: int, names: Mapping[int, str]) -> str:
+def _thread_name(thread: int, names: Mapping[int, str]) -> str:
     """Return what a thread is called: `thread 519 (main)`."""
     name = names.get(thread, "")
     return f"thread {thread}" if name in ("", f"thread {thread}") else f"thread {thread} ({name})"
 
 
-def _elsewhere(session: Session, before: Stop) -> list[str]:
+def _stepped_elsewhere_note(session: Session, before: Stop) -> list[str]:
     """Return a note if a step that was meant for the user's frame has ended in a library's; empty if not.
 
     `before` is the stop at which the step began. Some debuggers can step in the innermost frame only.

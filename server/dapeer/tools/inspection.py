@@ -164,7 +164,9 @@ async def dap_variables(
         return await report.variables_of_frame(session, running, path, filter, start, count)
     with looking(session) as stop:
         if variables_reference is not None:
-            return await _inside(call, session, stop, variables_reference, filter, start, count)
+            return await _list_children(
+                call, session, stop, variables_reference, filter, start, count
+            )
         frame = await frame_of(session, frame_id)
         if path is None:
             return await _frame_variables(session, stop, frame, filter, start, count)
@@ -184,7 +186,7 @@ async def dap_variables(
         )
 
 
-async def _inside(
+async def _list_children(
     call: Call, session: Session, stop: Stop, handle: int, kind: str | None, start: int, count: int
 ) -> Reply:
     """Return the variables in a container that a caller names by its handle, as a reply.

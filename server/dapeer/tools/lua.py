@@ -91,7 +91,7 @@ class NeovimTool:
         It has `connection_id`, too, if the caller has to select a Neovim.
         """
         schema = self.spec.input_schema
-        if not self._chosen:
+        if not self._needs_connection_id:
             return schema
         homes = "; ".join(f"{peer.id}: {peer.place}" for peer in self.homes)
         which = {"type": "integer", "enum": [peer.id for peer in self.homes], "description": homes}
@@ -102,7 +102,7 @@ class NeovimTool:
         }
 
     @property
-    def _chosen(self) -> bool:
+    def _needs_connection_id(self) -> bool:
         """Whether the caller has to select a Neovim by an argument that is not the tool's own."""
         return len(self.homes) > 1 and CONNECTION not in self.spec.input_schema.get(
             "properties", {}
@@ -173,7 +173,7 @@ class NeovimTool:
         Raises:
             ArgumentError: It names the argument, and what is allowed.
         """
-        if self._chosen and CONNECTION not in given:
+        if self._needs_connection_id and CONNECTION not in given:
             homes = "; ".join(f"{peer.id}: {peer.place}" for peer in self.homes)
             raise ArgumentError(
                 f"Several Neovims have {self.name}: choose one by `{CONNECTION}` ({homes}).",
@@ -259,7 +259,7 @@ async def nvim_lua_tools(
     """List tools of attached Neovims, which may be missing from your tool list."""
     tools = call.of_neovim
     if name is not None:
-        one = _named(tools, name)
+        one = _find_tool(tools, name)
         facts = {"name": one.name, "description": one.description, "input_schema": one.input_schema}
         return Reply(compact(facts), facts)
     rows = [
@@ -279,10 +279,10 @@ async def nvim_lua_tools(
 )
 async def nvim_lua_call(call: Call, name: str, arguments: Mapping[str, Any] | None = None) -> Reply:
     """Call a tool of nvim_lua_tools by its name."""
-    return await _named(call.of_neovim, name)(call, arguments or {})
+    return await _find_tool(call.of_neovim, name)(call, arguments or {})
 
 
-def _named(tools: Mapping[str, AnyTool], name: str) -> AnyTool:
+def _find_tool(tools: Mapping[str, AnyTool], name: str) -> AnyTool:
     """Return the tool of Neovim with this name, which may lack the prefix `nvim_`.
 
     `tools` are those of the attached Neovims, by name.

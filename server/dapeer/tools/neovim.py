@@ -45,7 +45,7 @@ class Targets(TypedDict):
 async def nvim_targets(call: Call) -> Reply:
     """List this user's running Neovims: address, process, working directory, which are attached."""
     found = await discovery.find(call.debugger.project)
-    rows = [_row(each, call) for each in [*found, *await _elsewhere(call, found)]]
+    rows = [_row(each, call) for each in [*found, *await _unsearched_neovims(call, found)]]
     none = f"No Neovim was found. {discovery.START_ONE}"
     return Reply("\n".join(map(_line, rows)) or none, {"neovims": rows})
 
@@ -149,7 +149,7 @@ def _row(found: FoundNeovim, call: Call) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-async def _elsewhere(call: Call, found: Sequence[FoundNeovim]) -> list[FoundNeovim]:
+async def _unsearched_neovims(call: Call, found: Sequence[FoundNeovim]) -> list[FoundNeovim]:
     """Return the attached Neovims that a search has not `found`.
 
     They listen at other addresses than those that are searched, such as a port. Each is asked for its facts. One that does not answer is

@@ -106,9 +106,11 @@ def _part(
     """
     pieces = log.pieces(since or 0, category)
     total = sum(len(piece.text) for piece in pieces)
-    pieces = _enough(pieces) if since is not None else _enough(pieces[::-1])[::-1]
+    pieces = (
+        _pieces_for_result(pieces) if since is not None else _pieces_for_result(pieces[::-1])[::-1]
+    )
     text = "".join(piece.text for piece in pieces)
-    shown = _first(text, lines) if since is not None else _last(text, lines)
+    shown = _first_lines(text, lines) if since is not None else _last(text, lines)
     # A cursor counts the characters of all categories: continue after the last one shown.
     cursor = _cursor_after(pieces, len(shown), log.end) if since is not None else log.end
     dropped = max(0, log.start - (since or 0))
@@ -159,7 +161,7 @@ def _end(data: dict[str, Any]) -> str:
     return f"ended, exit code {data['exit_code']}{f': {cause}' if cause else ''}"
 
 
-def _enough(pieces: Sequence[OutputPiece]) -> list[OutputPiece]:
+def _pieces_for_result(pieces: Sequence[OutputPiece]) -> list[OutputPiece]:
     """Return the first pieces, as many as one result can hold, and one more.
 
     One result can hold `MAX_OUTPUT_CHARS` characters.
@@ -172,7 +174,7 @@ def _enough(pieces: Sequence[OutputPiece]) -> list[OutputPiece]:
     ]
 
 
-def _first(text: str, lines: int) -> str:
+def _first_lines(text: str, lines: int) -> str:
     """Return the first `lines` of a text, at most `MAX_OUTPUT_CHARS` characters."""
     return "".join(text.splitlines(keepends=True)[:lines])[:MAX_OUTPUT_CHARS]
 

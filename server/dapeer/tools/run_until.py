@@ -95,14 +95,14 @@ async def dap_run_until(
     where = _scope(scope, call.debugger)
     watched = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
     if not session.lines.traces:
-        return await _driven(call, session, watched, where, frame, left, options)
+        return await _run_by_stops(call, session, watched, where, frame, left, options)
     await session.watching.begin(watched, where, frame)
     call.debugger.broadcast("that it is over", [session], lambda each: each.watching.follow())
     rest = replace(options, timeout_ms=int(left.remaining_ms))
     return await resume(call, session, "continue", {"threadId": stop.thread_id}, rest)
 
 
-async def _driven(
+async def _run_by_stops(
     call: Call,
     session: Session,
     watch: Watch,
@@ -133,7 +133,7 @@ async def _driven(
     """
     epoch = session.mirror.epoch
     seconds = left.seconds_to_wait * STEPS_SHARE
-    drive = _chosen(call.debugger, session, watch, scope, seconds)
+    drive = _choose_driver(call.debugger, session, watch, scope, seconds)
     try:
         await drive.begin(frame)
     except DapeerError as error:
@@ -189,7 +189,7 @@ async def _last_write(
     return Reply("\n".join(lines), facts)
 
 
-def _chosen(
+def _choose_driver(
     debugger: Debugger, session: Session, watch: Watch, scope: ScopeSpec, seconds: float
 ) -> Driving:
     """Return the object that runs the program by stops: watchpoints, conditions or steps.

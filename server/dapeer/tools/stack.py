@@ -50,7 +50,7 @@ async def dap_stacktrace(
         await session.inspect.whole_stack(thread)
         await session.inspect.stack_trace(thread, start_frame, levels)
     frames = stop.stack.frames.get(thread, [])
-    rows = _first(list(numbered(frames[start_frame:], session.frames, start_frame)), levels)
+    rows = _first_rows(list(numbered(frames[start_frame:], session.frames, start_frame)), levels)
     written = partial(_frame_text, call, stop)
     lines = [line for row in rows for line in _row(call, row, start_frame, written)]
     end = rows[-1].end if rows else start_frame
@@ -58,7 +58,7 @@ async def dap_stacktrace(
     known = dict(enumerate(frames))
     if thread == stop.thread_id and total:
         known |= dict(enumerate(stop.stack.outer, total - len(stop.stack.outer)))
-    lines += _left(call, session, stop, known, end, total)
+    lines += _more_frames_notes(call, session, stop, known, end, total)
     if thread == stop.thread_id and stop.found.left_out:
         lines.append(f"({stop.found.left_out})")
     listed = len(frames) if total is None else total
@@ -99,7 +99,7 @@ def _data(
         yield {"folded": len(folded), "of": of, "start_frame": row.first + listed}
 
 
-def _first(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
+def _first_rows(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
     """Return the first rows, as many as list `levels` frames; the last of these may be cut."""
     start = rows[0].first if rows else 0
     kept: list[StackRow] = []
@@ -139,7 +139,7 @@ def _row(
         yield f"#{folded[0][0]} to #{folded[-1][0]} {what}: start_frame={folded[0][0]}"
 
 
-def _left(
+def _more_frames_notes(
     call: Call,
     session: Session,
     stop: Stop,
@@ -197,7 +197,7 @@ async def _running_stacks(
     data: list[Mapping[str, Any]] = []
     for each in chosen:
         written = partial(_running_frame, call, session, each)
-        rows = _first(list(numbered(each.frames[start:], session.frames, start)), levels)
+        rows = _first_rows(list(numbered(each.frames[start:], session.frames, start)), levels)
         lines.append(f"{'task ' if each.thread_id is None else ''}{each.label}:")
         lines += [f"  {line}" for row in rows for line in _row(call, row, start, written)]
         end = rows[-1].end if rows else start

@@ -102,7 +102,13 @@ class Advice:
             view = {**view, "notes": [*view.get("notes", ()), self._remark]}
             self._remark = ""
         hints = [
-            *filter(None, map(self._once, (self._of_end(view, log), self._of_first(view, log))))
+            *filter(
+                None,
+                map(
+                    self._give_once,
+                    (self._hint_at_end(view, log), self._hint_at_beginning(view, log)),
+                ),
+            )
         ]
         return {**view, "notes": [*view.get("notes", ()), *hints]} if hints else view
 
@@ -136,7 +142,7 @@ class Advice:
 
     def of_conditions(self, conditions: Sequence[str]) -> str:
         """Return a hint on what conditions of breakpoints cost, at most once; empty if there is none to give."""
-        return self._once(self._hint("slow", "\n".join(conditions)) if conditions else None)
+        return self._give_once(self._hint("slow", "\n".join(conditions)) if conditions else None)
 
     def of_slow(self) -> str:
         """Return why the program is slow under its debugger, at most once; empty if unknown. It blocks."""
@@ -144,14 +150,14 @@ class Advice:
         self._why_slow = None
         return hint
 
-    def _once(self, hint: str | None) -> str:
+    def _give_once(self, hint: str | None) -> str:
         """Return a hint and record it as given; empty if it is None, or was given before."""
         if hint is None or hint in self._reported_hints:
             return ""
         self._reported_hints.add(hint)
         return hint
 
-    def _of_end(self, view: Snapshot, log: OutputLog) -> str | None:
+    def _hint_at_end(self, view: Snapshot, log: OutputLog) -> str | None:
         """Return the adapter's first hint on an end, a stop or an exception that fits the snapshot, or None.
 
         `view` is the snapshot, `log` the program's output. Looked at are, in this order: an end without any output, the output of a
@@ -174,7 +180,7 @@ class Advice:
             self._hint("exception", kind) if kind else None
         )
 
-    def _of_first(self, view: Snapshot, log: OutputLog) -> str | None:
+    def _hint_at_beginning(self, view: Snapshot, log: OutputLog) -> str | None:
         """Return the adapter's hint on the beginning of the program's output; None without one.
 
         A hint that the snapshot's new output already shows counts as given.

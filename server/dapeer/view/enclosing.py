@@ -19,7 +19,8 @@ def is_inside(lines: Sequence[str], line: int, function: str) -> bool:
     names = re.findall(r"[\w$]+", re.split(r"(?<!\.)\(", function)[0])
     bare = names[-1] if names else ""
     return bool(bare) and any(
-        re.search(rf"(?<![\w$]){re.escape(bare)}(?![\w$])", each) for each in _around(lines, line)
+        re.search(rf"(?<![\w$]){re.escape(bare)}(?![\w$])", each)
+        for each in _enclosing_lines(lines, line)
     )
 
 
@@ -31,7 +32,7 @@ def is_outside(lines: Sequence[str], line: int) -> bool:
     >>> is_outside(["for (;;) {", "  a();", "}", "function b() {", "  a();"], 5)
     False
     """
-    return all(_STATEMENT.match(each) for each in _around(lines, line))
+    return all(_STATEMENT.match(each) for each in _enclosing_lines(lines, line))
 
 
 _STATEMENT = re.compile(
@@ -51,7 +52,7 @@ def runs_late(lines: Sequence[str], line: int) -> bool:
     >>> runs_late(["def bye():", "    print(1)", "bye()"], 2)
     False
     """
-    for text in _around(lines, line):
+    for text in _enclosing_lines(lines, line):
         if (found := re.match(r"\s*(?:async\s+)?def\s+(\w+)", text)) is None:
             continue
         given = re.compile(rf"(atexit\.register|[Ff]inalize)\(.*\b{found[1]}\b")
@@ -61,7 +62,7 @@ def runs_late(lines: Sequence[str], line: int) -> bool:
     return False
 
 
-def _around(lines: Sequence[str], line: int) -> Iterator[str]:
+def _enclosing_lines(lines: Sequence[str], line: int) -> Iterator[str]:
     """Yield the lines above `line` (1 is the first) that enclose it by indentation, the innermost first."""
     if not 0 < line <= len(lines):
         return

@@ -95,10 +95,10 @@ def by_need(stop: Stop) -> tuple[list[Variable], list[Variable]]:
     Of the first those come first that the current line uses.
     """
     groups = _groups(stop, ())
-    return _flat(groups[: UNUSED_GROUP - 1]), _flat(groups[UNUSED_GROUP - 1 :])
+    return _join_groups(groups[: UNUSED_GROUP - 1]), _join_groups(groups[UNUSED_GROUP - 1 :])
 
 
-def _flat(groups: Iterable[list[Variable]]) -> list[Variable]:
+def _join_groups(groups: Iterable[list[Variable]]) -> list[Variable]:
     """Return the variables of all groups in one list."""
     return [*chain.from_iterable(groups)]
 
@@ -137,7 +137,7 @@ def choose_locals(stop: Stop, changed: Collection[str]) -> LocalsChoice:
     `changed` (names of changed locals) speak for, but at least `MIN_LOCALS`. Definitions of the module are only counted.
     """
     *data, defined = _groups(stop, changed)
-    whole = _flat(data)
+    whole = _join_groups(data)
     count = len(whole)
     others = count - len(data[AROUND_GROUP]) - len(data[UNUSED_GROUP])
     # Where a line nearby names dozens, the arguments are not lost behind them.
@@ -145,7 +145,7 @@ def choose_locals(stop: Stop, changed: Collection[str]) -> LocalsChoice:
     matter = sum(map(len, data[:UNUSED_GROUP]))
     if count > MAX_UNSORTED_LOCALS and stop.found.source is not None:
         data[UNUSED_GROUP][max(MIN_LOCALS - matter, 0) :] = []
-    shown = _flat(data)[:MAX_LOCALS]
+    shown = _join_groups(data)[:MAX_LOCALS]
     kinds = [*map(definition, defined)]
     ids = {*map(id, shown)}
     types = _types([each for each in whole if id(each) not in ids])

@@ -27,7 +27,7 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
     """
     head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)
     parts = [
-        head(view, project, _which(view, only=only)),
+        head(view, project, _session_and_thread(view, only=only)),
         *(continued(f"Until: {each}") for each in view.get("until", ())),
         view.get("source", ""),
         _stack(view, project),
@@ -120,7 +120,7 @@ def _running(view: Snapshot, _project: Path, which: str) -> str:
     )
 
 
-def _which(view: Snapshot, *, only: bool) -> str:
+def _session_and_thread(view: Snapshot, *, only: bool) -> str:
     """Return ` [session 2, thread 3]` for what distinguishes a snapshot; empty if nothing does.
 
     The session's number is left out with `only`, the thread's unless another thread than the program's first is shown.

@@ -62,7 +62,7 @@ def new_output(
     shown = last_lines("".join(each.text for each in pieces[-OUTPUT_CHARS:]))
     left = sum(len(each.text) for each in pieces) - len(shown)
     if left > 0:
-        more = f"dap_program_output since={max(since, log.start)}{_whose(session_id)}"
+        more = f"dap_program_output since={max(since, log.start)}{_session_argument(session_id)}"
         notes.append(f"{left} more characters of output: {more}")
     return squeezed(_COLOUR.sub("", shown))
 
@@ -81,7 +81,7 @@ def last_lines(text: str) -> str:
     return "".join(whole.splitlines(keepends=True)[-OUTPUT_LINES:])
 
 
-def _whose(session_id: int) -> str:
+def _session_argument(session_id: int) -> str:
     """Return ` session_id=N` for a call in a hint; empty for the first session."""
     return f" session_id={session_id}" if session_id > 1 else ""
 
@@ -100,7 +100,7 @@ def log_point_lines(
     messages, left = mirror.printed.logged.last(since, end, OUTPUT_LINES)
     if left:
         more = f"dap_program_output category=log since={max(since, mirror.output.start)}"
-        notes.append(f"{left} more messages of log points: {more}{_whose(session_id)}")
+        notes.append(f"{left} more messages of log points: {more}{_session_argument(session_id)}")
     return list(_messages(messages, project))
 
 
@@ -499,7 +499,7 @@ class SnapshotReader:
         snapshot of the same stop, of an unknown frame, or of a program that is not stopped, stays whole otherwise. `view` is not
         changed.
         """
-        view = self._with_news(view)
+        view = self._without_repeated_notes(view)
         known = self._shown_frames.get(_brief_place(view))
         if view["state"] != "stopped" or known is None or known.stop == view.get("stop"):
             return view
@@ -519,7 +519,7 @@ class SnapshotReader:
         kept["notes"] = [*kept.get("notes", ()), f"as before: {', '.join(unchanged)}"]
         return kept
 
-    def _with_news(self, view: Snapshot) -> Snapshot:
+    def _without_repeated_notes(self, view: Snapshot) -> Snapshot:
         """Return a snapshot without the notes that are shown once and were shown at another stop.
 
         `view` itself is returned if there are none of those.

@@ -122,7 +122,7 @@ def _is_real(row: StackRow) -> bool:
     return not row.run.is_label and not row.run.owners
 
 
-def _first(rows: Iterable[StackRow]) -> list[StackRow]:
+def _first_rows(rows: Iterable[StackRow]) -> list[StackRow]:
     """Return the first lines of a stack, as many as it takes to know that more follow than are shown.
 
     It ends behind the (`MAX_STACK_LINES` + 3)-th line of the user's code, or returns all.
@@ -139,7 +139,7 @@ def _first(rows: Iterable[StackRow]) -> list[StackRow]:
 
 def has_enough_frames(stop: Stop, whose: Frames) -> bool:
     """Return whether enough frames were fetched to show the first lines of the stack, and to know of more."""
-    rows = _first(_rows(stop, stop.stack.frames.get(stop.thread_id, []), whose))
+    rows = _first_rows(_rows(stop, stop.stack.frames.get(stop.thread_id, []), whose))
     return sum(map(_is_real, rows)) > MAX_STACK_LINES + 2
 
 
@@ -152,7 +152,7 @@ def stack_lines(stop: Stop, whose: Frames, project: Path) -> list[str]:
     frames = stop.stack.frames.get(stop.thread_id, [])
     if not frames:
         return []
-    rows = _first(_rows(stop, frames, whose))
+    rows = _first_rows(_rows(stop, frames, whose))
     total = stop.stack.total_frames.get(stop.thread_id)
     # Frames between the user's are listed, but take none of their room.
     real = [n for n, row in enumerate(rows) if _is_real(row)]

@@ -42,15 +42,17 @@ def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[st
     if choice.left:
         kinds = [f"{number} {each}" for each, number in choice.types.items()]
         of = f" ({', '.join(kinds)})" if kinds else ""
-        notes.append(f"{_counted(choice.left, 'more local')}{of}: dap_variables")
-    if kinds := [_counted(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])]:
+        notes.append(f"{_count_with_noun(choice.left, 'more local')}{of}: dap_variables")
+    if kinds := [
+        _count_with_noun(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])
+    ]:
         notes.append(f"also {', '.join(kinds)}: dap_variables")
     return _listed(
         [Variable({**v, "value": stop.values.shown(v)}) for v in choice.shown], names_around(stop)
     )
 
 
-def _counted(number: int, what: str) -> str:
+def _count_with_noun(number: int, what: str) -> str:
     """Return a number with a noun in its singular or plural."""
     plural = "es" if what.endswith("s") else "s"
     return f"{number} {what}{plural if number > 1 else ''}"

@@ -43,7 +43,7 @@ def lines_of_other_waits(answer: Mapping[str, Value], listed: Collection[int]) -
             groups.setdefault(wait.get("on") or ("", each), []).append(wait)
     ordered = sorted(_folded(groups.values()), key=_order)
     lines = [
-        _line(answer, group[0]) if len(group) == 1 else _together(answer, group)
+        _line(answer, group[0]) if len(group) == 1 else _same_wait_line(answer, group)
         for group in ordered
     ]
     more = sum(map(len, ordered[MAX_LISTED_WAITS:]))
@@ -93,7 +93,7 @@ def _line(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     return f"{_waiting(answer, wait)} waits for {_awaited(answer, noted)}"
 
 
-def _together(answer: Mapping[str, Value], group: Sequence[Mapping[str, Value]]) -> str:
+def _same_wait_line(answer: Mapping[str, Value], group: Sequence[Mapping[str, Value]]) -> str:
     """Return a line for members that wait for the same: how many, for what, held by whom, and their names.
 
     At most `MAX_WAITING` of them are named, each with the note of its wait. `group` are their waits, out of the debuggee's `answer` (keys
@@ -109,7 +109,9 @@ def _together(answer: Mapping[str, Value], group: Sequence[Mapping[str, Value]])
         own = "" if len({each.get("on") for each in group}) > 1 else best.get("state")
         best = {**best, "what": together, "state": own}
     ordered = sorted(zip(names, group, strict=True), key=_first_running)
-    named = [_noted(name.partition(" ")[2], wait) for name, wait in ordered[:MAX_WAITING]]
+    named = [
+        _member_with_note(name.partition(" ")[2], wait) for name, wait in ordered[:MAX_WAITING]
+    ]
     named += [f"… {len(names) - MAX_WAITING} more"] if len(names) > MAX_WAITING else []
     return f"{len(names)} {kind} wait for {_awaited(answer, best)}: {', '.join(named)}"
 
@@ -120,7 +122,7 @@ def _first_running(each: tuple[str, Mapping[str, Value]]) -> tuple[bool, int, st
     return note != RUNNING, len(note), note
 
 
-def _noted(name: str, wait: Mapping[str, Value]) -> str:
+def _member_with_note(name: str, wait: Mapping[str, Value]) -> str:
     """Return the name of a member with the note of its wait in parentheses, if it has one."""
     note = shortened(str(wait.get("note") or ""), MAX_NAME_CHARS)
     return f"{name} ({note})" if note else name

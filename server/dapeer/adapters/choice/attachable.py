@@ -53,15 +53,15 @@ def choose_for_process(
     ranked = sorted(definitions.values(), key=lambda each: each.rank)
     if pid is None:
         able = [each for each in ranked if "tcp" in each.attach]
-        return _first(_for_port(able, host or LOOPBACK, port or 0), ready, "port")
+        return _first_ready(_for_port(able, host or LOOPBACK, port or 0), ready, "port")
     name = _name(pid)
     interpreters = [each for each in ranked if name in each.shebangs]
     if interpreters:
-        return _first(interpreters, ready, "pid")
+        return _first_ready(interpreters, ready, "pid")
     able = compiled(
         [each for each in ranked if "pid" in each.attach], process_table.program_file(pid)
     )
-    return _first(able, ready, "pid")
+    return _first_ready(able, ready, "pid")
 
 
 def _for_port(able: list[Definition], host: str, port: int) -> list[Definition]:
@@ -75,7 +75,7 @@ def _for_port(able: list[Definition], host: str, port: int) -> list[Definition]:
     """
     owners = listening_processes(host, port)
     if owners is None:
-        raise _nobody(host, port)
+        raise _nothing_listens_error(host, port)
     served = [
         f"{process_table.executable(owner)} {process_table.command_line(owner)}" for owner in owners
     ]
@@ -109,7 +109,7 @@ def port_of(definition: Definition, pid: int) -> int | None:
     return next((p for p in ports if pid in (listening_processes(LOOPBACK, p) or ())), None)
 
 
-def _first(able: list[Definition], ready: Ready, way: str) -> Definition:
+def _first_ready(able: list[Definition], ready: Ready, way: str) -> Definition:
     """Return the first definition that is ready, or the first of all; a single one is not asked.
 
     Raises:
@@ -178,7 +178,7 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
         try:
             socket.create_connection((host, port), timeout=SECONDS_TO_CONNECT).close()
         except OSError as error:
-            raise _nobody(host, port) from error
+            raise _nothing_listens_error(host, port) from error
 
 
 def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
@@ -260,7 +260,7 @@ _HERE = ("localhost", LOOPBACK, "::1")
 _PORTS = {"http": 80, "https": 443}
 
 
-def _nobody(host: str, port: int) -> ArgumentError:
+def _nothing_listens_error(host: str, port: int) -> ArgumentError:
     """Return the error that nothing accepts connections at an address."""
     return ArgumentError(
         f"Nothing accepts connections at {host}:{port}.",

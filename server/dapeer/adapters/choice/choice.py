@@ -45,7 +45,7 @@ def choose(
         targets = {"module": module, "code": code, "url": url}
         name = next((name for name, given in targets.items() if given is not None), "")
         able = [d for d in _ranked(definitions.values()) if d.uses(name)] if name else []
-        found = _best(able, ready)
+        found = _first_ready(able, ready)
         if found is None:
             raise AdapterUnknown(
                 "Without a program dapeer cannot choose the adapter.", _types(definitions)
@@ -86,7 +86,7 @@ def find_definition(
     others = [d for d in definitions.values() if kind in d.stands_in_for]
     speaking = [d for d in definitions.values() if kind.lower() in {*d.names, *d.languages}]
     # An adapter with this name comes before others, whatever its rank.
-    return _best(called + _ranked(others), ready) or _best(_ranked(speaking), ready)
+    return _first_ready(called + _ranked(others), ready) or _first_ready(_ranked(speaking), ready)
 
 
 def can_debug(definitions: Definitions, definition: Definition, path: str) -> bool:
@@ -131,13 +131,13 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
         ArgumentError: It is a folder that no adapter can run.
     """
     known = _ranked(definitions.values())
-    found = _best(_fitting(known, program), ready)
+    found = _first_ready(_definitions_fitting(known, program), ready)
     if found:
         return found
     if foreign_files.is_folder(program):
         raise _directory(program)
     suffix = Path(program).suffix.lower()
-    if compiler := _best([d for d in known if d.binaries and suffix in d.extensions], ready):
+    if compiler := _first_ready([d for d in known if d.binaries and suffix in d.extensions], ready):
         raise AdapterUnknown(
             f"{program} is source code; {compiler.id} debugs the program compiled from it.",
             "Compile it with debug information (-g -O0; `cargo build`) and give the executable.",
@@ -150,7 +150,7 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
     raise AdapterUnknown(f"No adapter is known for {program}.", _types(definitions))
 
 
-def _fitting(known: list[Definition], program: str) -> list[Definition]:
+def _definitions_fitting(known: list[Definition], program: str) -> list[Definition]:
     """Return the definitions that fit a program: a folder, a binary, or by name, extension or first line.
 
     The first of these properties that any definition has decides. `known` are in the order of preference. `program` is its path; files may
@@ -182,7 +182,7 @@ def _ranked(definitions: Iterable[Definition]) -> list[Definition]:
     return sorted(definitions, key=lambda definition: definition.rank)
 
 
-def _best(candidates: Sequence[Definition], ready: Ready) -> Definition | None:
+def _first_ready(candidates: Sequence[Definition], ready: Ready) -> Definition | None:
     """Return the first candidate that is ready; the first of all if none is; None if there is none.
 
     `ready` is not called for a single candidate.

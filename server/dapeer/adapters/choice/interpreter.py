@@ -48,7 +48,7 @@ def find_python(
         ArgumentError: The argument is no interpreter, or none is found.
     """
     if argument:
-        return _given(argument, [cwd, project or cwd], env)
+        return _find_interpreter(argument, [cwd, project or cwd], env)
     environments = _environments(cwd, env, program)
     found = next((python for folder in environments for python in _pythons(folder)), None)
     found = found or next(
@@ -211,7 +211,7 @@ def find_program(
     Raises:
         ArgumentError: `python` is no interpreter.
     """
-    given = [Path(_given(python, [cwd, project], env)).parent / name] if python else []
+    given = [Path(_find_interpreter(python, [cwd, project], env)).parent / name] if python else []
     scripts = [*given, *(folder / "bin" / name for folder in _environments(cwd, env, None))]
     folders = [
         folder
@@ -240,7 +240,7 @@ def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Ite
         yield Path(sys.prefix)
 
 
-def _given(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
+def _find_interpreter(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
     """Return the interpreter of an argument: a path seen from `bases`, an environment, a name on PATH.
 
     `env` has `PATH`.

@@ -257,7 +257,7 @@ class Definition:
         """
         if request == "launch":
             return self.quirks.launch_request
-        way = self._way(inputs)
+        way = self._attach_way(inputs)
         return self.attach[way].sent_as if way else request
 
     def remark(self, request: RequestName, inputs: Inputs, config: Mapping[str, object]) -> str:
@@ -307,7 +307,7 @@ class Definition:
         if request == "launch":
             own = [each.transport for each in self._variants(inputs, {}) if each.transport]
             return own[-1] if own else self.transport
-        way = self._way(inputs)
+        way = self._attach_way(inputs)
         return (self.attach[way].transport if way else None) or self.transport
 
     def values(self, inputs: Inputs) -> dict[str, object]:
@@ -343,7 +343,7 @@ class Definition:
         """Return whether a file of this name is one of its programs, whatever its extension."""
         return is_named(name, self.files)
 
-    def _way(self, inputs: Inputs) -> str | None:
+    def _attach_way(self, inputs: Inputs) -> str | None:
         """Return which of `[attach.*]` the inputs mean; None: only the user's config says how to attach.
 
         Raises:
@@ -367,7 +367,7 @@ class Definition:
                 more = joined_lists(self.quirks.added, template, each.arguments)
                 template |= {**each.arguments, **more}
             return template
-        way = self._way(inputs)
+        way = self._attach_way(inputs)
         return self.attach[way].arguments if way else {}
 
     def _check_target(self, inputs: Inputs, config: Mapping[str, object]) -> None:

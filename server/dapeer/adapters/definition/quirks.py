@@ -145,8 +145,8 @@ class FailedBreakpointReader:
         breakpoints if they are few.
         """
         error = error_of(groups)
-        meant = self._meant(kind, groups, error)
-        if not meant and (messages := self._meant("log_message", groups, error)):
+        meant = self._failed_breakpoints(kind, groups, error)
+        if not meant and (messages := self._failed_breakpoints("log_message", groups, error)):
             # js-debug compiles a log message to a condition; what is sent has marks of ours.
             kind, meant = "log_message", [replace(each, expression="") for each in messages]
         one = meant[0] if len(meant) == 1 else SentOption("", 0, groups.get("expression") or "")
@@ -163,7 +163,9 @@ class FailedBreakpointReader:
         }
         return Event(EVENT, body)
 
-    def _meant(self, kind: str, groups: Mapping[str, str | None], error: str) -> list[SentOption]:
+    def _failed_breakpoints(
+        self, kind: str, groups: Mapping[str, str | None], error: str
+    ) -> list[SentOption]:
         """Return the breakpoints that a failure may be of: by expression, then line, then words in it.
 
         A line or words that no breakpoint fits are ignored. The result is empty if none has the expression. `kind` is a key of the

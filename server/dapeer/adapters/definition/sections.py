@@ -489,7 +489,7 @@ class Command:
         rest = list(args)
         while rest:
             word = rest.pop(0)
-            how = self._how(word)
+            how = self._kind_of_option(word)
             if how and rest:
                 options += [word[:-1]] * (len(word) > len("-m"))
                 return InterpreterArguments(options, how, rest[0], rest[1:])
@@ -509,7 +509,7 @@ class Command:
                 )
         return InterpreterArguments([], "", "", [])
 
-    def _how(self, option: str) -> How:
+    def _kind_of_option(self, option: str) -> How:
         """Return what follows an option: a module or code; empty if neither does."""
         for how, pattern in (("module", self.module), ("code", self.code)):
             if pattern and re.fullmatch(pattern, option):
@@ -890,7 +890,7 @@ class Children:
         return int(found[1]) if found else 0
 
 
-def _outside(table: DefinitionTable) -> OutsideReader | None:
+def _outside_reader(table: DefinitionTable) -> OutsideReader | None:
     """Return the table `[threads.outside]`: the program that reads where threads are, without a debugger.
 
     Its keys are `command`, the regular expressions `thread`, `frame` and `own`, and the sentences `missing` and `denied`. None: it has no
@@ -920,7 +920,7 @@ def sight(table: DefinitionTable) -> Sight:
         table.get("hides", str, ""),
         table.get("silence", str, ""),
         table.expression("waits"),
-        _outside(table.table("outside")),
+        _outside_reader(table.table("outside")),
     )
     table.done()
     return read

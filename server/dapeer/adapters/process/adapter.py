@@ -309,7 +309,7 @@ async def open_adapter(
         sent, wire = SentBreakpoints(), ContentLengthTransport(stream)
         transport = _transport(definition, wire, spawned, inputs, own, sent)
         stack.push_async_callback(transport.aclose)
-        transport = _noted(definition, processes, stack, transport, stream, inputs)
+        transport = _with_last_words(definition, processes, stack, transport, stream, inputs)
         points = _log_points(definition)
         adapter = Adapter(transport, spawned, processes, again, terminal, address, points, sent)
         stack.callback(adapter.close)
@@ -404,7 +404,7 @@ def _transport(
     return tamed
 
 
-def _noted(
+def _with_last_words(
     definition: Definition,
     processes: Processes,
     stack: AsyncExitStack,

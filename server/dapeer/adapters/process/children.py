@@ -40,7 +40,7 @@ async def open_child(
         AdapterRequestRejected: It names an address to which dapeer must not connect.
         ForeignListener: Another user of this machine accepts them.
     """
-    again, address = _again(definition, parent), None
+    again, address = _reconnector(definition, parent), None
     connector = again
     if connector is None:
         address = _address(configuration, parent)
@@ -89,7 +89,9 @@ def _normalized(transport: Transport, definition: Definition, parent: Adapter) -
     )
 
 
-def _again(definition: Definition, parent: Adapter) -> Callable[[], Awaitable[ByteStream]] | None:
+def _reconnector(
+    definition: Definition, parent: Adapter
+) -> Callable[[], Awaitable[ByteStream]] | None:
     """Return a function that connects to the parent's server, if children are debugged there; else None."""
     table = definition.children
     return parent.connect_again if table is not None and table.connect == "server" else None
@@ -104,7 +106,7 @@ def _address(configuration: Mapping[str, object], parent: Adapter) -> HostAndPor
     Raises:
         AdapterRequestRejected: The configuration names another address, or no port.
     """
-    host, port = _named(configuration)
+    host, port = _address_of(configuration)
     if parent.address is None and _loops(host):
         return LOOPBACK, port
     if parent.address is not None and port == parent.address[1]:
@@ -118,7 +120,7 @@ def _address(configuration: Mapping[str, object], parent: Adapter) -> HostAndPor
     )
 
 
-def _named(configuration: Mapping[str, object]) -> HostAndPort:
+def _address_of(configuration: Mapping[str, object]) -> HostAndPort:
     """Return host and port that a child's configuration names in `connect`; without a host, the loopback.
 
     Raises:

@@ -49,7 +49,7 @@ def point_numbers(requested: Mapping[str, Any]) -> tuple[int, ...]:
 
     The result is empty for a breakpoint that does not collect.
     """
-    return tuple(int(each["point"]) for each in _each(requested) if each.get("point"))
+    return tuple(int(each["point"]) for each in _with_others(requested) if each.get("point"))
 
 
 def as_log_point(
@@ -63,7 +63,7 @@ def as_log_point(
     """
     whole = conditions and not requested.get("others")
     message = row_separator(mark).join(
-        _message(each, mark, value, whole=whole) for each in _each(requested)
+        _message(each, mark, value, whole=whole) for each in _with_others(requested)
     )
     own = OWN if whole else (*OWN, "condition")
     return {key: value for key, value in requested.items() if key not in own} | {
@@ -71,7 +71,7 @@ def as_log_point(
     }
 
 
-def _each(requested: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _with_others(requested: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return a breakpoint and its `others`: those of other clients that collect at the same place."""
     return [requested, *(requested.get("others") or ())]
 

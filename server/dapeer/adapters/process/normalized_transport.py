@@ -60,7 +60,9 @@ class NormalizedTransport:
             self._messages.put(Response(message.seq, message.command, success=False, message=why))
             return
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
-            message = replace(message, arguments=_with(message.arguments, self._placeholders))
+            message = replace(
+                message, arguments=_fill_placeholders(message.arguments, self._placeholders)
+            )
         self._tamer.record_sent(message)
         await self._inner.send(self._tamer.adapt(message))
 
@@ -117,7 +119,7 @@ class NormalizedTransport:
             self._messages.end()
 
 
-def _with(value: Value, own: Mapping[str, object]) -> Value:
+def _fill_placeholders(value: Value, own: Mapping[str, object]) -> Value:
     """Return a JSON value in which the placeholders of `own` are replaced by their values, in texts only.
 
     Other similar text is the user's, and stays.
@@ -127,5 +129,5 @@ def _with(value: Value, own: Mapping[str, object]) -> Value:
             value = value.replace(f"${{{name}}}", str(known))
         return value
     if is_object(value):
-        return {key: _with(item, own) for key, item in value.items()}
-    return [_with(item, own) for item in value] if is_array(value) else value
+        return {key: _fill_placeholders(item, own) for key, item in value.items()}
+    return [_fill_placeholders(item, own) for item in value] if is_array(value) else value

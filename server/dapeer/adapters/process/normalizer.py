@@ -111,14 +111,16 @@ class Normalizer:
 
         A `Request` with the number `OURS` is to be sent to the adapter; all others are for the session.
         """
-        if not isinstance(message, Event) or not self._is_no_news(message.event, message.body):
-            yield from self._ordinary(message)
+        if not isinstance(message, Event) or not self._is_ignored_event(
+            message.event, message.body
+        ):
+            yield from self._normalized_messages(message)
 
     def take_held(self) -> Iterator[Message]:
         """Yield the messages that were held back, when nothing more comes from the adapter."""
         yield from self._failure_reader.held()
 
-    def _ordinary(self, message: Message) -> Iterator[Message]:
+    def _normalized_messages(self, message: Message) -> Iterator[Message]:
         """Yield the messages of an ordinary adapter that replace a message of this one; maybe none.
 
         An unwanted entry stop of a child process becomes a `continue` request, which is to be sent to the adapter; the responses to such
@@ -170,15 +172,17 @@ class Normalizer:
             ):
                 tail = rf"(?:{self._quirks.value_tail})\Z"
                 variables = [
-                    _cut(each, "value", tail) for each in as_array(body.get("variables", []))
+                    _without_matches(each, "value", tail)
+                    for each in as_array(body.get("variables", []))
                 ]
-                rest = _cut(_cut(body, "value", tail), "result", tail)
+                rest = _without_matches(_without_matches(body, "value", tail), "result", tail)
                 return replace(
                     message, body={**rest, "variables": variables} if variables else rest
                 )
             case Response(command="threads", body=body) if mark := self._quirks.thread_mark:
                 named = [
-                    _cut(each, "name", rf"\A(?:{mark})") for each in as_array(body.get("threads"))
+                    _without_matches(each, "name", rf"\A(?:{mark})")
+                    for each in as_array(body.get("threads"))
                 ]
                 return replace(message, body={**body, "threads": named})
             case Response(command="stackTrace", body=body) if FRAMES in body:
@@ -186,7 +190,7 @@ class Normalizer:
             case _:
                 return message
 
-    def _is_no_news(self, name: str, body: Mapping[str, Any]) -> bool:
+    def _is_ignored_event(self, name: str, body: Mapping[str, Any]) -> bool:
         """Return whether an event is to be dropped, as it only reports what the adapter does to respond.
 
         After output that matches the quirk `runs_meanwhile`, the next `continued` and `stopped` are such events. `name` is the event's;
@@ -297,7 +301,7 @@ class Normalizer:
         return before
 
 
-def _cut(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401 - a part of a message
+def _without_matches(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401 - a part of a message
     """Return a dict with all matches of the pattern `part` removed from the text at `key`, if any.
 
     `described` stays as it is.

@@ -82,11 +82,11 @@ class Reaper:
 
     def forget(self, pid: int) -> None:
         """Stop watching the process: it has ended, or is to live on."""
-        self._forget(str(pid))
+        self._remove_from_all(str(pid))
 
     def forget_folder(self, folder: str) -> None:
         """Stop watching the folder: it is removed, or is to stay."""
-        self._forget(os.fsencode(folder).hex())
+        self._remove_from_all(os.fsencode(folder).hex())
 
     async def aclose(self) -> None:
         """End the child processes, which kill and remove what is still on their lists, and wait for their end.
@@ -110,7 +110,7 @@ class Reaper:
         for number in {*range(TWINS)} - self._children.keys():
             self._start(number)
 
-    def _forget(self, name: str) -> None:
+    def _remove_from_all(self, name: str) -> None:
         """Remove a name from the lists of all child processes, if it is on them."""
         if self._lines.pop(name, None) is not None:
             self._write_to_all(b"forget %s\n" % name.encode())

@@ -136,13 +136,13 @@ async def send_without_delay(
         return HASTENED.off_note
     pid = table.pid_of(configuration)
     try:
-        await anyio.to_thread.run_sync(_hasten, pid, table.relay, adapter)
+        await anyio.to_thread.run_sync(_set_tcp_nodelay, pid, table.relay, adapter)
     except Exception as error:  # noqa: BLE001 - it is told
         return dict(HASTENED.note(error))
     return None
 
 
-def _hasten(pid: int, relay: str, adapter: int | None) -> None:
+def _set_tcp_nodelay(pid: int, relay: str, adapter: int | None) -> None:
     """Set TCP_NODELAY on connections between the process `pid` and those of its descendants that relay.
 
     The command line of a relay matches the pattern `relay`. A `pid` of 0 means the connections between the `adapter` and every process

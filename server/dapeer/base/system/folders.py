@@ -28,7 +28,7 @@ def temporary_folder(parent: str | None = None) -> Generator[Path]:
 
     It is in `parent`, or else in the temporary directory. If this process is killed, `sweep` of another one removes it.
     """
-    folder, lock = _made(parent)
+    folder, lock = _make_locked(parent)
     try:
         yield folder
     finally:
@@ -52,7 +52,7 @@ def sweep(parent: str | None = None) -> None:
                     _remove_if_left(entry.path)
 
 
-def _made(parent: str | None) -> tuple[Path, int | None]:
+def _make_locked(parent: str | None) -> tuple[Path, int | None]:
     """Make a new folder, lock it, and return its path and the lock's descriptor; None where nothing locks.
 
     The folder is in `parent`, or else in the temporary directory. The caller closes the descriptor.

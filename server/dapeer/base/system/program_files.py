@@ -81,12 +81,12 @@ def named_libraries(program: str) -> Iterator[str]:
         return
     here = Path(program).parent
     for name in dict.fromkeys(each.decode() for each in names):
-        found = (path for folder in (here, *_LIBRARIES) for path in _at(folder, name))
+        found = (path for folder in (here, *_LIBRARIES) for path in _library_files(folder, name))
         if (path := next(found, None)) is not None:
             yield str(path)
 
 
-def _at(folder: Path | str, name: str) -> Iterator[Path]:
+def _library_files(folder: Path | str, name: str) -> Iterator[Path]:
     """Yield the files that a library of this name may be, in one folder.
 
     `folder` is a path, or for a library without a folder a glob pattern from the root.

@@ -43,7 +43,7 @@ def places_of(line: str, text: str) -> list[LinePlace]:
     while start >= 0:
         starts.append(start)
         start = line.find(text, start + max(len(text), 1))
-    return [LinePlace(start + 1, _around(line, start)) for start in starts]
+    return [LinePlace(start + 1, _context_at(line, start)) for start in starts]
 
 
 def heads_near(line: str, column: int = 1) -> list[LinePlace]:
@@ -83,6 +83,6 @@ def cut_around(line: str, column: int, limit: int) -> str:
     return f"{'…' if start else ''}{line[start:at]}▸{line[at:end]}{'…' if end < len(line) else ''} ({len(line)} chars)"
 
 
-def _around(line: str, start: int) -> str:
+def _context_at(line: str, start: int) -> str:
     """Return the text around the index `start` of a line, `CONTEXT_CHARS` on each side."""
     return line[max(0, start - CONTEXT_CHARS) : start + CONTEXT_CHARS]

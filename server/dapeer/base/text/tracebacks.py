@@ -41,7 +41,7 @@ def formatted(
     """
     trace = _replaced(trace, instead).replace(f"{project}{os.sep}", "").rstrip().lstrip("\n")
     lines = trace.removesuffix(exception).rstrip().splitlines()
-    shown = (shortened(line, LINE_CHARS) for line in _ends(_counted(lines)))
+    shown = (shortened(line, LINE_CHARS) for line in _ends(_fold_repeated_lines(lines)))
     # The lines of Python's are indented; those of others, and those of a message, are not.
     return "\n".join(line if line.startswith(INDENT) else indented(line) for line in shown)
 
@@ -73,7 +73,7 @@ def _replaced(trace: str, instead: Callable[[str], str]) -> str:
     return "\n".join(lines)
 
 
-def _counted(lines: Sequence[str]) -> list[str]:
+def _fold_repeated_lines(lines: Sequence[str]) -> list[str]:
     """Return lines in which blocks that follow each other more than `MAX_UNCOUNTED` times are shown once.
 
     A block has up to `MAX_REPEATED_LINES` lines; a line behind it says how many more times it came.

@@ -153,11 +153,13 @@ def arguments_from_here(arguments: dict[str, Any], tool: str, project: str) -> d
     found = {**arguments}
     for name in ("filename", "core", "stdin"):
         if name in found:
-            found[name] = _from_here(found[name], here)
+            found[name] = _local_path(found[name], here)
     points = found.get("breakpoints", ())
     if points:
         found["breakpoints"] = [
-            {**each, "filename": _from_here(each["filename"], here)} if "filename" in each else each
+            {**each, "filename": _local_path(each["filename"], here)}
+            if "filename" in each
+            else each
             for each in points
         ]
     if "cwd" in found:
@@ -167,7 +169,7 @@ def arguments_from_here(arguments: dict[str, Any], tool: str, project: str) -> d
     return found
 
 
-def _from_here(name: str, here: str) -> str:
+def _local_path(name: str, here: str) -> str:
     """Return the path of a file of this folder; a name that no file here has is the server's to find."""
     path = os.path.join(here, name)
     return path if os.path.exists(path) else name

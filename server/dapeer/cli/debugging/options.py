@@ -154,7 +154,7 @@ def _add_place(parser: argparse.ArgumentParser, tool: str, name: str, known: Kno
     required = name in arguments.get("required", ())
     many = schema.get("type") == "array"
     nargs = ("+" if required else "*") if many else (None if required else "?")
-    how: dict[str, Any] = {**_how(schema["items"] if many else schema), "nargs": nargs}
+    how: dict[str, Any] = {**_value_arguments(schema["items"] if many else schema), "nargs": nargs}
     # argparse would read SUPPRESS as the number that is left out.
     default = None if nargs == "?" else argparse.SUPPRESS
     how |= {"metavar": _dashed(name).upper(), "default": default, "help": _help(schema)}
@@ -176,7 +176,9 @@ def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str,
         case "boolean":
             parser.add_argument(*flags, action="store_true", **common)
         case "array":
-            parser.add_argument(*flags, action="append", **common, **_how(schema["items"]))
+            parser.add_argument(
+                *flags, action="append", **common, **_value_arguments(schema["items"])
+            )
         case "object" if schema.get("additionalProperties") == {"type": "string"}:
             parser.add_argument(
                 *flags, action="append", metavar="NAME=VALUE", type=_assignment, **common
@@ -184,7 +186,7 @@ def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str,
         case "object":
             parser.add_argument(*flags, metavar="JSON", type=json_object, **common)
         case _:
-            parser.add_argument(*flags, **common, **_how(schema))
+            parser.add_argument(*flags, **common, **_value_arguments(schema))
 
 
 def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[str, Any]]) -> None:
@@ -201,7 +203,7 @@ def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[s
         if name in IN_A_POINT:
             continue
         many = schema.get("type") == "array"
-        how = _how(schema["items"] if many else schema)
+        how = _value_arguments(schema["items"] if many else schema)
         flags = [*ALSO.get(name, ()), f"--{_dashed(name)}"]
         group.add_argument(
             *flags, action=BreakpointOption, dest=name, const=[] if many else None,
@@ -209,7 +211,7 @@ def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[s
         )  # fmt: skip
 
 
-def _how(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _value_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of `add_argument` that say how a value of this JSON Schema is read.
 
     They are `choices`, or `type` and `metavar`; empty for a text.

@@ -53,11 +53,11 @@ def _command(found: re.Match[str]) -> str:
     command = short[0] if short else table.name_of(name) or name.removeprefix(table.PREFIX)
     words = ["dapeer", command.replace("_", "-")]
     if given:
-        words += _words(name, given)
+        words += _command_words(name, given)
     return " ".join(words)
 
 
-def _words(tool: str, given: str) -> list[str]:
+def _command_words(tool: str, given: str) -> list[str]:
     """Return the words of a command for the arguments of a call in a text, such as `path='a', start=3`."""
     known = known_tools()[tool]
     parts = [each.partition("=") for each in _ARGUMENT.split(given)]

@@ -77,7 +77,7 @@ class Client:
         """Return the path of the file in which the client has its MCP servers; it need not exist."""
         if scope == "project":
             return self._present(places.project / self.project_file)
-        if moved := self._moved(places):
+        if moved := self._moved_folder(places):
             return self._present(Path(*moved))
         return self._present(places.home / _of_platform(self.user_file, places))
 
@@ -85,17 +85,17 @@ class Client:
         """Return the folder that has the client's files, and is there without the client: it is never removed."""
         if scope == "project":
             return places.project
-        moved = self._moved(places)
+        moved = self._moved_folder(places)
         return Path(moved[0]) if moved else places.home
 
     def folder(self, scope: ConfigScope, places: ClientFolders) -> Path:
         """Return the folder of the client's skills and agents."""
         if scope == "project":
             return places.project / self.own
-        moved = self._moved(places)
+        moved = self._moved_folder(places)
         return Path(moved[0]) if moved else places.home / self.own
 
-    def _moved(self, places: ClientFolders) -> tuple[str, str] | None:
+    def _moved_folder(self, places: ClientFolders) -> tuple[str, str] | None:
         """Return the folder that an environment variable names for the client, and the file in it.
 
         None: no such variable is set. Applications with windows read such variables on Linux only.

@@ -160,7 +160,7 @@ def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | Non
     node = Node(first.start(), first.end())
     if first[0] == "{":
         node.members = []
-        node.end = _filled(text, found, node.members)
+        node.end = _read_members(text, found, node.members)
     elif first[0] == "[":
         node.end = _skipped(text, found)
     elif first.lastgroup == "mark":
@@ -168,7 +168,7 @@ def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | Non
     return node
 
 
-def _filled(text: str, found: Iterator[re.Match[str]], members: list[JsonMember]) -> int:
+def _read_members(text: str, found: Iterator[re.Match[str]], members: list[JsonMember]) -> int:
     """Read the members of an object behind its brace into `members`; return the index of the object's end.
 
     `found` are the tokens that follow; `text` is the whole text.
@@ -299,7 +299,7 @@ def everything_but(text: str, path: Keys) -> object:
     if not text.strip():
         return (), list[str]()
     node = parse_document(text)
-    ours = [_span(each) for each in _at(node, path)]
+    ours = [_span(each) for each in _members_at(node, path)]
     comments = [
         match[0].strip()
         for match in tokens(text, spaces=True)
@@ -313,14 +313,14 @@ def by_hand(path: Keys, value: object) -> str:
     return json.dumps(_nested(path, value), ensure_ascii=False)
 
 
-def _at(node: Node, path: Sequence[str]) -> Iterator[JsonMember]:
+def _members_at(node: Node, path: Sequence[str]) -> Iterator[JsonMember]:
     """Yield the members at a path below a value; a key may be there several times."""
     for member in node.members or ():
         if member.key == path[0]:
             if len(path) == 1:
                 yield member
             else:
-                yield from _at(member.value, path[1:])
+                yield from _members_at(member.value, path[1:])
 
 
 def _span(member: JsonMember) -> tuple[int, int]:

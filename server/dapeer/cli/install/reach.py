@@ -233,7 +233,7 @@ async def _failure(command: tuple[str, ...], folder: Path) -> str | None:
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), cwd=folder)
     try:
         with anyio.fail_after(SECONDS_TO_ANSWER):
-            with _nowhere() as log:
+            with _open_null() as log:
                 async with McpClient(stdio_client(parameters, errlog=log)) as client:
                     await client.list_tools()
     except TimeoutError:
@@ -243,6 +243,6 @@ async def _failure(command: tuple[str, ...], folder: Path) -> str | None:
     return None
 
 
-def _nowhere() -> TextIO:
+def _open_null() -> TextIO:
     """Return the null device, opened as the log of a server whose log nobody reads."""
     return Path(os.devnull).open("w", encoding="utf-8")

@@ -94,7 +94,7 @@ class Collection:
         self.hits += 1
         if not 0 < self.point.max_hits < self.hits:
             self.table.add(row._replace(hit=self.hits), order)
-            self._bound()
+            self._drop_oldest()
 
     def add_table(self, rows: Table, first: int, started: float) -> None:
         """Add rows that a process has written, in the order of their hits.
@@ -107,13 +107,13 @@ class Collection:
         self.hits = max(
             self.hits, self.table.newest(len(rows) if self.point.calls else min(len(rows), 1))
         )
-        self._bound()
+        self._drop_oldest()
 
     def skip(self, lines: int) -> None:
         """Count lines that were no rows."""
         self.unreadable += lines
 
-    def _bound(self) -> None:
+    def _drop_oldest(self) -> None:
         """Drop the oldest rows behind the first `FIRST_ROWS`, if there are more than `MAX_POINT_ROWS`."""
         excess = len(self.table) - MAX_POINT_ROWS
         if excess > 0:

@@ -170,13 +170,15 @@ def _table(rows: bytes, letters: str, order: Sequence[int], names: NumberedNames
         len(letters),
         NumberColumn(_column(rows, "q", row_format.WIDTH, size)),
         NumberColumn(array("d", times)),
-        *_who(contexts, names),
+        *_contexts_of(contexts, names),
         [_cells(rows, each, row_format.WIDTH * (2 + n), size) for n, each in enumerate(letters)],
         [*order],
     )
 
 
-def _who(contexts: array[int], names: NumberedNames) -> tuple[list[str], list[str], list[str]]:
+def _contexts_of(
+    contexts: array[int], names: NumberedNames
+) -> tuple[list[str], list[str], list[str]]:
     """Return the threads, tasks and callers of rows as three lists, by the numbers of their contexts."""
     of = {each: names.contexts.get(each, NOBODY) for each in _different(contexts)}
     if len(of) == 1:

@@ -61,7 +61,7 @@ class NumberColumn(Sequence[str]):
         """Return how many of the numbers are written as the text `value`."""
         if not self.whole:
             return [*self].count(cast("str", value))
-        number = _whole(value)
+        number = _whole_number(value)
         return 0 if number is None else self.values.count(number)
 
     def index(self, value: object, start: int = 0, stop: int = sys.maxsize) -> int:
@@ -70,7 +70,7 @@ class NumberColumn(Sequence[str]):
         Raises:
             ValueError: None is.
         """
-        if self.whole and (number := _whole(value)) is not None:
+        if self.whole and (number := _whole_number(value)) is not None:
             return self.values.index(number, start, stop)
         return super().index(value, start, stop)
 
@@ -98,7 +98,7 @@ def counted(column: Sequence[str]) -> Counter[str]:
     return Counter({f"{number}": count for number, count in Counter(column.values).items()})
 
 
-def _whole(value: object) -> int | None:
+def _whole_number(value: object) -> int | None:
     """Return the whole number that a text writes; None: it writes none."""
     text = cast("str", value)
     return int(text) if text.removeprefix("-").isdecimal() else None
@@ -189,8 +189,8 @@ class Table:
         """Return the row with this index, counted from 0; `point` is put into it as its point's number."""
         return CollectedRow(
             point,
-            int(_at(self.hits, index)),
-            _at(self.seconds, index),
+            int(_number_at(self.hits, index)),
+            _number_at(self.seconds, index),
             self.threads[index],
             self.tasks[index],
             self.callers[index],
@@ -243,7 +243,7 @@ class Table:
     def newest(self, count: int) -> int:
         """Return the greatest hit among the last `count` rows; 0: there are none."""
         indices = range(len(self) - count, len(self))
-        return max((int(_at(self.hits, each)) for each in indices), default=0)
+        return max((int(_number_at(self.hits, each)) for each in indices), default=0)
 
     def last(self, count: int) -> Table:
         """Return a table of the last `count` rows, or of all if there are fewer."""
@@ -275,7 +275,7 @@ class Table:
 
     def times(self) -> list[float]:
         """Return the seconds of each row, since the process began to collect."""
-        return [_at(self.seconds, index) for index in range(len(self))]
+        return [_number_at(self.seconds, index) for index in range(len(self))]
 
     def gaps(self) -> dict[int, int]:
         """Return how many hits are missing before a row, by the row's index; rows without a gap are left out.
@@ -307,7 +307,7 @@ def shifted(order: list[int], by: int) -> Sequence[int]:
     return [each + by for each in order] if by else order
 
 
-def _at(column: Cells, index: int) -> float:
+def _number_at(column: Cells, index: int) -> float:
     """Return a number of a column; 0.0 if a process has spoilt what it wrote."""
     if isinstance(column, NumberColumn):
         return column.values[index]

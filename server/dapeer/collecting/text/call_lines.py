@@ -39,7 +39,7 @@ def repeats(sequence: Sequence[int]) -> Iterator[RepeatedPart]:
     start = 0
     while start < len(sequence):
         found = max(
-            (_at(sequence, start, period) for period in range(1, MAX_PERIOD_ELEMENTS + 1)),
+            (_part_at(sequence, start, period) for period in range(1, MAX_PERIOD_ELEMENTS + 1)),
             key=lambda each: (each.end if each.times > 1 else 0, -each.period),
         )
         found = found if found.times > 1 else RepeatedPart(start, 1, 1)
@@ -47,7 +47,7 @@ def repeats(sequence: Sequence[int]) -> Iterator[RepeatedPart]:
         start = found.end
 
 
-def _at(sequence: Sequence[int], start: int, period: int) -> RepeatedPart:
+def _part_at(sequence: Sequence[int], start: int, period: int) -> RepeatedPart:
     """Return the `period` elements from `start` on as a part, with how often they follow each other.
 
     `times` is 1 if they do not repeat.
@@ -135,7 +135,7 @@ class CallLines:
         """
         cells = [column[index] for column in self.table.cells]
         text = as_text(cells, self.expressions, timed=self.took(index) >= MIN_SHOWN_NANOSECONDS)
-        return f"#{self.table.hits[index]} {text}{self._via(index, around)}"
+        return f"#{self.table.hits[index]} {text}{self._caller_text(index, around)}"
 
     def within(self, index: int) -> str:
         """Return the number of the call around the call in row `index`, as text; empty: none, or not known."""
@@ -157,11 +157,12 @@ class CallLines:
             for each in (first, last)
         ]
         values = ", ".join(
-            f"{name}={_from_to(text, given[1].get(name, text))}" for name, text in given[0].items()
+            f"{name}={_first_and_last(text, given[1].get(name, text))}"
+            for name, text in given[0].items()
         )
         results = [self.table.cells[RESULT][each] for each in (first, last)]
         fails = [each.startswith(FAILED) for each in results]
-        gives = gave(results[0]) if any(fails) else f" → {_from_to(*results)}"
+        gives = gave(results[0]) if any(fails) else f" → {_first_and_last(*results)}"
         hits = f"#{self.table.hits[first]}…{self.table.hits[last]}"
         text = f"{', '.join(names)}({fitted(values, MAX_ARGUMENTS_CHARS)})"
         return f"{hits} {text}{gives}, each within the one before ({len(calls):,})"
@@ -174,7 +175,7 @@ class CallLines:
         """
         differences: dict[str, str] = {}
         for name, texts in self.different(indices).items():
-            several = _several(texts[1:])
+            several = _join_different(texts[1:])
             # A text that is cut may not show how it differs.
             cut = not several or LEFT_OUT in several
             differences[name] = name if cut else f"{name}={several}"
@@ -188,7 +189,7 @@ class CallLines:
         of = {name: [each.get(name, "") for each in calls] for name in calls[0]}
         return {name: texts for name, texts in of.items() if len(set(texts)) > 1}
 
-    def _via(self, index: int, around: str | None) -> str:
+    def _caller_text(self, index: int, around: str | None) -> str:
         """Return "from" and the caller of the call in row `index`, behind spaces; empty: it is left out.
 
         It is left out if it is not known, or is the function `around`, within whose call the line stands; an empty `around` leaves out
@@ -220,14 +221,14 @@ def _parted(argument: str) -> tuple[str, str]:
     return name, text
 
 
-def _from_to(first: str, last: str) -> str:
+def _first_and_last(first: str, last: str) -> str:
     """Return the first and the last of some values as text, or one if they are equal."""
     if first == last:
         return fitted(first, MAX_DIFFERENT_CHARS)
     return f"{fitted(first, MAX_DIFFERENT_CHARS)} … {fitted(last, MAX_DIFFERENT_CHARS)}"
 
 
-def _several(texts: Sequence[str]) -> str:
+def _join_different(texts: Sequence[str]) -> str:
     """Return the different values among `texts`, each cut, in their order, with commas between them.
 
     Of more than `MAX_VALUES` the first ones and the last are given. Empty: they are alike once they are cut.

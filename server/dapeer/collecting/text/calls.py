@@ -62,7 +62,7 @@ class CallForest:
             outer = by_hit.get(self.lines.within(index))
             if outer is None and self.lines.within(index):
                 # The call around it is not over, or forgotten; there may be one around that.
-                outer = self._around(stacks.get(lane, []), index, starts)
+                outer = self._enclosing_call(stacks.get(lane, []), index, starts)
             if outer is not None and self.lines.lane(outer) == lane:
                 self.around[index] = outer
                 self.within.setdefault(outer, []).append(index)
@@ -73,10 +73,10 @@ class CallForest:
         recursive = {
             name(inner) for inner, outer in self.around.items() if name(inner) == name(outer)
         }
-        self.why = _odd(self.lines, self.order, recursive)
+        self.why = _oddities_of_calls(self.lines, self.order, recursive)
         self._shape()
 
-    def _around(self, stack: list[int], index: int, starts: Sequence[int]) -> int | None:
+    def _enclosing_call(self, stack: list[int], index: int, starts: Sequence[int]) -> int | None:
         """Return the index of the innermost call of the same thread and task that was running when one began.
 
         None: there is none. `stack` has the earlier calls of that thread, and loses those that were over by then; `starts` has the start
@@ -114,7 +114,9 @@ class CallForest:
         return self.within.get(index, ())
 
 
-def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> dict[int, str]:
+def _oddities_of_calls(
+    lines: CallLines, order: Sequence[int], recursive: Collection[str]
+) -> dict[int, str]:
     """Return what is odd about calls, by index, for at most `ODD_ROWS` of them.
 
     Odd is a result unlike those of its function's other calls, or that it changes something as few of them do. `order` are the calls' row
@@ -124,7 +126,7 @@ def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> 
     for name, indices in by_function(lines, order).items():
         results = [lines.table.cells[RESULT][index] for index in indices]
         # The results of a recursion differ from level to level.
-        odd = _odd_kinds(results) if name in recursive else column(results).odd
+        odd = _rare_kinds(results) if name in recursive else column(results).odd
         found |= {indices[each.index]: f"result {each.why}" for each in odd}
         changing = [index for index in indices if lines.has_changed(index)]
         if is_rare(len(changing), len(indices)):
@@ -137,7 +139,7 @@ def _odd(lines: CallLines, order: Sequence[int], recursive: Collection[str]) -> 
     return {index: found[index] for index in kept}
 
 
-def _odd_kinds(results: Sequence[str]) -> Iterator[OddRow]:
+def _rare_kinds(results: Sequence[str]) -> Iterator[OddRow]:
     """Yield the first result of each kind that is rare, numbers apart."""
     kinds = list(map(kind, results))
     for name, count in Counter(kinds).items():
@@ -223,18 +225,18 @@ def _within(forest: CallForest, calls: Sequence[int], deepest: int, indent: str)
         known = shown.setdefault(tuple(shapes[part.start : part.start + part.period]), part.start)
         if known != part.start and (part.times > 1 or forest.of(first)):
             these, those = calls[part.start : part.end], calls[known : known + part.period]
-            but = _but_for(forest, [*those, *these], part.period)
+            but = _differing_arguments(forest, [*those, *these], part.period)
             yield f"{indent}{_alike(forest, these, part, those[0])}{but}"
             continue
         for index in calls[part.start : part.start + part.period]:
             yield from _call(forest, index, deepest, indent)
         if part.times > 1:
             rest = calls[part.start + part.period : part.end]
-            but = _but_for(forest, calls[part.start : part.end], part.period)
+            but = _differing_arguments(forest, calls[part.start : part.end], part.period)
             yield f"{indent}{_alike(forest, rest, part)}{but}"
 
 
-def _but_for(forest: CallForest, calls: Sequence[int], period: int) -> str:
+def _differing_arguments(forest: CallForest, calls: Sequence[int], period: int) -> str:
     """Return ", but for" and the arguments that differ among folded calls; empty: none differs.
 
     `calls` are row indices; `period` is how many of them repeat together.
@@ -279,12 +281,12 @@ def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: CallF
     odd = {
         n
         for n, part in enumerate(parts)
-        if any(_has_odd(forest, each) for each in calls[part.start : part.end])
+        if any(_contains_odd_call(forest, each) for each in calls[part.start : part.end])
     }
     return {*range(len(parts))} - shown - set(sorted(odd)[:ODD_ROWS])
 
 
-def _has_odd(forest: CallForest, index: int) -> bool:
+def _contains_odd_call(forest: CallForest, index: int) -> bool:
     """Return whether the call in row `index`, or one within it, is odd."""
     return bool(forest.why) and (
         index in forest.why or any(_is_within(forest, odd, index) for odd in forest.why)
@@ -331,7 +333,7 @@ def _call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator
     if not opened:
         return
     deeper = f"{indent}  " if len(indent) < 2 * MAX_INDENTED_LEVELS else indent
-    chain = _chain(forest, index)
+    chain = _recursion_chain(forest, index)
     if chain:
         yield f"{deeper}{forest.lines.nested(chain)}"
         inner = forest.of(chain[-1])
@@ -339,7 +341,7 @@ def _call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator
     if deepest > 1:
         yield from _within(forest, inner, deepest - 1, deeper)
         return
-    far = list(_far(forest, chain[-1] if chain else index))
+    far = list(_calls_around_deep_oddities(forest, chain[-1] if chain else index))
     if not far:
         yield from _within(forest, inner, deepest - 1, deeper)
     for outer, between in far:
@@ -347,7 +349,7 @@ def _call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator
         yield from _call(forest, outer, 1, deeper)
 
 
-def _chain(forest: CallForest, index: int) -> list[int]:
+def _recursion_chain(forest: CallForest, index: int) -> list[int]:
     """Return the calls of a recursion below the call in row `index`; each has called only the next one.
 
     Empty: there are fewer than `MIN_CHAIN`, or it is no recursion.
@@ -364,7 +366,7 @@ def _chain(forest: CallForest, index: int) -> list[int]:
     return found if recurs and len(found) >= MIN_CHAIN else []
 
 
-def _far(forest: CallForest, index: int) -> Iterator[tuple[int, int]]:
+def _calls_around_deep_oddities(forest: CallForest, index: int) -> Iterator[tuple[int, int]]:
     """Yield the row index of each call around odd ones deep within the call in row `index`, and how far.
 
     How far is how many calls are between. A call within another one of these is left out. Nothing is yielded if an odd call is near
@@ -397,7 +399,7 @@ def functions(forest: CallForest) -> Iterator[str]:
     for name in order[:MAX_SHOWN_FUNCTIONS]:
         whole, _ = _spent(forest, by[name])
         took = f", {duration(whole)} in all" if whole >= MIN_SHOWN_NANOSECONDS * 10 else ""
-        yield _together(forest, name, by[name], took)
+        yield _function_line(forest, name, by[name], took)
     if len(order) > MAX_SHOWN_FUNCTIONS:
         yield f'{len(order) - MAX_SHOWN_FUNCTIONS} more functions: dap_collected by="function"'
 
@@ -416,13 +418,13 @@ def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
         whole, own = spent[name]
         took = f", {duration(whole)} in all"
         took += f", {duration(own)} without the calls within" * (own < whole)
-        yield _together(forest, name, by[name], took)
+        yield _function_line(forest, name, by[name], took)
     if len(order) > MAX_LISTED_FUNCTIONS:
         yield f"{len(order) - MAX_LISTED_FUNCTIONS} more functions"
     yield "(Recording makes calls slower: compare these times with each other.)"
 
 
-def _together(forest: CallForest, name: str, indices: Sequence[int], took: str) -> str:
+def _function_line(forest: CallForest, name: str, indices: Sequence[int], took: str) -> str:
     """Return the line on a function: how many calls, `took`, and what they have returned."""
     results = column([forest.lines.table.cells[RESULT][index] for index in indices])
     count = f"{len(indices):,} call{'' if len(indices) == 1 else 's'}"

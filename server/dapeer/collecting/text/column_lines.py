@@ -52,11 +52,11 @@ def repeated(columns: Mapping[str, Column], hits: Sequence[str]) -> list[OddRow]
                 twice = total - len({*rows})
                 if twice and is_rare(twice, total):
                     rest = {name: each for name, each in columns.items() if name not in names}
-                    return list(_odd(names, rows, rest, hits))[:MAX_ODD_ROWS]
+                    return list(_repeated_combinations(names, rows, rest, hits))[:MAX_ODD_ROWS]
     return []
 
 
-def _odd(
+def _repeated_combinations(
     names: Sequence[str],
     rows: Sequence[tuple[Cell, ...]],
     rest: Mapping[str, Column],

@@ -222,18 +222,20 @@ def column(values: Sequence[str]) -> Column:
     else:
         of = (
             of_whole(numbers, many=many)
-            if _whole(numbers)
+            if _are_whole(numbers)
             else of_numbers(numbers, values, many=many)
         )
     alike = of.count(of[0]) == len(of)
     found = Column(values, counts, Counter({of[0]: len(of)} if alike else of))
-    odd = [*_odd(found, of, numbers)]
+    odd = [*_find_odd_rows(found, of, numbers)]
     # What goes on and on comes by zero.
     found.odd = _first_of_each(e for e in odd if not (found.trend and e.why.endswith(" zero")))
     return found
 
 
-def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> Iterator[OddRow]:
+def _find_odd_rows(
+    found: Column, of: Sequence[str], numbers: Sequence[float] | None
+) -> Iterator[OddRow]:
     """Set range and trend of the column `found`, and yield its odd rows.
 
     `of` has the kind of each value, `numbers` the values as numbers; None: some are none.
@@ -249,7 +251,7 @@ def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> I
         numbers = _numbers([found.values[index] for index in indices])
     if numbers is None:
         return
-    finite = numbers if _whole(numbers) else list(filter(math.isfinite, numbers))
+    finite = numbers if _are_whole(numbers) else list(filter(math.isfinite, numbers))
     if not finite:
         return
     found.range = min(finite), max(finite)
@@ -257,7 +259,7 @@ def _odd(found: Column, of: Sequence[str], numbers: Sequence[float] | None) -> I
         found.trend, steps = _trend(numbers, indices)
         yield from steps
         if not found.trend:
-            yield from (OddRow(indices[each.index], each.why) for each in _far(numbers))
+            yield from (OddRow(indices[each.index], each.why) for each in _far_numbers(numbers))
 
 
 def _first_of_each(odd: Iterable[OddRow]) -> list[OddRow]:
@@ -284,7 +286,7 @@ def _numbers(values: Sequence[str]) -> Sequence[float] | None:
     return None
 
 
-def _whole(numbers: Sequence[float]) -> TypeGuard[Sequence[int]]:
+def _are_whole(numbers: Sequence[float]) -> TypeGuard[Sequence[int]]:
     """Return whether numbers are whole ones: the first tells it of all."""
     return isinstance(numbers[0], int)
 
@@ -333,14 +335,14 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
     step = steps[len(steps) // 2]
     times = steps.count(step)
     if times == len(steps):
-        return _each(step), []
+        return _step_text(step), []
     first = steps[: len(steps) // 4 + 1]
     if not _usual(times, len(steps)):
         # What nearly all steps are is the most frequent one of the first quarter, too.
         step = Counter(first).most_common(1)[0][0]
         times = steps.count(step)
     if _usual(times, len(steps)):
-        usual, trend = [each == step for each in steps], _each(step)
+        usual, trend = [each == step for each in steps], _step_text(step)
         fits: Fits = partial(_by_the_same, step)
     else:
         usual, trend, goes_on = _direction(steps, first)
@@ -404,7 +406,7 @@ def _breaks(numbers: Sequence[float], usual: Sequence[bool], fits: Fits) -> Iter
             yield behind
 
 
-def _each(step: float) -> str:
+def _step_text(step: float) -> str:
     """Return the trend of a constant step as text; empty for 0."""
     return f"each {step:+g}" if step else ""
 
@@ -426,7 +428,7 @@ def _direction(
     return [], "", ge
 
 
-def _far(numbers: Sequence[float]) -> Iterator[OddRow]:
+def _far_numbers(numbers: Sequence[float]) -> Iterator[OddRow]:
     """Yield the first row of each number that is far from the middle half of all.
 
     Far is more than `MIN_FAR_WIDTHS` times that half's width away. At most `MAX_ODD_ROWS` of the least and of the greatest are looked at,

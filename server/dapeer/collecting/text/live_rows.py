@@ -37,7 +37,7 @@ def page_of_rows(collection: Collection, project: Path) -> Json:
         for name, cells in zip(names, table.cells, strict=True)
         if (plot := _plot(cells, table.hits)) is not None
     ]
-    why = {} if collection.point.calls else _why(table, names, collection.dropped)
+    why = {} if collection.point.calls else _oddities_by_row(table, names, collection.dropped)
     last = range(max(0, count - LAST_ROWS), count)
     indices = sorted({*[index for index in sorted(why) if index < count][:ODD_ROWS], *last})
     return {
@@ -49,7 +49,7 @@ def page_of_rows(collection: Collection, project: Path) -> Json:
     }
 
 
-def _why(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
+def _oddities_by_row(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
     """Return why rows are odd, by row index, all reasons of a row in one text.
 
     `names` are those of the columns. If `dropped`, the number of rows that were not kept, is not 0, steps over them are not odd.

@@ -197,15 +197,15 @@ class _ExpressionCompiler:
                 read = [self.read(each, depth + 1) for each in parts]
                 return lambda index: tuple(each(index) for each in read)
             case ast.BoolOp():
-                return self._either(node, depth)
+                return self._compile_logic(node, depth)
             case ast.UnaryOp():
                 return self._unary(node, depth)
             case ast.Compare():
                 return self._compared(node, depth)
             case _:
-                return self._computed(node, depth)
+                return self._compile_computation(node, depth)
 
-    def _computed(self, node: ast.expr, depth: int) -> Reads:
+    def _compile_computation(self, node: ast.expr, depth: int) -> Reads:
         """Return a function that computes arithmetic, or a call of one of `TEXT_FUNCTIONS`, in a row.
 
         `node` is its syntax tree, `depth` how deep that is nested.
@@ -225,7 +225,7 @@ class _ExpressionCompiler:
                 what = ast.unparse(node)[:60]
                 raise ArgumentError(f"The filter knows no `{what}`.", _hint(self._columns))
 
-    def _either(self, node: ast.BoolOp, depth: int) -> Reads:
+    def _compile_logic(self, node: ast.BoolOp, depth: int) -> Reads:
         """Return a function that tells of a row whether an `and` or `or` holds."""
         parts = [self.read(each, depth + 1) for each in node.values]
         combine = all if isinstance(node.op, ast.And) else any
@@ -382,7 +382,7 @@ def listing(
         return list(_groups(picked, names, selection, calls=calls, process=process))
     if calls and not selection.plot:
         lines = one_by_one(picked, names[len(OF_CALLS) :], changes=selection.changes)
-        return list(lines if selection.is_chosen else _cut(lines))
+        return list(lines if selection.is_chosen else _cut_lines(lines))
     return list(_lines(picked, names, selection))
 
 
@@ -460,10 +460,10 @@ def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) ->
     if selection.changes:
         yield f"{len(indices):,} of {len(table):,} rows change something"
     lines = (found.row(index) for index in indices)
-    yield from lines if selection.is_chosen else _cut(lines)
+    yield from lines if selection.is_chosen else _cut_lines(lines)
 
 
-def _cut(lines: Iterable[str]) -> Iterator[str]:
+def _cut_lines(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines; of more than `MAX_LISTED_ROWS` the first and the last half, and how many are between."""
     every = list(lines)
     half = MAX_LISTED_ROWS // 2

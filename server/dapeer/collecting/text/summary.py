@@ -164,7 +164,7 @@ def outcome(
         return f"{name}: {len(rows)} recorded{rest} ({took})"
     if rows:
         first = min(rows, key=lambda row: row.seconds)
-        return f"{_done(watch, name, first, project)} ({took})"
+        return f"{_watch_sentence(watch, name, first, project)} ({took})"
     seen = "".join(f"; {each}" for each in _looked(looks, ended=state == "ended"))
     if state == "ended":
         return f"{name} {_NEVER[watch.on]}{seen} ({took})"
@@ -172,7 +172,7 @@ def outcome(
     return f"{name} has {_NOT_YET[watch.on]} yet: {rest}{seen} ({took})"
 
 
-def _done(watch: Watch, name: str, row: CollectedRow, project: Path) -> str:
+def _watch_sentence(watch: Watch, name: str, row: CollectedRow, project: Path) -> str:
     """Return a sentence on the line in `row` that has made the watched expression true, or changed it.
 
     `name` is the expression in quotes. The doubts that the watch has recorded are in the sentence.

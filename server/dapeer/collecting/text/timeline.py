@@ -135,7 +135,7 @@ def _entries(
     table, names = readable(point, collection.table, project)
     place = place_of(point, project)
     found = None if point.calls else shown_columns(table, names)
-    why = {} if found is None else _why(found)
+    why = {} if found is None else _oddities_by_row(found)
     times = table.times()
     for index in indices:
         cells = [column[index] for column in table.cells]
@@ -148,7 +148,7 @@ def _entries(
         yield TimelineRow(collection, index, at, table.order[index], who, text, odd)
 
 
-def _why(found: ShownColumns) -> dict[int, str]:
+def _oddities_by_row(found: ShownColumns) -> dict[int, str]:
     """Return the first thing that is odd about a row, by row index."""
     why: dict[int, str] = {}
     for name, each in found.columns.items():
@@ -264,14 +264,14 @@ def news(
     stopping = [watch.point for watch, _, _ in outcomes if not watch.every]
     found = [each for each in visible(collected, client) if each.is_news(client)]
     rest = [each for each in found if not any(each.point is point for point in stopping)]
-    lines = [*section(rest, project, client), *_lost(collected, client)]
+    lines = [*section(rest, project, client), *_lost_rows_lines(collected, client)]
     for each in found:
         each.mark_reported(client)
     came_about = any(done for *_, done in outcomes)
     return CollectedNews(lines, [text for _, text, _ in outcomes], came_about)
 
 
-def _lost(collected: Collected, client: str) -> Iterator[str]:
+def _lost_rows_lines(collected: Collected, client: str) -> Iterator[str]:
     """Yield a line on how many rows the program could not write, if the client was not told.
 
     Mark it as told.

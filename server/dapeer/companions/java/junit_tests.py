@@ -50,7 +50,7 @@ def read_tests(text: str) -> list[Test]:
     found: list[Test] = []
     classes: list[str] = []
     types = _TypeResolver(text, set(_CLASS.findall(text)))
-    for head, opens, inside in _heads(text, classes):
+    for head, opens, inside in _declarations(text, classes):
         declared = _CLASS.search(_ANNOTATION.sub("", head))
         binary = types.package + "$".join(inside)
         if declared and opens:
@@ -67,7 +67,7 @@ def read_tests(text: str) -> list[Test]:
     return found
 
 
-def _heads(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
+def _declarations(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
     """Yield each declaration of a file, or in a class's body: its text, its mark, the classes around.
 
     The text is what stands before the declaration's `{` or `;`; the second part tells whether that was `{`; the third has the names of the
@@ -120,9 +120,9 @@ class _TypeResolver:
         for each in filter(str.strip, text.split(",")):
             kind, rows = re.subn(r"\[\s*\]|\.\.\.", " ", each)
             words = [word for word in kind.split() if word != "final"]
-            yield self._whole(words[0], inside) + "[]" * rows
+            yield self._qualified_name(words[0], inside) + "[]" * rows
 
-    def _whole(self, name: str, inside: str) -> str:
+    def _qualified_name(self, name: str, inside: str) -> str:
         """Return the qualified name of the type `name` as it is written in the class `inside` (`Outer$Inner`).
 
         It is looked for among imports, this file's classes (taken for members of `inside`) and `java.lang`; else it belongs to the first

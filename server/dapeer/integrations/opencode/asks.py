@@ -132,7 +132,7 @@ def _answer(question: Json, given: Sequence[str]) -> list[str]:
     labels = _labels(question)
     if question.get("custom") is False and (wrong := [one for one in several if one not in labels]):
         raise ArgumentError(
-            f"`{wrong[0]}` is not one of the options.", f"They are: {_named(labels)}."
+            f"`{wrong[0]}` is not one of the options.", f"They are: {_quote_labels(labels)}."
         )
     return several
 
@@ -147,7 +147,7 @@ def _choices(question: Json) -> str:
         return "(free text)"
     how = "any of" if question.get("multiple") else "one of"
     free = "" if question.get("custom") is False else ", or free text"
-    return f"({how}: {_named(labels)}{free})"
+    return f"({how}: {_quote_labels(labels)}{free})"
 
 
 def _labels(question: Json) -> list[str]:
@@ -155,5 +155,5 @@ def _labels(question: Json) -> list[str]:
     return [option["label"] for option in options]
 
 
-def _named(labels: Sequence[str]) -> str:
+def _quote_labels(labels: Sequence[str]) -> str:
     return ", ".join(labels)

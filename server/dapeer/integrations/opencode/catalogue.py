@@ -134,7 +134,7 @@ class Catalogue:
 
     async def all_agents(self, directory: Path) -> list[Json]:
         """Return the agents, hidden ones included."""
-        return await self._known("/agent", directory)
+        return await self._get_cached("/agent", directory)
 
     async def models(self, directory: Path) -> list[str]:
         """Return the models of a directory, each as `provider/model`, without those of dapeer's own plugin."""
@@ -153,18 +153,18 @@ class Catalogue:
 
     async def commands(self, directory: Path) -> list[Json]:
         """Return the commands of a directory; skills, and prompts of MCP servers, are among them."""
-        return await self._known("/command", directory)
+        return await self._get_cached("/command", directory)
 
     async def skills(self, directory: Path) -> list[Json]:
         """Return the skills: name, description, location, content."""
-        return await self._known("/skill", directory)
+        return await self._get_cached("/skill", directory)
 
     async def tools(self, directory: Path, provider: str, model: str) -> list[Json]:
         """Return the tools that OpenCode offers a model, each with `id`, `description` and `parameters`.
 
         Tools of MCP servers are not among them.
         """
-        listed: list[Json] = await self._known(
+        listed: list[Json] = await self._get_cached(
             "/experimental/tool", directory, provider=provider, model=model
         )
         return [one for one in listed if one["id"] != INVALID]
@@ -279,14 +279,14 @@ class Catalogue:
         self._cache.clear()
         self._invalidations += 1
 
-    async def _known(self, path: str, directory: Path, **query: str) -> Any:
+    async def _get_cached(self, path: str, directory: Path, **query: str) -> Any:
         """Return the answer to a GET request, from the cache if it is there."""
         key = (path, directory, *query.values())
         return await self.cached(key, lambda: self.opencode.get(path, directory, **query))
 
     async def _providers(self, directory: Path) -> dict[str, list[str]]:
         """Return the names of the models of each provider, by the provider's id."""
-        answer = await self._known("/config/providers", directory)
+        answer = await self._get_cached("/config/providers", directory)
         return {each["id"]: list(each["models"]) for each in answer["providers"]}
 
 

@@ -180,7 +180,7 @@ class OpenCode:
                 "It may be busy or hung: try again, or restart it.",
             ) from error
         except httpx2.TransportError as error:
-            raise self._gone(error) from error
+            raise self._unreachable_error(error) from error
         except ForeignListener as error:
             raise NoOpenCode(error.what, error.hint) from error
         self._check(answer, f"{method} {path}")
@@ -211,7 +211,7 @@ class OpenCode:
                 async with aclosing(_events(source)) as events:
                     yield events
         except httpx2.TransportError as error:
-            raise self._gone(error) from error
+            raise self._unreachable_error(error) from error
         except ForeignListener as error:
             raise NoOpenCode(error.what, error.hint) from error
 
@@ -235,7 +235,7 @@ class OpenCode:
             await stream.aclose()
             raise
 
-    def _gone(self, error: Exception) -> NoOpenCode:
+    def _unreachable_error(self, error: Exception) -> NoOpenCode:
         """Return the error that the server cannot be reached, with the reason."""
         why = str(error) or type(error).__name__
         return NoOpenCode(

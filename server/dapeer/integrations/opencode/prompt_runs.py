@@ -185,7 +185,7 @@ class PromptRun:
             try:
                 try:
                     with anyio.fail_after(seconds):
-                        return await self._first(watching, beginning)
+                        return await self._wait_for_first_outcome(watching, beginning)
                 except TimeoutError:
                     # OpenCode drops a prompt that it has not begun if the connection closes.
                     ended = await self._until(self._arrival_event, watching, beginning)
@@ -242,7 +242,7 @@ class PromptRun:
         if begin is not None:
             await begin()
 
-    async def _first(
+    async def _wait_for_first_outcome(
         self, watching: BackgroundTask[PromptOutcome], beginning: BackgroundTask[None]
     ) -> PromptOutcome:
         """Wait for the outcome, from events or from the state after the first request, and return it.
@@ -251,12 +251,12 @@ class PromptRun:
         """
         # A caller that is cancelled still needs both.
         await first_of(watching.ended, beginning.ended)
-        if not watching.done and (outcome := await self._after(beginning)):
+        if not watching.done and (outcome := await self._outcome_after_start(beginning)):
             return outcome
         await watching.ended()
         return watching.result()
 
-    async def _after(self, beginning: BackgroundTask[None]) -> PromptOutcome | None:
+    async def _outcome_after_start(self, beginning: BackgroundTask[None]) -> PromptOutcome | None:
         """Return the outcome once the request that starts the run was answered.
 
         None: the run goes on, or nothing is known of it. `beginning` is the task that has sent the request, and has ended.
@@ -315,7 +315,7 @@ class PromptRun:
                 self._event_arrived.set()
                 if first and not look_at_once:
                     continue
-                if self._is_news(event) and (outcome := await self._try_to_look(event)):
+                if self._note_event(event) and (outcome := await self._try_to_look(event)):
                     return outcome
                 if words := narration.new_text(event):
                     await report(words)
@@ -331,7 +331,7 @@ class PromptRun:
             return await self.look(beat=event["type"] == HEARTBEAT)
         return None
 
-    def _is_news(self, event: Json) -> bool:
+    def _note_event(self, event: Json) -> bool:
         """Note what an event says; return whether the state of the session is to be requested because of it."""
         kind, properties = event["type"], event["properties"]
         if kind == CONNECTED:

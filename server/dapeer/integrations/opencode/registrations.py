@@ -416,7 +416,7 @@ class Registration:
                     await self._part()
                 elif self._is_due:
                     self._is_due = False
-                    await self._see_to_it()
+                    await self._register_unless_connected()
                 else:
                     await self._change_event.wait()
         except anyio.get_cancelled_exc_class():
@@ -428,7 +428,7 @@ class Registration:
             self._claim.release()
             self.over.set()
 
-    async def _see_to_it(self) -> None:
+    async def _register_unless_connected(self) -> None:
         """Register the core unless it is connected, and report its state to Neovim.
 
         A failure is reported, and not tried again before something changes.

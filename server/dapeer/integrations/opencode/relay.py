@@ -46,10 +46,10 @@ class ToolRun(PromptRun):
         # Its session is its own, and each request costs OpenCode 10 ms or more.
         return False
 
-    def _is_news(self, event: Json) -> bool:
+    def _note_event(self, event: Json) -> bool:
         part: Json = event["properties"].get("part") or {}
         ended = part.get("sessionID") == self.session.id and _has_ended(part)
-        return super()._is_news(event) or ended
+        return super()._note_event(event) or ended
 
 
 def _has_ended(part: Json) -> bool:
@@ -135,10 +135,10 @@ class Relay:
         try:
             # Of a tool that has gone since, the relay says so; so a call does not ask for the MCP servers.
             known = await self._catalogue.cached(self._key, self.offered_tools)
-            return await self._fitting(tool, arguments, known)
+            return await self._convert_arguments(tool, arguments, known)
         except ArgumentError:
             # The cached list may be older than the one that the caller has seen.
-            return await self._fitting(tool, arguments, await self._list())
+            return await self._convert_arguments(tool, arguments, await self._list())
 
     async def call(
         self, tool: str, arguments: Json, report: ReportText, seconds: float
@@ -159,7 +159,7 @@ class Relay:
             self._opencode, session, going_on, self._catalogue.run_in_background
         )
 
-    async def _fitting(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
+    async def _convert_arguments(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
         """Return arguments converted to the schema of a tool among those that are `offered`.
 
         Raises:

@@ -38,7 +38,7 @@ async def opencode_skills(
     directory: Directory = None,
 ) -> Reply:
     """List OpenCode's skills, or read one: instructions for a kind of work."""
-    catalogue, where = _known(call, directory)
+    catalogue, where = _catalogue_and_directory(call, directory)
     skills = await catalogue.skills(where)
     if name is not None:
         return _skill(name, skills)
@@ -57,11 +57,11 @@ async def opencode_tools(
     directory: Directory = None,
 ) -> Reply:
     """List OpenCode's own tools, MCP servers' included, with their arguments."""
-    catalogue, where = _known(call, directory)
+    catalogue, where = _catalogue_and_directory(call, directory)
     using = Relay(catalogue, where, call.peers.judge, await catalogue.agent_field(where, agent))
     missing = await using.why_unavailable()
-    found = await _all(catalogue, where) if missing else await using.offered_tools()
-    rows = [_row(one, whole=name is not None) for one in _named(found, name)]
+    found = await _request_tools(catalogue, where) if missing else await using.offered_tools()
+    rows = [_row(one, whole=name is not None) for one in _tools_named(found, name)]
     data: Json = {"tools": rows, "mcp_servers": await relay.servers_of(catalogue, where)}
     lines = [_line(row) for row in rows] or ["OpenCode has no such tool here."]
     if name is not None:
@@ -86,7 +86,7 @@ async def opencode_tool_call(
     timeout_ms: Annotated[int, Field(ge=1)] = MILLISECONDS_TO_WAIT,
 ) -> Reply:
     """Call an OpenCode tool that opencode_tools lists; OpenCode's permission rules apply."""
-    catalogue, where = _known(call, directory)
+    catalogue, where = _catalogue_and_directory(call, directory)
     using = Relay(catalogue, where, call.peers.judge, await catalogue.agent_field(where, agent))
     if missing := await using.why_unavailable():
         raise OpenCodeFailed(missing)
@@ -135,7 +135,7 @@ def _skill(name: str, skills: Sequence[Json]) -> Reply:
     raise ArgumentError(f"OpenCode has no skill `{name}` here.", f"It has: {names}.")
 
 
-async def _all(catalogue: Catalogue, where: Path) -> list[Json]:
+async def _request_tools(catalogue: Catalogue, where: Path) -> list[Json]:
     """Request the tools of OpenCode's own list, and return them in the form of the relay's list.
 
     Those of MCP servers are not among them.
@@ -147,7 +147,7 @@ async def _all(catalogue: Catalogue, where: Path) -> list[Json]:
     ]
 
 
-def _named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
+def _tools_named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
     """Return the tool of this name as a list, else those whose names contain it; for None all.
 
     Those that begin with the name come first. `found` are the tools' data; empty: none contains it.
@@ -219,6 +219,6 @@ def directory_of(call: Call, directory: str | None) -> Path:
     return Path(call.debugger.project, directory or ".").resolve()
 
 
-def _known(call: Call, directory: str | None) -> tuple[Catalogue, Path]:
+def _catalogue_and_directory(call: Call, directory: str | None) -> tuple[Catalogue, Path]:
     """Return the catalogue of the OpenCode server, and the absolute path of the caller's directory."""
     return catalogue_of(call), directory_of(call, directory)

@@ -64,7 +64,7 @@ def _sweep(folder: Path) -> None:
     for pattern, left in (
         ("*.sock", _refuses),
         ("*.json", _announces_nobody),
-        ("token-[0-9]*", _free),
+        ("token-[0-9]*", _is_unlocked),
     ):
         for path in folder.glob(pattern):
             with contextlib.suppress(OSError):
@@ -99,7 +99,7 @@ def _announces_nobody(path: Path) -> bool:
     return False
 
 
-def _free(path: Path) -> bool:
+def _is_unlocked(path: Path) -> bool:
     """Whether no process holds a lock on a file; raises `OSError` if one does."""
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:

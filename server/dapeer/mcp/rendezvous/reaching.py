@@ -96,13 +96,13 @@ def candidate_files(folder: str, target: str) -> Iterator[str]:
         yield neovim_announcement_file(target)
         return
     for path in map(announcement_file, folders_upwards(folder)):
-        if (found := read_announcement(path)) and _fits(found, folder, target):
+        if (found := read_announcement(path)) and _accepts_client(found, folder, target):
             yield path
     if target != NONE:
-        yield from _beside(folder)
+        yield from _sibling_announcements(folder)
 
 
-def _fits(found: Announcement, folder: str, target: str) -> bool:
+def _accepts_client(found: Announcement, folder: str, target: str) -> bool:
     """Whether the server of a folder, or of one above it, fits a client in `folder`.
 
     `target` is `any`; `none`: the server attaches to no Neovim; or `auto`: it attaches to one. A detached server, which a command has
@@ -164,7 +164,7 @@ def folders_upwards(folder: str) -> Iterator[str]:
         folder = above
 
 
-def _beside(folder: str) -> Iterable[str]:
+def _sibling_announcements(folder: str) -> Iterable[str]:
     """Return the paths of announcements of Neovims on the same project as `folder`, nearest first.
 
     Near are those with few steps between their folder and this one. Empty: there are none, or the runtime folder cannot be read.

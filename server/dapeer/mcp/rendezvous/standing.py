@@ -137,7 +137,7 @@ class ClientRequests:
                 request if "result" in _read(line) else self._initialize_request
             )
         elif method == "tools/call" and self._note:
-            return self._with_news(line)
+            return self._with_note(line)
         return line
 
     def _is_repeated(self, message: Json) -> bool:
@@ -152,7 +152,7 @@ class ClientRequests:
         self._repeated.discard(number)
         return repeated
 
-    def _with_news(self, line: bytes) -> bytes:
+    def _with_note(self, line: bytes) -> bytes:
         """Return the answer to a tool call with the text on the change of servers, which is forgotten then.
 
         `line` is the answer; one that has no content is returned unchanged, and the text is kept.
@@ -181,7 +181,9 @@ class ClientRequests:
             if request["method"] == "initialize":
                 again.append(_line(request))
             else:
-                answers.append(_line({"jsonrpc": "2.0", "id": number, **_lost(request)}))
+                answers.append(
+                    _line({"jsonrpc": "2.0", "id": number, **_answer_of_ended_server(request)})
+                )
         self._own_ids.clear()
         return answers, again
 
@@ -243,7 +245,7 @@ def _notification(what: str, **params: object) -> bytes:
     return _line({"jsonrpc": "2.0", "method": f"notifications/{what}", **more})
 
 
-def _lost(request: Json) -> Json:
+def _answer_of_ended_server(request: Json) -> Json:
     """Return the `result` or `error` that answers a request whose server has ended, as a JSON object.
 
     A diff that waits for a person's decision, which is a call of a tool for that, counts as rejected; any other request gets the error

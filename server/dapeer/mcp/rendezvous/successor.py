@@ -85,7 +85,7 @@ def _presence(nvim: str | None) -> Generator[socket.socket | None]:
 
     None: there is no Neovim, or its plugin starts no core. `nvim` is Neovim's address, or `auto`, or None.
     """
-    if nvim is None or nvim == "auto" or not _brings_a_core(nvim):
+    if nvim is None or nvim == "auto" or not _is_starting_core(nvim):
         yield None
         return
     match = HOST_AND_PORT.fullmatch(nvim)
@@ -98,7 +98,7 @@ def _presence(nvim: str | None) -> Generator[socket.socket | None]:
         yield connection if there else None
 
 
-def _brings_a_core(nvim: str) -> bool:
+def _is_starting_core(nvim: str) -> bool:
     """Ask a Neovim whether its plugin is going to start a core.
 
     False: it does not answer, or the person has stopped that.

@@ -82,7 +82,7 @@ def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Foc
         state = connection_of(context).state
         key = "dapeer.focus"
         if key not in state:
-            connection_of(context).exit_stack.callback(_left, state, debugger)
+            connection_of(context).exit_stack.callback(_end_collecting, state, debugger)
     if key not in state:
         state[key] = Focus(debugger)
     return state[key]
@@ -102,10 +102,10 @@ async def lifespan(debugger: Debugger, commands: Commands) -> AsyncGenerator[dic
     """
     state: dict[str, Any] = {_COMMANDS: commands}
     yield state
-    _left(state, debugger)
+    _end_collecting(state, debugger)
 
 
-def _left(state: Mapping[str, Any], debugger: Debugger) -> None:
+def _end_collecting(state: Mapping[str, Any], debugger: Debugger) -> None:
     """End what the clients in a state have asked the debugger to collect."""
     for each in state.values():
         if isinstance(each, Focus):

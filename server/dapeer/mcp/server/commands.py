@@ -109,14 +109,16 @@ class Commands:
         if self._timer is not None:
             self._timer.cancel()
         now = anyio.current_time()
-        dues = [due for each in self._own() if (due := self._due(each)) < float("inf")]
-        self._timer = later(max(0, min(dues) - now), self._see_to_them) if dues else None
+        dues = [
+            due for each in self._own_sessions() if (due := self._due_time(each)) < float("inf")
+        ]
+        self._timer = later(max(0, min(dues) - now), self._end_abandoned_sessions) if dues else None
 
-    def _own(self) -> Sequence[DirectSession]:
+    def _own_sessions(self) -> Sequence[DirectSession]:
         """Return those of their sessions that no person has in an editor."""
         return [each for each in self.focus.own if isinstance(each, DirectSession)]
 
-    def _due(self, session: DirectSession) -> float:
+    def _due_time(self, session: DirectSession) -> float:
         """Return when a session has been left alone for too long, by the event loop's clock.
 
         Launched programs may live, and attached ones stay stopped, for a fixed time since the last command or change of the program.
@@ -129,10 +131,10 @@ class Commands:
             return since + SECONDS_A_LAUNCHED_PROGRAM_LIVES
         return since + SECONDS_AN_ATTACHED_PROGRAM_WAITS if waits else float("inf")
 
-    def _see_to_them(self) -> None:
+    def _end_abandoned_sessions(self) -> None:
         """End or resume, in the background, each session that has been left alone for too long."""
         now = anyio.current_time()
-        for session in [each for each in self._own() if self._due(each) <= now]:
+        for session in [each for each in self._own_sessions() if self._due_time(each) <= now]:
             BackgroundTask(self._end(session) if session.launched else self._resume(session))
 
     async def _resume(self, session: Session) -> None:

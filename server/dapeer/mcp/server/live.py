@@ -83,9 +83,9 @@ class LivePages:
         for program in programs[-SHOWN_PROGRAMS:]:
             await program.read_rows()
         firsts = [each.first for each in reversed(programs[-SHOWN_PROGRAMS:])]
-        return await in_thread(self._drawn, firsts)
+        return await in_thread(self._page_data, firsts)
 
-    def _drawn(self, programs: list[Session]) -> str:
+    def _page_data(self, programs: list[Session]) -> str:
         """Return what a page shows of some programs, each given by its first session, as a line of JSON.
 
         It has `programs`, a list of objects with `name`, `state`, `place`, `awaited` (places without rows) and `points` (the rows of the

@@ -66,12 +66,12 @@ class Resources:
         of_sessions = (
             resource
             for session in self._debugger.sessions.values()
-            for resource in self._of(session)
+            for resource in self._resources_of(session)
         )
         others = chain.from_iterable(each.resources() for each in self._integrations)
         return t.ListResourcesResult(resources=[_OVERVIEW, *of_sessions, *others])
 
-    def _of(self, session: Session) -> Iterator[t.Resource]:
+    def _resources_of(self, session: Session) -> Iterator[t.Resource]:
         """Yield a session's two resources as `resources/list` has them: its state, and its program's output."""
         name = self._finish.text(session.name)
         yield t.Resource(
@@ -163,9 +163,9 @@ def _output(uri: str, session: Session, since: int | None) -> Sequence[t.TextRes
     meta = {"dapeer/cursor": cursor, "dapeer/dropped": dropped}
     contents = [_plain(uri, text, meta)]
     if cursor < log.end:
-        contents.append(_elsewhere(session.id, log.end - cursor, "more", cursor))
+        contents.append(_left_out_notice(session.id, log.end - cursor, "more", cursor))
     elif since is None and begin > log.start:
-        contents.append(_elsewhere(session.id, begin - log.start, "earlier", log.start))
+        contents.append(_left_out_notice(session.id, begin - log.start, "earlier", log.start))
     return contents
 
 
@@ -173,7 +173,7 @@ def _plain(uri: str, text: str, meta: dict[str, Any] | None = None) -> t.TextRes
     return t.TextResourceContents(uri=uri, mime_type="text/plain", text=text, _meta=meta)
 
 
-def _elsewhere(session: int, count: int, which: str, since: int) -> t.TextResourceContents:
+def _left_out_notice(session: int, count: int, which: str, since: int) -> t.TextResourceContents:
     """Return a content that names the address of output that is left out."""
     uri = output_uri(session, since)
     return _plain(uri, f"({count} {which} characters of output are left out; read {uri})")

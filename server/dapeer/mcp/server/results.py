@@ -208,7 +208,7 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
         return result
 
     def cut(text: str) -> str:
-        return _cut(text, long)
+        return _cut_long_texts(text, long)
 
     content = [
         each.model_copy(update={"text": cut(each.text)})
@@ -220,7 +220,7 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
     return result.model_copy(update={"content": content, "structured_content": data})
 
 
-def _cut(text: str, long: Sequence[str]) -> str:
+def _cut_long_texts(text: str, long: Sequence[str]) -> str:
     """Return a text in which each of some long texts is cut, also where only its beginning appears.
 
     `long` are the texts, the shortest first; each becomes its quoted beginning.

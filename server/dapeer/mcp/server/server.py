@@ -93,7 +93,7 @@ class DapeerServer(Server[Any]):
         self.middleware.clear()
         debugger.sessions.subscribe(self._debugger_changed)
         peers.subscribe(self._tools_changed)
-        self._follow(integrations)
+        self._forward_changes(integrations)
 
     def _handle_notifications(self) -> None:
         """Register the handlers of dapeer's own request and notifications, and of the end of the handshake."""
@@ -103,7 +103,7 @@ class DapeerServer(Server[Any]):
             "notifications/initialized", t.NotificationParams, self._initialized
         )
 
-    def _follow(self, integrations: Sequence[Integration]) -> None:
+    def _forward_changes(self, integrations: Sequence[Integration]) -> None:
         """Have changes of the integrations change the lists of tools, prompts and resources."""
         for each in integrations:
             each.subscribe(self._integration_changed)

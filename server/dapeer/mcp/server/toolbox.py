@@ -208,13 +208,13 @@ class Progress:
 
     async def _report(self) -> None:
         """Send the newest message and number, and set the timer for the next report."""
-        self._number = self._next()
+        self._number = self._next_number()
         self._last_sent_at = anyio.current_time()
         self._has_unsent = False
         self._arm(self._beat)
         await self._send(self._number, self._total_amount, self._text)
 
-    def _next(self) -> float:
+    def _next_number(self) -> float:
         """Return the number of the next report, which is greater than the one before."""
         if self._done_amount is None:
             return self._number + 1
@@ -223,12 +223,12 @@ class Progress:
         return max(self._done_amount, self._number + A_LITTLE) if is_running else self._done_amount
 
     def _arm(self, seconds: float) -> None:
-        """Set the timer anew: `_due` is called after `seconds`."""
+        """Set the timer anew: `_report_when_due` is called after `seconds`."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = later(seconds, self._due)
+        self._timer = later(seconds, self._report_when_due)
 
-    def _due(self) -> None:
+    def _report_when_due(self) -> None:
         """Report in the background, unless the report before is still being sent; then try again later."""
         # A client that does not read must not pile up tasks that wait for it.
         if self._send_task is None or self._send_task.done:

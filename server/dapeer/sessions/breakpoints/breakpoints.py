@@ -174,11 +174,11 @@ class Breakpoints:
         here = [each for each in self.of(path) if each["line"] in moves]
         moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.persons]
         for each in moving:
-            self._drop(path, each)
+            self._remove_breakpoint(path, each)
         for each in moving:
             self.add(path, {**each, "line": moves[each["line"]]})
 
-    def _drop(self, path: str, requested: RequestedBreakpoint) -> None:
+    def _remove_breakpoint(self, path: str, requested: RequestedBreakpoint) -> None:
         """Remove one breakpoint, the one that stops or the one that collects."""
         if "collect" in requested:
             self.points.put(path, requested["line"], requested.get("collectedBy") or "", None)

@@ -91,7 +91,7 @@ class LogLines:
             for each in requested
             if "collect" in each
         ]
-        for point in self._left([*numbered, *self._function_points.get(path, ())]):
+        for point in self._unfinished_points([*numbered, *self._function_points.get(path, ())]):
             by_line.setdefault(point["line"], []).append(point)
         for line in by_line.keys() - self._stopping(path):
             first, *others = by_line[line]
@@ -131,9 +131,9 @@ class LogLines:
     async def log_at_functions(self) -> None:
         """Send function breakpoints with log messages, if the adapter's definition says that it has such."""
         if self._log_points.functions:
-            await self._stops_at.log(self._left(self._named_points))
+            await self._stops_at.log(self._unfinished_points(self._named_points))
 
-    def _left(self, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _unfinished_points(self, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return those of these log points whose point still wants rows."""
         return [each for each in points if each["point"] not in self._full_points]
 
@@ -151,14 +151,14 @@ class LogLines:
             await self.log_at_functions()
             return [Breakpoint(verified=False, reason="pending") for _ in functions], set()
         before, self._function_points = self._function_points, {}
-        made = [await self._found(each) for each in functions]
+        made = [await self._add_function_points(each) for each in functions]
         return made, {
             path
             for path in {*before, *self._function_points}
             if before.get(path) != self._function_points.get(path)
         }
 
-    async def _found(self, requested: RequestedFunction) -> Breakpoint:
+    async def _add_function_points(self, requested: RequestedFunction) -> Breakpoint:
         """Find where a function begins, and add log points there to `_function_points`.
 
         `requested` has the function's `name` and what to `collect`. Return its state as a DAP breakpoint. The places are found by a
@@ -302,7 +302,8 @@ class LineBreakpoints:
         arguments: SetBreakpointsArguments = {
             "source": {"path": path, "name": Path(path).name},
             "breakpoints": [
-                {key: value for key, value in each.items() if self._heeds(key)} for each in sent
+                {key: value for key, value in each.items() if self._may_send_option(key)}
+                for each in sent
             ],
             "sourceModified": False,
         }
@@ -394,7 +395,7 @@ class LineBreakpoints:
         if not self._supports("collected"):
             self._observe(Event("capabilities", {"capabilities": {"dapeerCollects": True}}))
 
-    def _heeds(self, option: str) -> bool:
+    def _may_send_option(self, option: str) -> bool:
         """Return whether a key of a breakpoint may be sent: it is no option, or one that the adapter supports."""
         return option not in OPTIONS or self._supports(option)
 
@@ -502,14 +503,14 @@ class LineBreakpoints:
         self._answers = {0: {"message": whole}, **answers}
         for path, collecting_lines in self._points.items():
             made = [
-                _made(answers.get(self._point(path, each).number) or {}, whole)
+                _as_breakpoint(answers.get(self._point(path, each).number) or {}, whole)
                 for each in collecting_lines
             ]
             body: Body = {"source": {"path": path}, "breakpoints": collecting_lines, "made": made}
             self._observe(Event(TRACED, body))
         if self.functions:
             made = [
-                _made(answers.get(self._point_at(each).number) or {}, whole)
+                _as_breakpoint(answers.get(self._point_at(each).number) or {}, whole)
                 for each in self.functions
             ]
             self._observe(Event(TRACED, {"functions": self.functions, "made": made}))
@@ -547,7 +548,7 @@ def _read(text: str) -> Mapping[str, Any]:
     return outcome
 
 
-def _made(answer: Mapping[str, Any], whole: str) -> Breakpoint:
+def _as_breakpoint(answer: Mapping[str, Any], whole: str) -> Breakpoint:
     """Return a point's state as a DAP breakpoint, made of the program's answer on it.
 
     `answer` has the keys `bound` (it is verified), `line` and `message`; it is empty if the program did not name the point. `whole` is

@@ -58,7 +58,7 @@ class StopsAt:
         """Send function breakpoints for these names, the session's own functions, and those of filters."""
         self._function_names = names
         async with self._set_lock:
-            await self._set(self._every)
+            await self._set(self._all_function_breakpoints)
 
     async def log(self, logging: Sequence[Mapping[str, Any]]) -> None:
         """Send all function breakpoints, with the log points `logging` in place of the last ones.
@@ -68,7 +68,7 @@ class StopsAt:
         """
         self._function_log_points = logging
         async with self._set_lock:
-            await self._set(self._every)
+            await self._set(self._all_function_breakpoints)
 
     @contextlib.asynccontextmanager
     async def trying(self, name: str) -> AsyncGenerator[Breakpoint]:
@@ -79,7 +79,7 @@ class StopsAt:
         answers none. The body must not set function breakpoints by this object, whose lock is held.
         """
         async with self._set_lock:
-            others = [each for each in self._every if each["name"] != name]
+            others = [each for each in self._all_function_breakpoints if each["name"] != name]
             tried: dict[str, Any] = {"name": name}
             if self._supports("condition"):
                 tried["condition"] = NEVER
@@ -93,10 +93,10 @@ class StopsAt:
             finally:
                 # Also when the caller's time is over: the program would stop there.
                 with anyio.move_on_after(SECONDS_TO_UNDO, shield=True):
-                    await self._set(self._every)
+                    await self._set(self._all_function_breakpoints)
 
     @property
-    def _every(self) -> list[Mapping[str, Any]]:
+    def _all_function_breakpoints(self) -> list[Mapping[str, Any]]:
         """All function breakpoints to send: of names, each once, and those that log."""
         names = dict.fromkeys([*self._function_names, *self.own, *self._of_filters])
         return [*map(function_breakpoint, names), *self._function_log_points]

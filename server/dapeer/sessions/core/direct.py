@@ -466,10 +466,10 @@ class DirectSession(Session):
         process is ended here.
         """
         with contextlib.suppress(DapeerError):
-            await self._let_go(ending=self.launched)
+            await self._release_program(ending=self.launched)
         await self.leave(seconds, terminate=self.launched)
 
-    async def _let_go(self, *, ending: bool) -> None:
+    async def _release_program(self, *, ending: bool) -> None:
         """Remove breakpoints and resume the program, if `disconnect` would leave it stopped.
 
         `ending` says whether the program is to end; then it is neither resumed nor loses its breakpoints. An adapter of an attached
@@ -592,7 +592,7 @@ class DirectSession(Session):
             self.process.release(self._pid)
             self.watch.close()
         with contextlib.suppress(RequestTimeout):
-            await self._let_go(ending=ending)
+            await self._release_program(ending=ending)
         self._is_disconnecting = True
         # The end of a child may end its parent meanwhile.
         with contextlib.suppress(ChannelClosed):

@@ -98,7 +98,7 @@ class ProcessWatch:
             return
         if self._is_dead():
             # A dead process cannot stop again.
-            self._lose()
+            self._record_end()
         elif self._looks_again:
             # Helper processes of the start have ended by now.
             self.find()
@@ -163,15 +163,15 @@ class ProcessWatch:
             )
         # If the adapter has ended first, its end is the reason.
         if not await session.wait_for(lambda: session.mirror.ended, patience):
-            self._lose()
+            self._record_end()
         elif killer is not None:
-            session.ending.explain(self._why())
+            session.ending.explain(self._end_cause())
 
-    def _lose(self) -> None:
+    def _record_end(self) -> None:
         """Record in the session, as if the adapter had sent `terminated`, that the program has ended, and why."""
-        self._session.record_end(self._why())
+        self._session.record_end(self._end_cause())
 
-    def _why(self) -> str:
+    def _end_cause(self) -> str:
         """Return the cause of the end: a signal, or that the adapter did not report the end."""
         return f"{KILLED}{self._killer}" if self._killer else "the adapter did not report its end"
 

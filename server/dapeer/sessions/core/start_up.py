@@ -229,7 +229,7 @@ def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] 
     return chosen
 
 
-def _fate(session: DirectSession) -> str:
+def _program_fate(session: DirectSession) -> str:
     """Return a sentence, with a leading space, on a program that the start was to attach to.
 
     Empty if it runs on.
@@ -252,7 +252,7 @@ def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> A
     own = "" if has_reason and cause(logged) != logged else cause(logged)
     words = (printed or own)[-MAX_QUOTED_STDERR_CHARS:]
     quote = f" It said: {words.rstrip('.')}." if words else ""
-    failed = f"The adapter {session.adapter} {what.rstrip('.')}.{_fate(session)}{quote}"
+    failed = f"The adapter {session.adapter} {what.rstrip('.')}.{_program_fate(session)}{quote}"
     advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)
     usual = "Check program, cwd and config; `dapeer doctor` checks the adapter."
     return AdapterFailed(failed, lack_of_tasks() or advice or usual)

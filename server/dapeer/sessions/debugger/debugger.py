@@ -230,7 +230,7 @@ class Supervisor:
                 if failure is None:
                     runs = True
                     started()
-                    await _followed(session)
+                    await _run_session(session)
             except anyio.get_cancelled_exc_class():
                 if not runs:
                     session.ending.decide(CANCELLED, by_us=True)
@@ -252,7 +252,7 @@ def _check_lives(parent: DirectSession) -> None:
         raise Unsupported("Its program is being ended.", "dap_run starts it again.")
 
 
-async def _followed(session: DirectSession) -> None:
+async def _run_session(session: DirectSession) -> None:
     """Run a session to its end; an internal error is logged, and recorded as the cause of its end."""
     try:
         await session.follow()
@@ -309,7 +309,7 @@ class Debugger:
         with anyio.move_on_after(SECONDS_TO_END_ALL, shield=True):
             async with anyio.create_task_group() as farewells:
                 for first in {each.program.first for each in self.sessions.held.values()}:
-                    farewells.start_soon(self._end, first, _farewell)
+                    farewells.start_soon(self._end, first, _leave_session)
         self._tasks.cancel_scope.cancel()
         try:
             return await self._tasks.__aexit__(kind, error, traceback)
@@ -629,6 +629,6 @@ class Debugger:
                 await session.set_breakpoints(path, self.breakpoints.of(path))
 
 
-async def _farewell(session: Session) -> None:
+async def _leave_session(session: Session) -> None:
     """Leave a session at the server's end, as `Session.farewell` does."""
     await session.farewell(SECONDS_TO_END_ALL)

@@ -106,7 +106,7 @@ class Focus:
             NoSession: There is no session with this id, or none at all.
         """
         if session_id is not None:
-            session = self._named(session_id)
+            session = self._focus_session(session_id)
             return session.program.acting(session, exactly=True)
         session = self.default
         if session is None:
@@ -139,7 +139,7 @@ class Focus:
                 `also_ended`).
         """
         if session_id is not None:
-            return self._named(session_id)
+            return self._focus_session(session_id)
         session = self.look().program.first
         self._refuse_guessing(session, also_ended=also_ended)
         return session
@@ -149,7 +149,7 @@ class Focus:
         if self._last_used is None or self._last_used.program is session.program:
             self._last_used = session
 
-    def _named(self, session_id: int) -> Session:
+    def _focus_session(self, session_id: int) -> Session:
         """Return the session with this id, and make it the default.
 
         Raises:

@@ -50,7 +50,7 @@ class Groups:
 
         If a group has its name already, a number is appended. `stop_all`: the end of one member is to end all.
         """
-        self._forget()
+        self._drop_unknown_groups()
         taken = {*self._started_groups, *(each.name for each in self._processes())}
         free = next(
             each for n in range(1, len(taken) + 2) if (each := _numbered(name, n)) not in taken
@@ -61,7 +61,7 @@ class Groups:
     @property
     def all(self) -> Sequence[Group]:
         """Every group: those that were started together first, then programs with several processes."""
-        self._forget()
+        self._drop_unknown_groups()
         return [*self._started_groups.values(), *self._processes()]
 
     def named(self, name: str) -> Group:
@@ -92,7 +92,7 @@ class Groups:
                 groups.append(Group(name, members))
         return groups
 
-    def _forget(self) -> None:
+    def _drop_unknown_groups(self) -> None:
         """Drop groups none of whose sessions is known to the registry any more."""
         known = {*self._sessions.values()}
         self._started_groups = {

@@ -265,13 +265,13 @@ class Sessions(Mapping[int, Session]):
         del self._live_sessions[session.id]
         if failed:
             session.program.remove(session)
-            self._drop([session])
+            self._remove_sessions([session])
         over = [each for each in self._ended_programs if each is not session.program] + [
             session.program
         ]
         over = [each for each in over if self._is_over(each)]
         for program in over[:-KEPT_PROGRAMS]:
-            self._drop(program.sessions)
+            self._remove_sessions(program.sessions)
         self._ended_programs = over[-KEPT_PROGRAMS:]
         collected.drop_oldest_rows([each.collected for each in self._ended_programs])
         if self.focused is session and failed:
@@ -285,7 +285,7 @@ class Sessions(Mapping[int, Session]):
             NoSession: There is no session with this id.
         """
         first = self.named(session_id)
-        self._drop(first.program.sessions)
+        self._remove_sessions(first.program.sessions)
         self._ended_programs = [each for each in self._ended_programs if each is not first.program]
         self._notify("sessions", first)
 
@@ -294,7 +294,7 @@ class Sessions(Mapping[int, Session]):
         ids = {each.id for each in program.sessions}
         return bool(ids & self._by_id.keys()) and not ids & self._live_sessions.keys()
 
-    def _drop(self, sessions: Iterable[Session]) -> None:
+    def _remove_sessions(self, sessions: Iterable[Session]) -> None:
         """Remove sessions from the known ones; they cannot be looked up any more."""
         for dropped in sessions:
             self._by_id.pop(dropped.id, None)

@@ -98,7 +98,7 @@ class OtherClient:
                 self._next_command = "stackTrace" if looks else ""
             case Event(event="dapeer.replayed" | "dapeer.blocked"):
                 # It has inspected a stop from before dapeer attached; it cannot while its editor waits for a key.
-                self._looked()
+                self._set_looked()
             case Request(seq=seq, command=command) if command in DRIVES:
                 self._resumed_by_dapeer = self._resumed_by_dapeer or seq >= 0
                 self.first = not self._resumed_by_dapeer
@@ -172,7 +172,7 @@ class OtherClient:
             return looked or not self.first or stop is None or self._mirror.stop is not stop
 
         while not await self._patiently(over):
-            self._looked()
+            self._set_looked()
 
     async def _patiently(self, over: Callable[[], bool]) -> bool:
         """Wait until `over()` is true, and return True; False: the client has sent nothing for a while.
@@ -213,7 +213,7 @@ class OtherClient:
         name, value = about.get(command, ("", None))
         return command == self._next_command and arguments.get(name) == value
 
-    def _looked(self) -> None:
+    def _set_looked(self) -> None:
         """Set that the client expects nothing more of the current stop, and waits for no answer."""
         self._next_command, self._unasked_containers = "", set()
         self._requests.clear()
@@ -295,7 +295,7 @@ class Fetching:
         """
         await self.other_client.wait_for_inspection()
         if not self._mirror.has_all_threads:
-            await self._once("threads", {}, lambda: self._mirror.has_all_threads)
+            await self._request_once("threads", {}, lambda: self._mirror.has_all_threads)
         return self._mirror.threads
 
     async def stack_trace(
@@ -319,7 +319,7 @@ class Fetching:
                 "startFrame": first,
                 "levels": max(FRAMES_AT_ONCE, last - first),
             }
-            await self._once(
+            await self._request_once(
                 "stackTrace", arguments, lambda: len(stop.stack.frames.get(thread_id, ())) > first
             )
         return stop.stack.frames.get(thread_id, [])[start : start + levels]
@@ -362,7 +362,7 @@ class Fetching:
                 "startFrame": total - OUTER_FRAMES,
                 "levels": OUTER_FRAMES + 1,
             }
-            await self._once("stackTrace", asks, lambda: bool(stop.stack.outer))
+            await self._request_once("stackTrace", asks, lambda: bool(stop.stack.outer))
             if any(map(self._mirror.frames.is_users, stop.stack.outer)):
                 return
         await self.whole_stack(thread)
@@ -390,7 +390,7 @@ class Fetching:
         await self.other_client.wait_for_inspection()
         stop = self._mirror.require_stop()
         if frame_id not in stop.values.scopes:
-            await self._once(
+            await self._request_once(
                 "scopes", {"frameId": frame_id}, lambda: frame_id in stop.values.scopes
             )
         return stop.values.scopes.get(frame_id, [])
@@ -412,7 +412,7 @@ class Fetching:
             return reference in stop.values.variables and reference not in stop.values.outdated
 
         if not known():
-            await self._once("variables", {"variablesReference": reference}, known)
+            await self._request_once("variables", {"variablesReference": reference}, known)
         return stop.values.variables.get(reference, [])
 
     async def page(self, reference: int, kind: str, start: int, count: int) -> Sequence[Variable]:
@@ -420,13 +420,15 @@ class Fetching:
 
         `kind` is "indexed" or "named". The adapter may ignore it, or the part: `children.page_of` corrects that.
         """
-        return await self._chosen(reference, filter=kind, start=start, count=count)
+        return await self._request_children(reference, filter=kind, start=start, count=count)
 
     async def named_children(self, reference: int) -> Sequence[Variable]:
         """Send `variables` for all `named` children of a variable, and return the answer as it is."""
-        return await self._chosen(reference, filter="named")
+        return await self._request_children(reference, filter="named")
 
-    async def _chosen(self, reference: int, **which: Unpack[_VariablesPart]) -> Sequence[Variable]:
+    async def _request_children(
+        self, reference: int, **which: Unpack[_VariablesPart]
+    ) -> Sequence[Variable]:
         """Send `variables` with the options `which`, after the person's client has looked.
 
         Return the children.
@@ -476,39 +478,39 @@ class Fetching:
         stop = self._mirror.require_stop(thread_id)
         if stop.exception is None:
             asks: ExceptionInfoArguments = {"threadId": thread_id}
-            await self._once("exceptionInfo", asks, lambda: stop.exception is not None)
+            await self._request_once("exceptionInfo", asks, lambda: stop.exception is not None)
         return stop.exception or {}
 
     @overload
-    async def _once(
+    async def _request_once(
         self, command: Literal["threads"], arguments: Nothing, known: Callable[[], bool]
     ) -> None: ...
     @overload
-    async def _once(
+    async def _request_once(
         self,
         command: Literal["stackTrace"],
         arguments: StackTraceArguments,
         known: Callable[[], bool],
     ) -> None: ...
     @overload
-    async def _once(
+    async def _request_once(
         self, command: Literal["scopes"], arguments: ScopesArguments, known: Callable[[], bool]
     ) -> None: ...
     @overload
-    async def _once(
+    async def _request_once(
         self,
         command: Literal["variables"],
         arguments: VariablesArguments,
         known: Callable[[], bool],
     ) -> None: ...
     @overload
-    async def _once(
+    async def _request_once(
         self,
         command: Literal["exceptionInfo"],
         arguments: ExceptionInfoArguments,
         known: Callable[[], bool],
     ) -> None: ...
-    async def _once(self, command: str, arguments: Body, known: Callable[[], bool]) -> None:
+    async def _request_once(self, command: str, arguments: Body, known: Callable[[], bool]) -> None:
         """Send a request whose answer the mirror keeps, or wait for the same one that another caller has sent.
 
         `known` tells whether the mirror has the answer. A request that the person's client has sent already is not sent again if it is

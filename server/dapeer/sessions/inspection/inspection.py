@@ -273,7 +273,7 @@ class Inspection(Fetching):
     def _begin(self, stop: Stop) -> None:
         """Start a task that inspects a stop."""
         self._inspected_event = anyio.Event()
-        BackgroundTask(self._look(stop, self._inspected_event))
+        BackgroundTask(self._inspect(stop, self._inspected_event))
 
     async def complete(self, stop: Stop) -> None:
         """Wait until the stop's stack, scopes and locals are in the mirror, as far as they can be had.
@@ -289,7 +289,7 @@ class Inspection(Fetching):
         if stop.values.outdated or (stop.top is None and not stop.stack.frames):
             await ignore_failure(self._locals(stop))
 
-    async def _look(self, stop: Stop, looked: anyio.Event) -> None:
+    async def _inspect(self, stop: Stop, looked: anyio.Event) -> None:
         """Fetch all that is shown of a stop, and wait for its output; set `looked` at the end in any case.
 
         If the signal is SIGABRT, or the adapter has reported a panic or the like as a breakpoint (`stop.raised`), the error that the

@@ -35,11 +35,13 @@ class PrintedErrors:
 
         None: none. The match has the groups of the pattern, such as `error`, `file` and `line`.
         """
-        return next((each for each in self._found(cursor) if not self._is_debuggers(each)), None)
+        return next(
+            (each for each in self._errors_since(cursor) if not self._is_debuggers(each)), None
+        )
 
     def of_debugger(self) -> str:
         """Return a clause on the last error of the debugger itself in the latest output; empty: there is none."""
-        found = self._found(self._output.end - LAST_WORDS)
+        found = self._errors_since(self._output.end - LAST_WORDS)
         error = next(filter(self._is_debuggers, found), None)
         if error is None:
             return ""
@@ -47,7 +49,7 @@ class PrintedErrors:
         place = f"{error['file'].rpartition('/')[2]}:{error['line']}"
         return f"the debugger has failed, not the program, at {place}{named}"
 
-    def _found(self, cursor: int) -> list[re.Match[str]]:
+    def _errors_since(self, cursor: int) -> list[re.Match[str]]:
         """Return the errors that were printed since the position `cursor`, the last one first."""
         if self._pattern is None:
             return []

@@ -316,11 +316,11 @@ class ThreadLocator:
         `seen` has what the program says by thread id, `stacks` the stacks that were fetched.
         """
         place = seen.get(thread_id, ThreadLocation(name))
-        frames = self._known(thread_id) or stacks.get(thread_id) or place.frames
+        frames = self._known_frames(thread_id) or stacks.get(thread_id) or place.frames
         stopped = self._mirror.stop_of(thread_id) is not None
         return replace(place, thread_id=thread_id, stopped=stopped, frames=frames)
 
-    def _known(self, thread_id: int) -> Sequence[StackFrame]:
+    def _known_frames(self, thread_id: int) -> Sequence[StackFrame]:
         """Return the frames of a stopped thread that the mirror has; empty: none, or the thread runs."""
         stop = self._mirror.stop_of(thread_id)
         return stop.stack.frames.get(thread_id, ()) if stop is not None else ()

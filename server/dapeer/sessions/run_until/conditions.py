@@ -57,7 +57,7 @@ async def places(
     Raises:
         NoConditions: There are too many files or lines, or none.
     """
-    paths = scope.get("files") or await _own(session, debugger, known.files, frame)
+    paths = scope.get("files") or await _user_files(session, debugger, known.files, frame)
     if functions := scope.get("functions"):
         here = [frame_path(frame)] if frame else []
         others = await in_thread(_naming, paths, functions)
@@ -72,7 +72,7 @@ async def places(
     return found
 
 
-async def _own(
+async def _user_files(
     session: Session, debugger: Debugger, files: str, frame: StackFrame | None
 ) -> list[str]:
     """Return the user's files that the program has loaded, in the project, and that of `frame`.
@@ -87,7 +87,7 @@ async def _own(
         sources = session.mirror.loaded.sources.values()
         paths += [str(each.get("path") or "") for each in sources]
     if not (files or len(paths) > 1):
-        paths += await in_thread(_beside, paths[0] if paths else "")
+        paths += await in_thread(_similar_files, paths[0] if paths else "")
     project = debugger.project
     mine = (each for each in map(_real, paths) if each and _is_users(session, each))
     inside = dict.fromkeys(
@@ -101,7 +101,7 @@ def _real(path: str) -> str:
     return path if Path(path).is_absolute() else ""
 
 
-def _beside(path: str) -> list[str]:
+def _similar_files(path: str) -> list[str]:
     """Return the files with the same suffix in a file's folder and below, `MOST_FILES` + 1 at most."""
     found = foreign_files.matching(Path(path).parent, f"**/*{Path(path).suffix}") if path else ()
     return [str(each) for each, _ in zip(found, range(MOST_FILES + 1), strict=False)]
@@ -274,12 +274,12 @@ class ByConditions(Driving):
     def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether something else than a condition has stopped the program, so that it stays there.
 
-        A breakpoint of somebody's counts as something else, if the last `_look` has found that its own condition holds.
+        A breakpoint of somebody's counts as something else, if the last `_evaluate_at_stop` has found that its own condition holds.
         """
         shown = f"{stop.body.get('description')} {stop.body.get('text')}"
         failed = self._until_definition.failed and re.search(self._until_definition.failed, shown)
         mine = stop.reason == "breakpoint" or failed
-        return not mine or self._stopped_by_others or self._at(stop.top) not in self._lines
+        return not mine or self._stopped_by_others or self._place_of(stop.top) not in self._lines
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) of the line that was looked at before this stop.
@@ -325,20 +325,20 @@ class ByConditions(Driving):
         if self._until_definition.end and stop is not None:
             await self._evaluated(self._until_definition.end, await self.top(stop))
 
-    async def _look(self, stop: Stop) -> bool:
-        """Evaluate the expression at a stop, as `Driving._look`.
+    async def _evaluate_at_stop(self, stop: Stop) -> bool:
+        """Evaluate the expression at a stop, as `Driving._evaluate_at_stop`.
 
         Return whether it has become true, or changed. If it has not, and one of the conditions has stopped the program, the record in the
         program is corrected for going on.
         """
         frame = await self.top(stop)
-        own = self._shared_breakpoints.get(self._at(frame))
+        own = self._shared_breakpoints.get(self._place_of(frame))
         self._stopped_by_others = own is not None and (
             not own[1] or is_true(await self._evaluated(own[1], frame)) or False
         )
         ours = not self.is_stopped_by_other(stop)
         await self._remember(frame, ours=ours or own is not None)
-        done = await super()._look(stop)
+        done = await super()._evaluate_at_stop(stop)
         if ours and frame is not None and not done:
             await self._pass(frame)
         return done
@@ -374,7 +374,7 @@ class ByConditions(Driving):
         if self._until_definition.undo:
             await self._evaluated(self._until_definition.undo, frame)
         elif await self.evaluated(frame) is None:
-            self._failing_lines.add(self._at(frame))
+            self._failing_lines.add(self._place_of(frame))
             self._set_condition = ""
 
     def _condition(self, number: int) -> str:
@@ -387,9 +387,9 @@ class ByConditions(Driving):
             text = known.changes
         else:
             text = known.fails if known.fails and is_true(self._value) else known.holds
-        return self._filled(text, number)
+        return self._fill_placeholders(text, number)
 
-    def _filled(self, text: str, place: int = -1) -> str:
+    def _fill_placeholders(self, text: str, place: int = -1) -> str:
         """Return a text of the definition with its placeholders filled: the expression, the place, the run."""
         now = {"seen": int(self._value is not None), "place": place}
         expression = self._quirks.compiled_inside(self.watch.expression)
@@ -401,7 +401,7 @@ class ByConditions(Driving):
         self._set_condition = self._condition(0)
         for path in dict.fromkeys(path for path, _, _ in self._condition_places):
             own = (self._sharing(path, each) for each in self._debugger.breakpoints.of(path))
-            await self.session.set_breakpoints(path, [*own, *self._ours(path)])
+            await self.session.set_breakpoints(path, [*own, *self._condition_breakpoints(path)])
 
     def _find_shared(self) -> None:
         """Set `_shared_breakpoints`: places of the scope with somebody's breakpoint, and its condition."""
@@ -432,7 +432,7 @@ class ByConditions(Driving):
             ),
         }
 
-    def _ours(self, path: str) -> Iterable[RequestedBreakpoint]:
+    def _condition_breakpoints(self, path: str) -> Iterable[RequestedBreakpoint]:
         """Yield the breakpoints to set in the file `path`, with the condition that counts now.
 
         Lines that have a breakpoint of somebody's, or where the expression cannot be evaluated, are left out.
@@ -460,7 +460,7 @@ class ByConditions(Driving):
 
     async def _evaluated(self, text: str, frame: StackFrame | None) -> str | None:
         """Evaluate a text of the definition in a frame; return the result, None: the evaluation failed."""
-        expression = self._filled(text)
+        expression = self._fill_placeholders(text)
         try:
             number = frame["id"] if frame else None
             body = await evaluate(self.session, expression, number, "watch", SECONDS_TO_EVALUATE)
@@ -469,7 +469,7 @@ class ByConditions(Driving):
         return str(body.get("result") or "")
 
     @staticmethod
-    def _at(frame: StackFrame | None) -> tuple[str, int]:
+    def _place_of(frame: StackFrame | None) -> tuple[str, int]:
         """Return path and line of a frame; an empty path and 0 for None."""
         return (frame_path(frame), frame["line"]) if frame else ("", 0)
 

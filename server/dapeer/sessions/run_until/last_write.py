@@ -153,7 +153,7 @@ async def address_of(session: Session, expression: str, frame_id: int | None) ->
     address, size = expression, MAX_BYTES
     if not _ADDRESS.fullmatch(expression):
         address = await _address(session, expression, frame_id)
-        size = int(await _found(session, _NUMBER, f"sizeof({expression})", frame_id))
+        size = int(await _evaluate_pattern(session, _NUMBER, f"sizeof({expression})", frame_id))
     if size not in UNSIGNED:
         raise ArgumentError(
             f"`{expression}` has {size} bytes; 1, 2, 4 or 8 can be watched.", "Give a part of it."
@@ -174,12 +174,14 @@ async def _address(session: Session, expression: str, frame_id: int | None) -> s
         ArgumentError: It has none.
     """
     with contextlib.suppress(ArgumentError):
-        number = await _found(session, _NUMBER, f"(unsigned long)&({expression})", frame_id)
+        number = await _evaluate_pattern(
+            session, _NUMBER, f"(unsigned long)&({expression})", frame_id
+        )
         return f"{int(number):#x}"
-    return await _found(session, _ADDRESS, f"&({expression})", frame_id)
+    return await _evaluate_pattern(session, _ADDRESS, f"&({expression})", frame_id)
 
 
-async def _found(
+async def _evaluate_pattern(
     session: Session, pattern: re.Pattern[str], expression: str, frame_id: int | None
 ) -> str:
     """Evaluate an expression in a frame; return the first part of its result that matches `pattern`.

@@ -144,11 +144,11 @@ class Driving:
             if stop is None or stop is last:
                 return
             self._count += 1
-            done = await self._look(stop)
+            done = await self._evaluate_at_stop(stop)
             if self.is_stopped_by_other(stop) or (done and not self.watch.every):
                 return
 
-    async def _look(self, stop: Stop) -> bool:
+    async def _evaluate_at_stop(self, stop: Stop) -> bool:
         """Evaluate the expression at a stop, and add a row if the watch has come about; return whether it has.
 
         The value and the place of the stop are remembered for the next look.

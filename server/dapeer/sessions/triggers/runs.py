@@ -138,11 +138,11 @@ class Sender:
             TriggerFailed: There is no response.
         """
         try:
-            return await self._followed(request)
+            return await self._send_and_redirect(request)
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise TriggerFailed(_reason(error)) from error
 
-    async def _followed(self, request: HttpRequest) -> Response:
+    async def _send_and_redirect(self, request: HttpRequest) -> Response:
         """Send a request, follow its redirects, and return the last response, with all statuses in its `head`.
 
         A redirect to another host that is not the same origin is not followed, and a note says so. After `MAX_REDIRECTS` the response has
@@ -421,7 +421,7 @@ class TriggerRun:
         The program's end ends the run. An unexpected error is logged. At the end all are "done".
         """
         try:
-            await first_of(self._all, self._ended)
+            await first_of(self._do_all, self._ended)
         except Exception:
             log.exception("a trigger has failed")
         finally:
@@ -434,7 +434,7 @@ class TriggerRun:
                 was_sent = each.state == "sent"
                 what = "was cut off" if was_sent else "was not sent"
                 why = "the one before has failed" if self.program.runs else "the program has ended"
-                self._done(each, f"{each.trigger.title} {what}: {why}")
+                self._finish_trigger(each, f"{each.trigger.title} {what}: {why}")
         self.ended_at = anyio.current_time()
         self.program.waiters.wake()
 
@@ -445,16 +445,16 @@ class TriggerRun:
         if any(each.state == "sent" for each in self.doings):
             await anyio.sleep(SECONDS_AT_END)
 
-    async def _all(self) -> None:
+    async def _do_all(self) -> None:
         """Do all triggers in order until one fails, then end the process that searches patterns."""
         try:
             for each in self.doings:
-                if not await self._one(each):
+                if not await self._do_one(each):
                     return
         finally:
             await self.readiness.lines.aclose()
 
-    async def _one(self, each: TriggerProgress) -> bool:
+    async def _do_one(self, each: TriggerProgress) -> bool:
         """Wait until the program is ready, do one trigger, and record its line.
 
         Return whether the next may follow. What it has brought is added to the program's `responses`.
@@ -464,17 +464,17 @@ class TriggerRun:
         try:
             await self._limited(wait, lambda: self._until_ready(each.trigger))
             each.state, time = "sent", RunningTime(self.programs)
-            response = await self._limited(time, lambda: self._did(each.trigger))
+            response = await self._limited(time, lambda: self._do_trigger(each.trigger))
         except DapeerError as error:
             failed = "failed" if each.state == "sent" else "was not sent"
-            self._done(each, f"{title} {failed}: {str(error).rstrip('.')}")
+            self._finish_trigger(each, f"{title} {failed}: {str(error).rstrip('.')}")
             return False
-        self._done(each, outcome_line(title, response, time.ran, time.stood))
+        self._finish_trigger(each, outcome_line(title, response, time.ran, time.stood))
         if response.body is not None and response.body.text:
             self.program.responses.append("stdout", f"{title}\n{response.body.text}\n")
         return not response.failed
 
-    def _done(self, each: TriggerProgress, line: str) -> None:
+    def _finish_trigger(self, each: TriggerProgress, line: str) -> None:
         """Set a trigger to done with this line, and wake those who wait."""
         each.state, each.line = "done", line
         self.program.waiters.wake()
@@ -512,7 +512,7 @@ class TriggerRun:
             await anyio.sleep(SECONDS_BETWEEN_LOOKS)
         return Response("")
 
-    async def _did(self, trigger: Trigger) -> Response:
+    async def _do_trigger(self, trigger: Trigger) -> Response:
         """Do a trigger according to its kind, and return what it has brought.
 
         An HTTP request is sent, a command runs to its end, a text is typed, or an expression is evaluated in the program. There is no

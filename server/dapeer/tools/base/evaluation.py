@@ -184,7 +184,7 @@ class Evaluated:
     @property
     def gist(self) -> str:
         """The line of the error that names the problem, shortened, with the consequence in parentheses."""
-        return f"{shortened(_gist(self.error), EXCEPTION_CHARS)}{self._after}"
+        return f"{shortened(_main_line(self.error), EXCEPTION_CHARS)}{self._after}"
 
     @property
     def _after(self) -> str:
@@ -225,7 +225,7 @@ class Evaluated:
         return f"{expression} = {self.text(limit)}"
 
 
-def _gist(error: str) -> str:
+def _main_line(error: str) -> str:
     r"""Return the line of an error message that names the problem.
 
     Of a Python traceback that is the first line behind the frames; of other messages the first line. Empty for an empty message.
@@ -388,7 +388,7 @@ async def _explained(
 ) -> str:
     """Return the text of an evaluation's error, with names that are similar to one that does not exist."""
     near = await name_suggestions(session, frame, expression, error.what, left.seconds_to_inspect)
-    return f"{_gist(str(error))} ({'; '.join(near)})" if near else str(error)
+    return f"{_main_line(str(error))} ({'; '.join(near)})" if near else str(error)
 
 
 def place(session: Session, frame: int | None) -> str:

@@ -46,7 +46,7 @@ class GroupCall:
             NotStopped: No member is in the state that the tool needs.
         """
         sessions = {label: self.group.acting(label) for label in self.group.members}
-        asked = {label: each for label, each in sessions.items() if self._can(each)}
+        asked = {label: each for label, each in sessions.items() if self._is_askable(each)}
         left = {label: each for label, each in sessions.items() if label not in asked}
         if not asked:
             raise NotStopped(
@@ -60,7 +60,9 @@ class GroupCall:
         waiting = {label: each for label, each in asked.items() if label not in replies}
         texts = {label: each.text for label, each in replies.items()}
         if len(texts) > 1:
-            texts = {label: _unnamed(text, sessions[label].id) for label, text in texts.items()}
+            texts = {
+                label: _without_session(text, sessions[label].id) for label, text in texts.items()
+            }
         data = {
             "group": self.group.name,
             "answers": {k: v.data or v.text for k, v in replies.items()},
@@ -72,7 +74,7 @@ class GroupCall:
             reply, [f"not asked: {states}"] if left and not waiting else [states] * bool(states)
         )
 
-    def _can(self, session: Session) -> bool:
+    def _is_askable(self, session: Session) -> bool:
         """Whether a session is in the state that `self.asks` names: `stopped`, `running`, or else not ended."""
         mirror = session.mirror
         match self.asks:
@@ -108,7 +110,7 @@ class GroupCall:
         return {label: found[label] for label in asked if label in found}
 
 
-def _unnamed(text: str, session_id: int) -> str:
+def _without_session(text: str, session_id: int) -> str:
     """Return a member's answer without its session, which its label says: so equal ones fold.
 
     >>> _unnamed("Session 2 ended.", 2), _unnamed("Still running [session 2, child of 1]. Wait on.", 2)

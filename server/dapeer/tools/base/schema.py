@@ -120,7 +120,7 @@ def arguments_schema(function: ToolFunction) -> Json:
 
     It is read from the file of known tools, or made for a tool that is not there.
     """
-    known = _known(function)
+    known = _known_tool(function)
     return known["arguments"] if known else make_arguments_schema(function)
 
 
@@ -130,7 +130,7 @@ def data_schema(function: ToolFunction, output: type | None) -> Json | None:
 
     It is that of the file of known tools, or made of the type `output` for a tool that is not there.
     """
-    known = _known(function)
+    known = _known_tool(function)
     return known["data"] if known else make_data_schema(output)
 
 
@@ -144,7 +144,7 @@ def make_data_schema(output: type | None) -> Json | None:
     return shorten_schema(TypeAdapter(output).json_schema()) if output else None
 
 
-def _known(function: ToolFunction) -> KnownTool | None:
+def _known_tool(function: ToolFunction) -> KnownTool | None:
     """Return what the file of known tools says of a tool's function.
 
     None: the function is not dapeer's, or the file does not have it yet.
@@ -164,9 +164,9 @@ def describe_validation_error(error: ValidationError, schema: Json) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"
     if first["type"] == "extra_forbidden":
-        return unknown([str(part) for part in first["loc"]], _inside(schema, first["loc"][:-1]))
+        return unknown([str(part) for part in first["loc"]], _schema_at(schema, first["loc"][:-1]))
     if first["type"] == "model_type":
-        members = _inside(schema, first["loc"])["properties"]
+        members = _schema_at(schema, first["loc"])["properties"]
         place = ', or text such as "a.py:12"' if "filename" in members else ""
         return f"Argument `{where}`: give an object with some of {', '.join(members)}{place}."
     if first["type"] == "missing":
@@ -175,7 +175,7 @@ def describe_validation_error(error: ValidationError, schema: Json) -> str:
     return f"Argument `{where}`: {message[0].lower()}{message[1:]}."
 
 
-def _inside(schema: Json, where: Sequence[int | str]) -> Json:
+def _schema_at(schema: Json, where: Sequence[int | str]) -> Json:
     """Return the schema of a part of the arguments, by its path of property names and list indexes."""
     for part in where:
         schema = schema["items"] if isinstance(part, int) else schema["properties"][part]

@@ -53,7 +53,7 @@ def check_names(arguments: Mapping[str, Any]) -> None:
     Raises:
         ArgumentError: A name is empty, too long, or contains what no name of the system can have.
     """
-    for argument, name in _named(arguments):
+    for argument, name in _named_values(arguments):
         _check(argument, name, is_path=_is_path(argument))
 
 
@@ -91,12 +91,12 @@ def _places(arguments: Mapping[str, Any], project: Path) -> Iterator[tuple[str, 
     There is one path below the project, and another below the argument `cwd` if that is given.
     """
     folders = {project, project / expanded(str(arguments.get("cwd") or ""))}
-    for argument, name in _named(arguments):
+    for argument, name in _named_values(arguments):
         if _is_path(argument):
             yield from ((argument, str(folder / expanded(name))) for folder in folders)
 
 
-def _named(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _named_values(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield (argument, value) for each argument that is a name.
 
     Within a breakpoint that is (`breakpoints.filename`, `a.py`). A list yields each of its texts. `prefix` is put before the names of
@@ -105,7 +105,7 @@ def _named(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str
     for key, value in arguments.items():
         for one in value if is_array(value) else [value]:
             if is_object(one) and key == "breakpoints":
-                yield from _named(one, f"{key}.")
+                yield from _named_values(one, f"{key}.")
             elif isinstance(one, str) and key in NAMES:
                 yield f"{prefix}{key}", one
 
@@ -227,11 +227,11 @@ def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Repl
     room -= sum(len(each) + 1 for each in below)
     if page.is_asked:
         chosen = list(enumerate(lines))[page.start :][: page.count]
-        shown, following = _fitting([(number + 1, line) for number, line in chosen], room)
+        shown, following = _fit_lines([(number + 1, line) for number, line in chosen], room)
         following = following or page.start
     else:
         folded = list(_folded(lines) if folds else _numbered(lines))
-        shown, following = _fitting(folded, room)
+        shown, following = _fit_lines(folded, room)
     left = len(lines) - following
     notes: list[str] = []
     if left > 0:
@@ -284,7 +284,7 @@ def _folded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         begin = end
 
 
-def _fitting(lines: Sequence[tuple[int, str]], room: int) -> tuple[list[str], int]:
+def _fit_lines(lines: Sequence[tuple[int, str]], room: int) -> tuple[list[str], int]:
     """Return the first of some numbered lines that fit in `room` characters, and the number to go on with.
 
     The number is that of the line after the last returned one. Each of `lines` is (number of the line after it, line). At least one line is

@@ -127,7 +127,7 @@ async def stop_elsewhere(
         `limit` while triggers are sent, and at most `SECONDS_TO_STOP` from their end.
     """
     left, program = RemainingTime(limit), session.program
-    others = _beside(call, session)
+    others = _callable_programs(call, session)
 
     def elsewhere() -> Session | None:
         """Return the session of another program that has stopped by now, unless this one has, too."""
@@ -160,7 +160,7 @@ async def stop_elsewhere(
     return found, rest * 1000
 
 
-def _beside(call: Call, session: Session) -> Sequence[Program[Session]]:
+def _callable_programs(call: Call, session: Session) -> Sequence[Program[Session]]:
     """Return the other programs that the program of `session` may call.
 
     They are those of the client, and those in a group with the session.

@@ -139,11 +139,11 @@ class CallRecorder:
         if self._is_first:
             self._is_first = False
             self._rows.function_called(self.point.id, self.name)
-        call = OpenCall(self.point.id, hit, frame, self._around(frame), self._names)
+        call = OpenCall(self.point.id, hit, frame, self._enclosing_call(frame), self._names)
         self._running_calls[id(frame)] = self._calls[id(frame)] = call
         return False
 
-    def _around(self, frame: Any) -> OpenCall | None:
+    def _enclosing_call(self, frame: Any) -> OpenCall | None:
         """Return the open call, of any point, that a frame's call belongs to; None: there is none.
 
         It is the nearest of the frame's callers that has one, among `MOST_FRAMES` of them.

@@ -56,7 +56,7 @@ class MonitoringHooks:
             self._sys_monitoring.use_tool_id(self._tool, NAME)
             # What runs later finds the names of our modules gone.
             atexit.register(self._at_exit)
-        self._forget()
+        self._clear_plans()
         self._bound_points = bound
         self._listen(self._callbacks())
         events = self._sys_monitoring.events
@@ -72,7 +72,7 @@ class MonitoringHooks:
         """Record nothing more, and give the number of our tool back; nothing if it has not begun."""
         if self._tool is None:
             return
-        self._forget()
+        self._clear_plans()
         self._sys_monitoring.set_events(self._tool, 0)
         self._listen(dict.fromkeys(self._callbacks()))
         atexit.unregister(self._at_exit)
@@ -87,7 +87,7 @@ class MonitoringHooks:
         events = self._sys_monitoring.events
         watches = self._bound_points is not None and self._bound_points.watches
         return {
-            events.PY_START: guard.hook(self._entered),
+            events.PY_START: guard.hook(self._record_entry),
             events.PY_RESUME: guard.hook(self._resumed),
             events.LINE: self._watching_caller() if watches else self._line_caller(),
             events.PY_RETURN: guard.hook(self._returned),
@@ -98,7 +98,7 @@ class MonitoringHooks:
         for event, callback in callbacks.items():
             self._sys_monitoring.register_callback(self._tool, event, callback)
 
-    def _forget(self) -> None:
+    def _clear_plans(self) -> None:
         """Clear all plans, and switch off the events of the codes that had some."""
         for code, plan in list(self._codes.values()):
             plan.clear()
@@ -138,7 +138,7 @@ class MonitoringHooks:
         self._sys_monitoring.set_local_events(self._tool, code, events_on)
         return plan
 
-    def _entered(self, _code: Any, _place: int) -> Any:
+    def _record_entry(self, _code: Any, _place: int) -> Any:
         """Record that a function begins; return `DISABLE` if nothing is recorded of its code.
 
         Then Python does not call this for the code again.

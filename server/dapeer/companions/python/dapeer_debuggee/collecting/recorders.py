@@ -337,14 +337,14 @@ class Maker:
             values="".join(f"$v{each}, " for each in count),
         )
         hit = "$hit = $next($hits)\n" + (ENOUGH_HITS if point.max_hits else "")
-        return self._made(point, frame, marked(point), hit + row, alone=not point.max_hits)
+        return self._compile_cells(point, frame, marked(point), hit + row, alone=not point.max_hits)
 
     def condition(self, point: Any, frame: Any) -> Any:
         """Return a function of a frame that tells whether a point's condition holds; the point must have one.
 
         The function returns True, or None if the condition is false or raises; what it raises is reported (`report` of `__init__`).
         """
-        return self._made(point, frame, marked(point)[:1], "return True\n")
+        return self._compile_cells(point, frame, marked(point)[:1], "return True\n")
 
     def cells(self, point: Any, frame: Any) -> Any:
         """Return a function of a frame that evaluates a point's expressions to cells, with a tab before each.
@@ -353,7 +353,7 @@ class Maker:
         """
         values = "".join(f"$v{number}, " for number in range(len(point.expressions)))
         columns = marked(point)[1 if point.condition else 0 :]
-        return self._made(point, frame, columns, f"return $shapes.columns(({values}))\n")
+        return self._compile_cells(point, frame, columns, f"return $shapes.columns(({values}))\n")
 
     def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
         """Return a function of a frame that gives an expression's value; `nothing` where that raises.
@@ -370,7 +370,7 @@ class Maker:
         given = {"e": expression, "nothing": nothing, "missed": missed}
         return self._compiled(point, frame, [(MARK, expression)], text, given)
 
-    def _made(
+    def _compile_cells(
         self,
         point: Any,
         frame: Any,

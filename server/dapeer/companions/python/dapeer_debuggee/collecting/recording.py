@@ -101,7 +101,7 @@ class Rows:
         self.path = ""
         self.dropped = 0
         self.lost = 0
-        self.write: Callable[[bytes], Any] = self._none
+        self.write: Callable[[bytes], Any] = self._refuse_without_chunk
         self.error = 0
         """The number of the system's last error; 0: none."""
         # A signal handler of the program's may come by a point while this thread has it.
@@ -153,7 +153,7 @@ class Rows:
         Without a file of rows, a `PID.lost` is made in its place, if that can be, which tells how many are lost.
         """
         self.error = error.errno or 0
-        self.write = self._missed
+        self.write = self._count_lost
         self._pause = time.perf_counter() + PAUSE_SECONDS
         with contextlib.suppress(OSError):
             if self._header is None and not self._lost_file:
@@ -175,7 +175,7 @@ class Rows:
                     pass
                 else:
                     return
-                if self._next():
+                if self._begin_next_chunk():
                     self.write(line)
                     return
             self.lose()
@@ -251,11 +251,11 @@ class Rows:
     def _ignored(self, line: bytes) -> None:
         """Drop a line: it is `write` when nothing is collected any more."""
 
-    def _none(self, _line: bytes) -> None:
+    def _refuse_without_chunk(self, _line: bytes) -> None:
         """Raise ValueError: it is `write` where there is no chunk with room."""
         raise ValueError
 
-    def _missed(self, _line: bytes) -> None:
+    def _count_lost(self, _line: bytes) -> None:
         """Count a line as lost: it is `write` after a failure.
 
         After a while it raises ValueError instead, so that writing is tried again.
@@ -264,7 +264,7 @@ class Rows:
             raise ValueError
         self.lose()
 
-    def _next(self) -> bool:
+    def _begin_next_chunk(self) -> bool:
         """Begin the next chunk, and have `write` write to it; return False where that cannot be.
 
         Once all chunks are used, the oldest behind the first ones is used again, and its rows count as dropped.

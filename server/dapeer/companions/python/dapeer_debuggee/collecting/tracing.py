@@ -345,7 +345,7 @@ class TracingHooks:
         """
         again = self._bound_points is not None
         self._bound_points = bound
-        self._forget()
+        self._clear_plans()
         problem = "" if again else self._wrap_all()
         of_python: Any = sys
         for frame in of_python._current_frames().values():
@@ -357,7 +357,7 @@ class TracingHooks:
         if self._bound_points is None:
             return
         self._bound_points = None
-        self._forget()
+        self._clear_plans()
         TRACERS.undo()
         tracer: Any = sys.gettrace()
         debugger = self._pydevd.get_global_debugger()
@@ -367,7 +367,7 @@ class TracingHooks:
         if is_made_by(tracer, thread_tracer):
             self._tracing.SetTrace(inner_of(tracer))
 
-    def _forget(self) -> None:
+    def _clear_plans(self) -> None:
         """Clear all plans, so that the tracers of running frames record nothing more."""
         for _code, plan in list(self._codes.values()):
             plan.clear()

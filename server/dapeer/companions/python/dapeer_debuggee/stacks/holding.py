@@ -68,7 +68,7 @@ class Followed:
         listing: Any = dis.Bytecode(code)
         self.entries: Any = listing.exception_entries if HAS_TABLE else ()
         self.takings = self._takings()
-        self.known = self._follow()
+        self.known = self._states_before()
 
     def number(self, offset: int) -> int:
         """Return the index in `steps` of the instruction at an offset, or in whose cache that offset is."""
@@ -140,7 +140,7 @@ class Followed:
 
     # -- what holds on every way
 
-    def _follow(self) -> dict[int, frozenset[tuple[str, int]]]:
+    def _states_before(self) -> dict[int, frozenset[tuple[str, int]]]:
         """Return for each reachable instruction, by index, what is so before it on each path to it.
 
         This is a set of pairs: how a lock is taken (`held`, `maybe`, `pending`) and the index in `takings`. As a side effect it fills
@@ -151,20 +151,20 @@ class Followed:
         todo = [0]
         while todo:
             number = todo.pop()
-            for target, state, blocks in self._ways(number, known[number]):
+            for target, state, blocks in self._next_instructions(number, known[number]):
                 if target not in known or not known[target] <= state:
                     known[target] = known.get(target, state) & state
                     self.blocks.setdefault(target, blocks)
                     todo.append(target)
         return known
 
-    def _ways(self, number: int, state: frozenset[tuple[str, int]]) -> Any:
+    def _next_instructions(self, number: int, state: frozenset[tuple[str, int]]) -> Any:
         """Yield each instruction that may run next: its index, the state there, and its blocks.
 
         These are the `try` and `with` blocks around it. `number` is the index of the instruction, `state` what is so before it.
         """
         step, blocks = self.steps[number], self.blocks[number]
-        after = self._after(number, state)
+        after = self._state_after(number, state)
         entry = self._entry(step.offset) if HAS_TABLE else None
         if entry is not None:
             handler = self.places[entry.target]
@@ -185,7 +185,9 @@ class Followed:
             called = step.opname == "CALL_FINALLY"
             yield number + 1, frozenset() if called else on_next(step.opname, after), blocks
 
-    def _after(self, number: int, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+    def _state_after(
+        self, number: int, state: frozenset[tuple[str, int]]
+    ) -> frozenset[tuple[str, int]]:
         """Return the state behind the instruction with the index `number`, if it neither jumps nor raises.
 
         A state is a set of pairs: how a lock is taken (`held`, `maybe`, `pending`) and the index in `takings`; `state` is the one before

@@ -105,9 +105,9 @@ class Deadline:
         now = time.perf_counter()
         for thread, since in list(self.running.items()):
             if now - since > self.seconds:
-                self._cut(thread, since)
+                self._cut_off(thread, since)
 
-    def _cut(self, thread: int, since: float) -> None:
+    def _cut_off(self, thread: int, since: float) -> None:
         """Raise `CutOff` in a thread that still evaluates what it began at `since`, inside of a recorder.
 
         A thread that is not has ended without having said so, and is forgotten.

@@ -453,8 +453,8 @@ class Monitor:
             events.PY_UNWIND: row.guard(self._unwound, nothing),
             events.EXCEPTION_HANDLED: row.guard(self._handled, nothing),
             events.LINE: row.guard(self._passed, nothing),
-            events.PY_RETURN: row.guard(self._gave, nothing),
-            events.PY_YIELD: row.guard(self._gave, nothing),
+            events.PY_RETURN: row.guard(self._step_to_taker, nothing),
+            events.PY_YIELD: row.guard(self._step_to_taker, nothing),
         }
 
     def begin(self, step: Any) -> None:
@@ -521,7 +521,7 @@ class Monitor:
             if step.frame is None:
                 self.end(step)
 
-    def _gave(self, _code: Any, place: int, value: Any) -> None:
+    def _step_to_taker(self, _code: Any, place: int, value: Any) -> None:
         """Have the step go on in what takes the value that its frame returns or yields.
 
         The frame's task is awaited by another one, or the frame is a generator with a user.
