@@ -116,7 +116,7 @@ class OtherClient:
         """Set what the client asks for next, by the adapter's `response` to its own request.
 
         After `stackTrace` that are the scopes of the first frame with a source; after `scopes` the variables of each that is not
-        expensive, which are put into `_unasked_containers`; a `variables` response takes its container out of `_due`.
+        expensive, which are put into `_unasked_containers`; a `variables` response takes its container out of `_unasked_containers`.
         """
         if response.command == "stackTrace" and self.present and self._unasked_containers is None:
             frames: list[StackFrame] = response.body.get("stackFrames") or []
