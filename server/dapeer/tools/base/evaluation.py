@@ -230,7 +230,7 @@ def _main_line(error: str) -> str:
 
     Of a Python traceback that is the first line behind the frames; of other messages the first line. Empty for an empty message.
 
-    >>> _gist('Traceback (most recent call last):\n  File "a.py", line 1\nError: no `x`\n  1 | x\n    | ^')
+    >>> _main_line('Traceback (most recent call last):\n  File "a.py", line 1\nError: no `x`\n  1 | x\n    | ^')
     'Error: no `x`'
     """
     lines = error.strip().splitlines() or [""]

@@ -113,7 +113,7 @@ class GroupCall:
 def _without_session(text: str, session_id: int) -> str:
     """Return a member's answer without its session, which its label says: so equal ones fold.
 
-    >>> _unnamed("Session 2 ended.", 2), _unnamed("Still running [session 2, child of 1]. Wait on.", 2)
+    >>> _without_session("Session 2 ended.", 2), _without_session("Still running [session 2, child of 1]. Wait on.", 2)
     ('Ended.', 'Still running. Wait on.')
     """
     head, end, rest = text.partition("\n")
