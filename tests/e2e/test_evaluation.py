@@ -125,3 +125,61 @@ async def test_javascripts_values_are_cut_by_the_room_and_not_by_their_depth() -
         assert told == "  {a: (2) [(2) [1, (2) [2, (1) [3]]], {b: {c: {d: (1) [4]}}}]}"
         around = "(() => { const o = {n: 1}; o.self = o; return o })()"
         assert (await read(c, "dap_evaluate", expression=around)).startswith("  {n: 1, self: ")
+
+
+SET = """\
+from dataclasses import dataclass
+
+SHARED = 5
+
+@dataclass(frozen=True)
+class Item:
+    name: str
+
+def work(number):
+    item, pair, rows = Item("mug"), (1, 2), {"a": [1, 2]}
+    print(number + SHARED, item.name, pair, rows)
+
+work(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        ("item.name", "'cup'", "FrozenInstanceError: cannot assign to field 'name'"),
+        ("item.size", "1", "FrozenInstanceError: cannot assign to field 'size'"),
+        ("pair[0]", "5", "TypeError: 'tuple' object does not support item assignment"),
+        ("rows['a'][1]", "1 / 0", "ZeroDivisionError: division by zero"),
+        ("number", "nosuch", "NameError: name 'nosuch' is not defined"),
+        ("number", "(1", "SyntaxError: "),
+        ("number", " ", "`value` is empty"),
+        ("SHARED", "nosuch", "NameError: name 'nosuch' is not defined"),
+    ],
+)
+async def test_what_cannot_be_assigned_in_python_stays_and_the_error_says_why(
+    path: str, value: str, why: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text(SET, "utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="a.py", breakpoints=["a.py:11"])
+        said = await refusal(c, "dap_set_variable", path=path, value=value)
+        assert why in said
+        assert "Traceback" not in said
+        told = await read(c, "dap_continue")
+        assert "8 mug (1, 2) {'a': [1, 2]}" in told
+
+
+async def test_what_is_assigned_in_python_is_what_the_program_goes_on_with(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(SET, "utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="a.py", breakpoints=["a.py:11"])
+        for path, value, said in (
+            ("item", "Item('cup')", "item = Item(name='cup') (was Item(name='mug'))"),
+            ("rows['a'][1]", "number + 6", "rows['a'][1] = 9 (was 2)"),
+            ("number", "number + 1", "number = 4 (was 3)"),
+            ("SHARED", "10  # ten", "SHARED = 10 (was 5)"),
+            ("SHARED", "5 + 5", "SHARED = 10 (was 10)"),
+        ):
+            assert await read(c, "dap_set_variable", path=path, value=value) == said
+        assert "14 cup (1, 2) {'a': [1, 9]}" in await read(c, "dap_continue")

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from dapeer.adapters.definition.placeholders import fill
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, indented, lines_of
+from dapeer.base.text.tracebacks import cause
 from dapeer.dap.sent_requests import CompletionsArguments
 from dapeer.dap.types import CompletionItem
 from dapeer.peers.consent_kinds import ALL, EVALUATE, ArgumentKinds, CallKinds
@@ -136,7 +138,13 @@ async def _assigned(
     found, container = await find_variable_by_text(session, path, frame)
     definition = call.debugger.definitions.get(session.adapter)
     private = assignable and definition is not None and definition.quirks.names_private(path)
-    if found is not None and session.supports("setVariable") and not private:
+    statement = definition.quirks.assignment if definition is not None else ""
+    target = path if found is None else str(found.get("evaluateName") or "")
+    if statement and target and not await _is_of_outer_scope(session, container, frame):
+        text = str(fill(statement, {"path": target, "value": value}))
+        await _assign_by_statement(session, text, value, frame)
+        body = {"value": await _read_back(session, target, frame)}
+    elif found is not None and session.supports("setVariable") and not private:
         body = await set_variable(session, container, found["name"], value)
     elif assignable:
         body = await set_expression(session, path, value, frame)
@@ -153,6 +161,9 @@ async def _assigned(
     new = shortened(str(body.get("value") or value), VALUE_CHARS)
     was = shortened(found["value"], VALUE_CHARS)
     changed = body.get("value") not in {None, found["value"]} and value != found["value"]
+    if statement and not changed:
+        # It stays as it was also where the value has failed, which is not said.
+        await evaluate(session, value, frame, "watch", SECONDS_TO_EVALUATE)
     if assignable and changed and await _read_back(session, path, frame) == found["value"]:
         raise RequestFailed(
             "setVariable",
@@ -160,6 +171,42 @@ async def _assigned(
             "dap_evaluate in context repl can assign anything.",
         )
     return Reply(continued(f"{path} = {new} (was {was})"), {"path": path, "value": new, "was": was})
+
+
+async def _is_of_outer_scope(session: Session, container: int, frame: int | None) -> bool:
+    """Return whether a `variablesReference` is that of a scope of a frame, but not of the innermost one.
+
+    `frame` is the adapter's id; None: no frame, so it is none. The scopes that the mirror lacks are requested from the adapter.
+    """
+    scopes = await session.inspect.scopes(frame) if frame is not None else []
+    return container in {scope["variablesReference"] for scope in scopes[1:]}
+
+
+async def _assign_by_statement(
+    session: Session, statement: str, value: str, frame: int | None
+) -> None:
+    """Run a statement in the adapter's console, which assigns in the program; only it tells why it cannot.
+
+    Args:
+        session: The program's.
+        statement: It assigns a value.
+        value: The expression of that value, as the caller gave it.
+        frame: The adapter's id of the frame; None: no frame.
+
+    Raises:
+        ArgumentError: `value` is empty.
+        RequestFailed: The last line of the program's error, raised by the value or by what is assigned to.
+    """
+    if not value.strip():
+        raise ArgumentError("`value` is empty.", "Give an expression.")
+    try:
+        await evaluate(session, statement, frame, "repl", SECONDS_TO_EVALUATE)
+    except RequestFailed as error:
+        raise RequestFailed(
+            "setVariable",
+            f"It stays as it was: {cause(error.what).rstrip('.')}.",
+            "Give another value, or assign to what holds it.",
+        ) from error
 
 
 async def _read_back(session: Session, path: str, frame: int | None) -> str | None:

@@ -249,6 +249,11 @@ class Quirks:
     """The same, of output in the category `console` only, where a program may print such lines, too."""
     error_text: Regex = ""
     """A regular expression: a failed request's message, with a group `error` for the error in it."""
+    assignment: str = ""
+    """A statement of its console that assigns `${value}` to `${path}`: its `setVariable` does not say why it has not.
+
+    Empty: it says so.
+    """
     value_tail: Regex = ""
     """A regular expression: the end of a value that says it once more."""
     thread_mark: Regex = ""
