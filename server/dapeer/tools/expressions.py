@@ -15,7 +15,7 @@ from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.base.text.tracebacks import cause
 from dapeer.dap.sent_requests import CompletionsArguments
-from dapeer.dap.types import CompletionItem
+from dapeer.dap.types import CompletionItem, Scope
 from dapeer.peers.consent_kinds import ALL, EVALUATE, ArgumentKinds, CallKinds
 from dapeer.sessions.core.evaluating import (
     evaluate,
@@ -178,7 +178,7 @@ async def _is_of_outer_scope(session: Session, container: int, frame: int | None
 
     `frame` is the adapter's id; None: no frame, so it is none. The scopes that the mirror lacks are requested from the adapter.
     """
-    scopes = await session.inspect.scopes(frame) if frame is not None else []
+    scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     return container in {scope["variablesReference"] for scope in scopes[1:]}
 
 

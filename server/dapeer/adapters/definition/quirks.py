@@ -250,9 +250,9 @@ class Quirks:
     error_text: Regex = ""
     """A regular expression: a failed request's message, with a group `error` for the error in it."""
     assignment: str = ""
-    """A statement of its console that assigns `${value}` to `${path}`: its `setVariable` does not say why it has not.
+    """A statement of its console that assigns `${value}` to `${path}`.
 
-    Empty: it says so.
+    It is for an adapter whose `setVariable` does not say why it has not assigned.
     """
     value_tail: Regex = ""
     """A regular expression: the end of a value that says it once more."""
