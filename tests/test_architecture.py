@@ -197,10 +197,10 @@ OWNERS: dict[str, tuple[str, ...]] = {
 """Where a third party, or a part of the standard library that has one owner, may be imported."""
 
 PURE = (
-    "mirror/", "view/", "collecting/divergence.py", "collecting/divergence_lines.py", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
-    "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/types.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
-    "sessions/outcomes.py", "sessions/breakpoints/breakpoints.py", "sessions/triggers/trigger.py", "sessions/triggers/trigger.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/env_file.py", "launch/json_with_comments.py", "launch/launch_json.py", "launch/tasks_json.py",
-    "adapters/definition/", "base/sources.py", "base/redaction.py", "base/redaction.py", "base/redaction.py", "base/redaction.py", "base/redaction.py", "base/system/tcp_table.py",
+    "mirror/", "view/", "collecting/divergence.py", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
+    "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
+    "sessions/outcomes.py", "sessions/breakpoints/breakpoints.py", "sessions/triggers/trigger.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/launch_json.py", "launch/json_with_comments.py", "launch/launch_json.py", "launch/tasks_json.py",
+    "adapters/definition/", "base/sources.py", "base/redaction.py", "base/system/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""
 
@@ -344,7 +344,7 @@ COLLECTING_FROM_OUTSIDE = {
     "points", "row_files",
     "rows.collected", "rows.collection", "rows.table", "rows.watch",
     "text.call_lines", "text.life_lines", "text.live_rows", "text.row_listing", "text.summary", "text.timeline", "text.watched",
-    "divergence", "divergence_lines",
+    "divergence",
 }  # fmt: skip
 """What the rest of dapeer needs of collected rows: how they are written, read, aligned and laid out stays inside."""
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.collecting.divergence import compare_runs, places, rows_of_run
-from dapeer.collecting.divergence_lines import ComparisonReport
+from dapeer.collecting.divergence import ComparisonReport, compare_runs, places, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.table import CollectedRow
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.process.normalizer import unfolded
+from dapeer.adapters.process.normalized_transport import unfolded
 from dapeer.dap.messages import Body
 from tests.processes import LIMIT
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from dapeer.cli.debugging.wording import as_commands
+from dapeer.cli.debugging.calls import as_commands
 from tests.debugging.project import Shell, shell
 from tests.mcp.wire import call, started
 from tests.processes import LIMIT

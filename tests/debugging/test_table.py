@@ -6,7 +6,7 @@ import pytest
 
 from dapeer.cli.command_line import command_parser
 from dapeer.cli.debugging import options, parsers, table
-from dapeer.cli.debugging.wording import as_commands
+from dapeer.cli.debugging.calls import as_commands
 from dapeer.tools.base.known_tools import known_tools
 
 COMMANDS = table.tools_by_command()

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from dapeer.launch.env_file import variables
 from dapeer.launch.json_with_comments import MalformedJson
-from dapeer.launch.launch_json import VariableValues
+from dapeer.launch.launch_json import VariableValues, variables
 from dapeer.launch.tasks_json import NoTask, Task, TasksFile, npm_task, parse
 
 AROUND = VariableValues("/srv/shop", "/home/ada", {"USER": "ada"}, "linux", {"target": "web"})

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.integrations.opencode.asks import ask_to_answer, reply_request
 from dapeer.integrations.opencode.messages import last_prompt, new_id, turn_of
+from dapeer.integrations.opencode.prompt_runs import ask_to_answer, reply_request
 from tests.json_types import Json
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dapeer.cli.main import main
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
-from dapeer.integrations.opencode.errors import OpenCodeFailed
+from dapeer.integrations.opencode.client import OpenCodeFailed
 from dapeer.integrations.opencode.registrations import configuration
 from dapeer.integrations.opencode.registrations import register as register_with
 from dapeer.integrations.variables import OPENCODE_PASSWORD

@@ -12,7 +12,7 @@ from mcp import Client
 
 from dapeer.integrations.opencode.catalogue import follow
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
-from dapeer.integrations.opencode.errors import OpenCodeFailed
+from dapeer.integrations.opencode.client import OpenCodeFailed
 from tests.harness import read, text
 from tests.opencode.provider import Say
 from tests.opencode.server import OpenCode

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.cli.main import main
-from dapeer.integrations.opencode.client import OpenCode
-from dapeer.integrations.opencode.errors import NoOpenCode
+from dapeer.integrations.opencode.client import NoOpenCode, OpenCode
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests import second_user
 from tests.mcp.wire import serving

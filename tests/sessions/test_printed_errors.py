@@ -6,7 +6,7 @@ import pytest
 
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.inspection.printed_errors import PrintedErrors
+from dapeer.sessions.inspection.arriving_output import PrintedErrors
 from dapeer.view.snapshot import snapshot_of_end
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.text.live_rows import page_of_rows
-from dapeer.collecting.text.timeline import section
+from dapeer.collecting.text.timeline import page_of_rows, section
 from dapeer.view import render, snapshot
 from tests.told import Told
 

@@ -4,7 +4,7 @@ import pytest
 
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.types import Variable
-from dapeer.view.variable_path import child, parse
+from dapeer.view.variables import child, parse
 
 
 @pytest.mark.parametrize(

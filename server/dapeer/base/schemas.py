@@ -52,7 +52,7 @@ def convert_arguments(arguments: Json, schema: Json) -> dict[str, Any]:
         name = key if name in arguments or name in given else name
         kind = properties.get(name, schema.get("additionalProperties"))
         if value is not None or "null" in _types_of(kind):
-            given[name] = _unpacking_value(value, kind, name)
+            given[name] = _unpacked_value(value, kind, name)
     return {**given, **_place(given.get("filename"), properties, given)}
 
 
@@ -95,7 +95,7 @@ def certain_argument_name(key: str, properties: Json) -> str:
     return next((each for each in (name, *others, *lists) if each in properties), key)
 
 
-def _unpacking_value(value: object, schema: object, name: str = "") -> object:
+def _unpacked_value(value: object, schema: object, name: str = "") -> object:
     """Return a value converted to the type of its schema where that is clear, with all that is in it.
 
     `name` is the argument's name, which decides whether a text is split as a command line.
@@ -142,8 +142,8 @@ def _list(value: object, schema: Json) -> object:
     """
     items = schema.get("items")
     if is_array(value):
-        return [_unpacking_value(each, items) for each in value]
-    only = _unpacking_value(value, items)
+        return [_unpacked_value(each, items) for each in value]
+    only = _unpacked_value(value, items)
     kind = _type_of(items)
     # A text that begins like JSON is a list with a mistake.
     text = kind == "string" and isinstance(only, str) and not re.match(r'\s*\[\s*"', only)

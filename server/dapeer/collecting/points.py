@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.collection import Point
+from dapeer.collecting.rows.collected import Collected, Point
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 
 

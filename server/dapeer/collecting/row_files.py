@@ -13,8 +13,7 @@ import anyio
 
 from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.threads import in_thread
-from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.collection import TRACER
+from dapeer.collecting.rows.collected import TRACER, Collected
 from dapeer.collecting.rows.row_blocks import START, FilePosition, RowFileContents, read
 
 

@@ -5,7 +5,7 @@ The rules:
 * A session begins in STARTING. The first response to `launch` or `attach`, the first `process` event or the first stop shows that
   the program has begun: RUNNING.
 * STOPPED lies above RUNNING: the session is in it as long as a stop of any thread lasts, and the threads are either stopped or
-  running, each for itself (`mirror/threads`). A stop begins with a `stopped` event. It ends with a resuming request as soon as that is
+  running, each for itself (`mirror/mirror`). A stop begins with a `stopped` event. It ends with a resuming request as soon as that is
   sent, whoever sends it, and comes back if the adapter rejects the request. It ends, too, with a `continued` event and with its thread.
 * A `pause` that is sent while no thread is stopped makes the state a pausing one, until a stop comes, the adapter rejects the
   `pause`, or a resuming request is sent. A thread that runs no code of the program may stay there for ever. A program that has not

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from dapeer.base.text.fitting import fitted, shortened
-from dapeer.base.text.folding import unfolded
+from dapeer.base.text.fitting import fitted, shortened, unfolded
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, Variable
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
@@ -17,12 +18,52 @@ from dapeer.neovim.feeds import Taps
 from dapeer.peers.consent import Approvals
 from dapeer.peers.lua_tool import LuaTool
 from dapeer.peers.lua_tools import LuaTools, ProgressCallback
-from dapeer.peers.notifications import Notifications
 from dapeer.peers.nvim_sessions import NvimSessions
 from dapeer.peers.shared_breakpoints import SharedBreakpoints, SharedFilters
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
+
+# Notifications of Neovims that are handled outside of this room.
+
+P = TypeVar("P")
+"""The Neovim that sends them."""
+
+
+class Notifications(Generic[P]):
+    """Who handles which kinds, of all attached Neovims."""
+
+    def __init__(self) -> None:
+        self._handlers: list[tuple[Mapping[str, Callable[..., None]], Callable[[P], None]]] = []
+
+    @contextmanager
+    def handled(
+        self,
+        handlers: Mapping[str, Callable[..., None]],
+        gone: Callable[[P], None] = lambda _: None,
+    ) -> Generator[None]:
+        """Call these handlers, by kind of notification, while the body of the `with` runs.
+
+        A handler is called with the Neovim and the notification's arguments; `gone` with each Neovim that is no longer attached.
+        """
+        entry = (handlers, gone)
+        self._handlers.append(entry)
+        try:
+            yield
+        finally:
+            self._handlers.remove(entry)
+
+    def take(self, peer: P, kind: str, arguments: Sequence[Any]) -> None:
+        """Pass a notification of a Neovim to all handlers of its kind; one that nobody handles is ignored."""
+        for handlers, _ in self._handlers:
+            if kind in handlers:
+                handlers[kind](peer, *arguments)
+
+    def notify_detached(self, peer: P) -> None:
+        """Tell all subscribers that a Neovim is no longer attached."""
+        for _, gone in self._handlers:
+            gone(peer)
+
 
 # Shows a person where the clients of this core collect, by signs in their Neovim.
 

@@ -21,16 +21,47 @@ from dapeer.neovim import discovery
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.neovim.feeds import Taps
 from dapeer.neovim.program import plugin_folder
-from dapeer.peers.clients import ConnectedClients
 from dapeer.peers.consent import Action
 from dapeer.peers.consent_kinds import ActionKind
 from dapeer.peers.lua_tools import LuaTools
-from dapeer.peers.notifications import Notifications
 from dapeer.peers.nvim_sessions import NvimSessions
-from dapeer.peers.peer import AttachedNeovim, Peer, PeerContext
+from dapeer.peers.peer import AttachedNeovim, Notifications, Peer, PeerContext
 from dapeer.peers.shared_breakpoints import unsaved_changes_error
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
+
+# The connected clients, by the names that they send.
+
+UNNAMED = "an assistant"
+
+
+class ConnectedClients:
+    """The connected clients. `changed` is called when one connects or disconnects."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._names_by_token: dict[object, str] = {}
+        self._notify_changed = changed
+
+    @property
+    def names(self) -> list[str]:
+        """Each name once, in the order in which they came."""
+        return list(dict.fromkeys(self._names_by_token.values()))
+
+    def add_client(self, name: str) -> Callable[[], None]:
+        """Add a connected client to `names`, and return a function that removes it again.
+
+        `name` is what the client calls itself; empty: `UNNAMED`. Both call `changed`; removing twice changes nothing.
+        """
+        token = object()
+        self._names_by_token[token] = name or UNNAMED
+        self._notify_changed()
+
+        def leave() -> None:
+            if self._names_by_token.pop(token, None) is not None:
+                self._notify_changed()
+
+        return leave
+
 
 # Attaches to a Neovim, which sends its whole state, then its changes; searches a project's Neovims.
 

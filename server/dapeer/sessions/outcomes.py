@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from dapeer.base.sources import names_beside, relative
 from dapeer.base.text.fitting import quoted, shortened
 from dapeer.collecting.points import LATE, without_calls
-from dapeer.collecting.rows.collection import TRACER
+from dapeer.collecting.rows.collected import TRACER
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, function_breakpoint
 from dapeer.dap.requests import is_supported
 from dapeer.mirror.breakpoint_status import BreakpointStatuses

@@ -14,7 +14,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.system.exchange import on_cancellation
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import continued, lines_of
-from dapeer.collecting.rows.collection import OF_LIVES, Collection, Point
+from dapeer.collecting.rows.collected import OF_LIVES, Collection, Point
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import ARGUMENTS, FUNCTION, RESULT, CallLines, as_text
 from dapeer.collecting.text.life_lines import executed_lines as lived

@@ -13,8 +13,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.system.matching import Matcher, PatternOverdue
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
-from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.collection import Collection, Point
+from dapeer.collecting.rows.collected import Collected, Collection, Point
 from dapeer.collecting.text.row_listing import (
     By,
     RowSelection,

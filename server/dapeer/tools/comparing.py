@@ -8,10 +8,14 @@ from dapeer.base.errors import ArgumentError, NoSession
 from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
-from dapeer.collecting.divergence import RunComparison, compare_runs, places, rows_of_run
-from dapeer.collecting.divergence_lines import ComparisonReport
-from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.collection import Point
+from dapeer.collecting.divergence import (
+    ComparisonReport,
+    RunComparison,
+    compare_runs,
+    places,
+    rows_of_run,
+)
+from dapeer.collecting.rows.collected import Collected, Point
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import Section, tool

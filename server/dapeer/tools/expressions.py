@@ -32,7 +32,7 @@ from dapeer.tools.base.evaluation import RESULT_CHARS, name_suggestions
 from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.inspection import VALUE_CHARS
-from dapeer.view import variable_path
+from dapeer.view import variables
 
 _MEMBER = re.compile(r"[.:>\])]\s*\w*$")
 """The ends of a text that is completed by members: `.`, `::`, `->`, `?.`, a bracket."""
@@ -113,7 +113,7 @@ async def dap_set_variable(
     assignable = session.supports("setExpression")
     if not assignable:
         session.require("setVariable")
-        variable_path.parse(path)
+        variables.parse(path)
     frame = await frame_of(session, frame_id)
     async with evaluation.consequence_noted(
         call, session, RemainingTime(SECONDS_TO_EVALUATE * 1000)
@@ -212,7 +212,7 @@ async def _assign_by_statement(
 async def _read_back(session: Session, path: str, frame: int | None) -> str | None:
     """Evaluate a path, and return its value; None: that fails, or the path may call something."""
     with contextlib.suppress(DapeerError):
-        if variable_path.is_plain(part.lstrip("#") for part in variable_path.parse(path)):
+        if variables.is_plain(part.lstrip("#") for part in variables.parse(path)):
             body = await evaluate(session, path, frame, "watch", SECONDS_TO_EVALUATE)
             return body.get("result")
     return None

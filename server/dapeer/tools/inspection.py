@@ -10,9 +10,8 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.secret_files import HIDDEN
 from dapeer.base.text import tracebacks
-from dapeer.base.text.fitting import fitted, is_nested, shortened
+from dapeer.base.text.fitting import fitted, is_nested, shortened, type_name
 from dapeer.base.text.lines import continued, indented, lines_of
-from dapeer.base.text.type_names import type_name
 from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops import Stop

@@ -14,8 +14,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.schemas import convert_arguments, problem_of, without_filled
 from dapeer.peers import OTHERS, Action, LuaTool, Peer, Peers
 from dapeer.peers.consent_kinds import NOTHING, CallKinds, Kinds
-from dapeer.tools.base.answers import compact, reply_of
-from dapeer.tools.base.call import AnyTool, Call, Reply, run_with_consent
+from dapeer.tools.base.call import AnyTool, Call, Reply, compact, reply_of, run_with_consent
 from dapeer.tools.base.schema import schema_for_list, shorten_schema
 from dapeer.tools.base.tool import Section, tool
 

@@ -13,9 +13,8 @@ from dapeer.base.text.fitting import shortened
 from dapeer.dap.requests import RESUMES
 from dapeer.mirror.stops import Kind
 from dapeer.peers.consent_kinds import ALL, EVALUATE, NOTHING, RUN, WRITE, ArgumentKinds, CallKinds
-from dapeer.tools.base.answers import compact
 from dapeer.tools.base.arguments import Milliseconds, SessionId
-from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.call import Call, Reply, compact
 from dapeer.tools.base.tool import Section, tool
 
 ANSWER_CHARS: Final = 8000

@@ -12,7 +12,7 @@ from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
 from dapeer.launch.inheritance import Inheritance, places
 from dapeer.launch.process_tree import MAX_COMMAND_CHARS, ProcessTree, pid_of
 from dapeer.launch.request import BreakpointInFile
-from dapeer.launch.starts import Start
+from dapeer.launch.start import Start
 from dapeer.launch.tasks import StartTasks
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.core.direct import DirectSession

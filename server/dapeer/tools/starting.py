@@ -51,7 +51,7 @@ from dapeer.peers.consent_kinds import (
 )
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.debugger.groups import Group
+from dapeer.sessions.debugger.registry import Group
 from dapeer.sessions.repetition import RepeatUntil
 from dapeer.sessions.triggers.runs import SECONDS_TO_STOP, TriggerRun
 from dapeer.tools.base.arguments import BreakpointArgument

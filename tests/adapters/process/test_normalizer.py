@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.definition.quirks import Quirks, SentBreakpoints
-from dapeer.adapters.process.normalizer import OURS, Normalizer
+from dapeer.adapters.process.normalized_transport import OURS, Normalizer
 from dapeer.adapters.process.tail import OutputFilter
 from dapeer.dap.messages import Event, Message, Request, Response
 from tests.harness import OURS as DEFINITIONS

@@ -2,20 +2,383 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import anyio
 
-from dapeer.adapters.definition.quirks import Quirks, SentBreakpoints
-from dapeer.adapters.process.normalizer import OURS, Normalizer
+from dapeer.adapters.definition.quirks import (
+    FailedBreakpointReader,
+    Quirks,
+    SentBreakpoints,
+    category_of,
+    is_legible,
+    without_lines,
+)
+from dapeer.adapters.process.tail import without_patches_off
 from dapeer.base.errors import ProtocolError
-from dapeer.base.json_types import Value, is_array, is_object
+from dapeer.base.json_types import Value, as_array, as_object, is_array, is_object
 from dapeer.base.system.exchange import Mailbox
 from dapeer.base.system.tasks import BackgroundTask
-from dapeer.dap.messages import Event, Message, Request, Response, describe
+from dapeer.companions.python.dapeer_debuggee.patching import EVENT
+from dapeer.dap.messages import Body, Event, Message, Request, Response, describe
+from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES, STEPS
 from dapeer.dap.transport import Transport
+
+# Normalizes an adapter's messages by the quirks of its definition. Pure.
+
+CAPABILITIES = {**NEEDS, **OPTIONS}
+"""By request, or option of requests."""
+_IN_MESSAGE = re.compile(r"\{((?:[^{}]|\{[^{}]*\})*)\}")
+"""An expression in a log message, which may have braces itself."""
+UNPROVEN = "any name is taken; the program stops once a function of this name is called"
+OURS = 1 << 30
+"""Number of the one request that is sent from here; those of a session begin at 1."""
+FRAMES = "dapeerFrames"
+"""Where such an answer has all frames of a deep stack: see `unfolded`."""
+
+
+class Normalizer:
+    """Turns each message into those that an ordinary adapter would have sent. Pure."""
+
+    def __init__(
+        self,
+        quirks: Quirks,
+        *,
+        stop_on_entry: bool,
+        sent: SentBreakpoints | None = None,
+        word: str = "",
+    ) -> None:
+        """Keep what an adapter's messages are normalized by.
+
+        `quirks` are of its definition; `stop_on_entry`: the first stop is wanted. `sent` has the breakpoints that all processes
+        of the program got. `word` is the secret by which the adapter tells of patches that are off; empty: it does not.
+        """
+        self._quirks = quirks
+        self._patch_mark = word
+        self._sent_breakpoints = SentBreakpoints() if sent is None else sent
+        self._failure_reader = FailedBreakpointReader(quirks.failed, self._sent_breakpoints)
+        self._is_first_stop = True
+        self._stepping = False
+        """Whether the program was last resumed by a step."""
+        self._unfinished: set[object] = set()
+        """Threads whose steps were interrupted by the stop of another thread."""
+        self._stepper: object = None
+        """The thread of the last step."""
+        self._configured = False
+        """Whether the adapter knows all breakpoints."""
+        self._is_running_on = False
+        """Whether the program has been resumed from the first stop and has not stopped since.
+
+        Some adapters repeat that stop.
+        """
+        self._stop_on_entry = stop_on_entry
+        self._has_terminated = False
+        self._ignored_events: set[str] = set()
+        """Events that are no news when they come next."""
+        self._carriage_returns: dict[str, str] = {}
+        """By category: a CR at the end of output, whose LF may follow."""
+
+    def record_sent(self, message: Message) -> None:
+        """Record a message that goes to the adapter, by which its later answers and stops are understood."""
+        if isinstance(message, Request):
+            self._failure_reader.sent(message)
+            if message.command == "pause":
+                self._is_running_on = False
+            if message.command in RESUMES:
+                self._stepping = message.command in STEPS
+                self._stepper = message.arguments.get("threadId") if self._stepping else None
+                self._unfinished.discard(self._stepper)
+
+    def adapt(self, message: Message) -> Message:
+        """Return a message with what this adapter needs otherwise: quoted expressions, hit counts, conditions.
+
+        Only `evaluate` and requests with `breakpoints` are changed; the argument itself is not.
+        """
+        quirks = self._quirks
+        if not isinstance(message, Request):
+            return message
+        if message.command == "evaluate" and quirks.quoted:
+            return _quoted(message, quirks.quoted)
+        if not (quirks.passes_hits or quirks.private):
+            return message
+        if "breakpoints" not in message.arguments:
+            return message
+        breakpoints = as_array(message.arguments["breakpoints"])
+        if quirks.passes_hits:
+            breakpoints = [_passing(each) for each in breakpoints]
+        if quirks.private:
+            breakpoints = [_compiled_inside(each, quirks) for each in breakpoints]
+        return replace(message, arguments={**message.arguments, "breakpoints": breakpoints})
+
+    def normalize(self, message: Message) -> Iterator[Message]:
+        """Yield the messages that replace a message of the adapter, maybe none.
+
+        A `Request` with the number `OURS` is to be sent to the adapter; all others are for the session.
+        """
+        if not isinstance(message, Event) or not self._is_ignored_event(
+            message.event, message.body
+        ):
+            yield from self._normalized_messages(message)
+
+    def take_held(self) -> Iterator[Message]:
+        """Yield the messages that were held back, when nothing more comes from the adapter."""
+        yield from self._failure_reader.held()
+
+    def _normalized_messages(self, message: Message) -> Iterator[Message]:
+        """Yield the messages of an ordinary adapter that replace a message of this one; maybe none.
+
+        An unwanted entry stop of a child process becomes a `continue` request, which is to be sent to the adapter; the responses to such
+        requests are dropped.
+        """
+        match message:
+            case Event(event="stopped", body=body) if self._is_childs_entry(body):
+                yield Request(OURS, "continue", {"threadId": body.get("threadId")})
+            case Event(event="stopped", body=body):
+                yield from self._stopped(body)
+            case Event(event="output", body=body) if (
+                self._has_terminated and body.get("category") != "stdout"
+            ):
+                return
+            case Event(event="output", body=body):
+                yield from self._output(body)
+            case Response(request_seq=request_seq) if request_seq == OURS:
+                return
+            case Response():
+                yield self._answer(message)
+            case Event(event="terminated"):
+                self._has_terminated = self._quirks.last_words_of_adapter
+                yield message
+            case _:
+                yield message
+
+    def _answer(self, message: Response) -> Response:
+        """Return a response as an ordinary adapter would have sent it, by the quirks for its command.
+
+        Error texts, capabilities, unproven function breakpoints, values, names of threads and folded stacks are changed.
+        """
+        match message:
+            case Response(success=False) if self._quirks.error_text:
+                return replace(message, message=self._quirks.error_in(message.failure()), body={})
+            case Response(command="initialize", body=body):
+                lacking = {CAPABILITIES[name] for name in self._quirks.refuses}
+                known = {name: value for name, value in body.items() if name not in lacking}
+                return replace(message, body=known)
+            case Response(command="configurationDone"):
+                self._configured = True
+                return message
+            case Response(command="setFunctionBreakpoints", body=body) if (
+                not self._quirks.verifies_functions
+            ):
+                made = [_unproven(each) for each in as_array(body.get("breakpoints", []))]
+                return replace(message, body={**body, "breakpoints": made})
+            case Response(command="variables" | "evaluate" | "setVariable", body=body) if (
+                self._quirks.value_tail
+            ):
+                tail = rf"(?:{self._quirks.value_tail})\Z"
+                variables = [
+                    _without_matches(each, "value", tail)
+                    for each in as_array(body.get("variables", []))
+                ]
+                rest = _without_matches(_without_matches(body, "value", tail), "result", tail)
+                return replace(
+                    message, body={**rest, "variables": variables} if variables else rest
+                )
+            case Response(command="threads", body=body) if mark := self._quirks.thread_mark:
+                named = [
+                    _without_matches(each, "name", rf"\A(?:{mark})")
+                    for each in as_array(body.get("threads"))
+                ]
+                return replace(message, body={**body, "threads": named})
+            case Response(command="stackTrace", body=body) if FRAMES in body:
+                return replace(message, body=unfolded(body))
+            case _:
+                return message
+
+    def _is_ignored_event(self, name: str, body: Mapping[str, Any]) -> bool:
+        """Return whether an event is to be dropped, as it only reports what the adapter does to respond.
+
+        After output that matches the quirk `runs_meanwhile`, the next `continued` and `stopped` are such events. `name` is the event's;
+        `body` is its body.
+        """
+        if name in self._ignored_events:
+            self._ignored_events.discard(name)
+            return True
+        pattern = self._quirks.runs_meanwhile
+        text = str(body.get("output")) if name == "output" else ""
+        if pattern and is_legible(text) and re.search(pattern, text):
+            self._ignored_events = {"continued", "stopped"}
+            return True
+        return False
+
+    def _is_childs_entry(self, body: Mapping[str, Any]) -> bool:
+        """Return whether a process, not the program's first, has stopped at its entry and at nothing else.
+
+        `body` is that of the `stopped` event. The first process that has stopped so is remembered.
+        """
+        if body.get("reason") != "entry" or body.get("hitBreakpointIds"):
+            return False
+        return not self._sent_breakpoints.claim_first_entry(self)
+
+    def _reason(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a part of a message
+        """Return the reason for a `stopped` event's body as an ordinary adapter would give it.
+
+        It also records which interrupted steps go on, so that their later stops count as steps.
+        """
+        reason, quirks = body.get("reason"), self._quirks
+        text = f"{body.get('description') or ''} {body.get('text') or ''}"
+        reads = quirks.pause_reads if is_legible(text) else ""
+        if reason == "exception" and reads and re.search(reads, text):
+            reason = "pause"
+        writes = quirks.write_reads if is_legible(text) else ""
+        if reason == "breakpoint" and writes and re.search(writes, text):
+            reason = "data breakpoint"
+        thread = body.get("threadId")
+        if reason == "step" and not (self._stepping or thread in self._unfinished):
+            reason = quirks.unasked_step or reason
+        self._unfinished.discard(thread)
+        if self._stepping and thread != self._stepper:
+            self._unfinished.add(self._stepper)
+        return reason
+
+    def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
+        """Yield the `stopped` event with its real reason, or a `continue` request for an unwanted first stop.
+
+        For an adapter with the quirk `skip_first_stop`, nothing is yielded for a stop before all breakpoints are set, or for
+        one that the adapter repeats.
+        """
+        reason, quirks = self._reason(body), self._quirks
+        # Without a quirk, no stop is unwanted, not even one that gives no reason.
+        unwanted = bool(reason) and quirks.skip_first_stop == reason
+        if quirks.skip_first_stop and not self._configured:
+            # The adapter repeats it after all breakpoints are set, maybe for another reason; resuming now
+            # would run past them.
+            return
+        if unwanted and self._is_running_on:
+            return
+        self._is_running_on = False
+        first, self._is_first_stop = self._is_first_stop, False
+        if first and unwanted and not self._stop_on_entry:
+            self._is_running_on = True
+            yield Request(OURS, "continue", {"threadId": body.get("threadId")})
+            return
+        # No client can have requested a pause before the first stop, unless that never came.
+        if first and reason == "pause" and self._stop_on_entry:
+            reason = "entry"
+        yield Event("stopped", {**body, "reason": reason})
+
+    def _output(self, body: Mapping[str, Any]) -> Iterator[Message]:
+        """Yield the events for an `output` event's body: failures, patches that are off, output, an exit.
+
+        The adapter's own lines, crash reports and carriage returns of a terminal are removed as its quirks say; an exit code
+        in the text becomes an `exited` event.
+        """
+        text = str(body.get("output") or "")
+        if body.get("category") != "stdout":
+            text = self._before_crash(text)
+        if self._quirks.terminal_output:
+            category = category_of(body)
+            text = self._carriage_returns.pop(category, "") + text
+            if text.endswith("\r"):
+                self._carriage_returns[category], text = "\r", text[:-1]
+            text = text.replace("\r\n", "\n")
+        output, failures = self._failure_reader.read(category_of(body), text)
+        yield from failures
+        output = without_lines(output, self._quirks.own_words)
+        if self._patch_mark:
+            # Rows in the program have no other way.
+            output, off = without_patches_off(output, self._patch_mark)
+            yield from (Event(EVENT, each) for each in off)
+        if body.get("category", "console") == "console":
+            output = without_lines(output, self._quirks.own_console)
+        if output or not body.get("output"):
+            yield Event("output", {**body, "output": output})
+        code = self._quirks.exit_code_in_output if is_legible(text) else ""
+        found = re.search(code, text) if code else None
+        if found:
+            with contextlib.suppress(ValueError):
+                yield Event("exited", {"exitCode": int(found[1])})
+
+    def _before_crash(self, text: str) -> str:
+        """Return the adapter's output up to its crash report; after one, later output is dropped, too."""
+        before = self._quirks.before_crash(text)
+        self._has_terminated |= before is not text
+        return before
+
+
+def _without_matches(described: Any, key: str, part: str) -> dict[str, Any]:  # noqa: ANN401 - a part of a message
+    """Return a dict with all matches of the pattern `part` removed from the text at `key`, if any.
+
+    `described` stays as it is.
+    """
+    text = described.get(key)
+    if not isinstance(text, str) or not is_legible(text):
+        return dict(described)
+    return {**described, key: re.sub(part, "", text)}
+
+
+def _unproven(made: object) -> Body:
+    """Return a verified function breakpoint as pending, since this adapter verifies any name.
+
+    Other breakpoints come back as they are.
+    """
+    told = as_object(made)
+    if not told.get("verified"):
+        return told
+    return {**told, "verified": False, "reason": "pending", "message": UNPROVEN}
+
+
+def _quoted(evaluation: Request, pattern: str) -> Request:
+    """Return an `evaluate` whose expression is in double quotes, if it matches a pattern as a whole."""
+    expression = str(evaluation.arguments.get("expression") or "").strip()
+    if not is_legible(expression) or not re.fullmatch(pattern, expression):
+        return evaluation
+    return replace(evaluation, arguments={**evaluation.arguments, "expression": f'"{expression}"'})
+
+
+def _passing(requested: dict[str, Any]) -> dict[str, Any]:
+    """Return a breakpoint whose numeric hit condition is one less: the hits before the stop."""
+    number = str(requested.get("hitCondition") or "").strip()
+    passed = {"hitCondition": str(max(0, int(number) - 1))} if number.isdecimal() else {}
+    return {**requested, **passed}
+
+
+def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
+    """Return a breakpoint with the expressions of its condition and message as this adapter compiles them.
+
+    `point` is the breakpoint in DAP's terms, which stays unchanged.
+    """
+    sent = dict(point)
+    if "condition" in point:
+        sent["condition"] = quirks.compiled_inside(str(point["condition"]))
+    if "logMessage" in point:
+        sent["logMessage"] = _IN_MESSAGE.sub(
+            lambda found: f"{{{quirks.compiled_inside(found[1])}}}", str(point["logMessage"])
+        )
+    return sent
+
+
+def unfolded(body: Body) -> Body:
+    """Return the body of a `stackTrace` response with all its frames; without the key `FRAMES` as it is.
+
+    That of dapeer's part in a Python program has a frame for each place, and in `dapeerFrames` all frames: their `ids`, and
+    `like`, the number of the frame at their place (`dapeer_debuggee/stacks/levels.py`).
+
+    Raises:
+        LookupError: A frame's place is not in the response.
+        ValueError: There are not as many ids as places.
+    """
+    if FRAMES not in body:
+        return body
+    places, folded = as_array(body.get("stackFrames")), as_object(body[FRAMES])
+    ids, like = as_array(folded.get("ids")), as_array(folded.get("like"))
+    frames = [{**places[place], "id": number} for number, place in zip(ids, like, strict=True)]
+    return {**{key: item for key, item in body.items() if key != FRAMES}, "stackFrames": frames}
+
 
 log = logging.getLogger(__name__)
 

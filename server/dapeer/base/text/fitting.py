@@ -391,3 +391,151 @@ def _item(item: Item, room: int, used: Collection[str]) -> str:
         parts.append(cut)
         place = group.end
     return "".join(parts) + item.source[place : start + len(text)]
+
+
+# Values that an adapter shows folded (`[{…}, {…}]`), and how they read with their elements. Pure.
+
+
+_FOLDED = re.compile(
+    r"\{…\}|\A\{\.\.\.\}\Z|\[…\]|\[\.\.\]|\{\.\.\}|, \.\.\.\}\Z|\bArray\(\d+\)|\A\(\d+\) \[([A-Z]\w*)[],]"
+)
+_CUT = re.compile(r".{1000}.*\.\.\.\Z", re.DOTALL)
+"""A long value that an adapter has cut at its end."""
+_POINTER = re.compile(r"\{?0x0*[1-9a-f][0-9a-f]*\}?")
+_KEYED = re.compile(r"(?:Weak)?(?:Map|Set)\(")
+"""JavaScript's maps and sets: their children are not their elements."""
+_SIGN = re.compile(r"""['"]?[\w$@.-]+['"]?(\s*(?:=>|[:=])\s*)""")
+"""Separators between a name and its value."""
+_SIZE = re.compile(r"\w*\((\d+)\) ")
+
+
+def is_folded(text: str) -> bool:
+    """Return whether the text of a value shows that the adapter left out its elements, or cut it.
+
+    >>> is_folded("(2) [{…}, {…}]"), is_folded("{a: Array(2)}"), is_folded("[1, 2, …]")
+    (True, True, False)
+    >>> is_folded("{...}"), is_folded("(2) [Item, Item]"), is_folded("(2) ['A', 'B']")
+    (True, True, False)
+    """
+    hides = _FOLDED.search(text[:MAX_READ_CHARS]) and not (
+        _KEYED.match(text) or original_length(text)
+    )
+    return bool(hides or _CUT.match(text))
+
+
+def says_nothing(text: str, kind: str) -> bool:
+    """Return whether the text of a value is only its type (`kind`), or the address of a typed pointer.
+
+    >>> says_nothing("Worker", "Worker"), says_nothing("0x7f10", "Node *"), says_nothing("0x7f10", "void *")
+    (True, True, False)
+    """
+    return text == kind or bool(_POINTER.fullmatch(text) and "*" in kind and "void" not in kind)
+
+
+def is_list(text: str) -> bool:
+    """Return whether a value's text has square brackets as its main part, so its elements have no names."""
+    group = main_group(read(text[:MAX_READ_CHARS]), len(text))
+    return group is not None and group.source[group.start] == "["
+
+
+def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
+    """Return a folded value's text with its first elements filled in.
+
+    `elements` are the names and texts of the first children, as the adapter gives them in `variables`. Names are written where the value's
+    own text or the names show that it is no list. `, …` ends a list that has more elements than were given; names are not followed by it.
+    Without `elements` the text is unchanged.
+
+    >>> unfolded("(1000) [{…}, {…}, …]", [("0", "{id: 1}"), ("1", "{id: 2}")])
+    '(1000) [{id: 1}, {id: 2}, …]'
+    >>> unfolded("Cart {items: Array(1)}", [("items", "(1) ['cup']")])
+    "Cart {items: (1) ['cup']}"
+    >>> unfolded("{0: [...]}", [("0", "[[1]]")]), unfolded("(1, (...))", [("0", "1"), ("1", "(2,)")])
+    ('{0: [[1]]}', '(1, (2,))')
+    >>> unfolded("Cart", [("total", "3")]), unfolded("0x7f10", [("next", "0x0")])
+    ('Cart {total: 3}', '0x7f10 → {next: 0x0}')
+    """
+    group = main_group(read(text[:MAX_READ_CHARS]), len(text))
+    if not elements:
+        return text
+    if group is None:
+        shown = ", ".join(f"{name}: {value}" for name, value in elements)
+        return f"{text}{' →' * text.startswith('0x')} {{{shown}}}"
+    key = _SIGN.match(group.items[0].text) if group.items else None
+    named = group.source[group.start] != "[" and (key or not elements[0][0].strip("[]").isdecimal())
+    sign = key[1] if key else ": "
+    shown = [(name, _closed(value)) for name, value in elements]
+    parts = [f"{name}{sign}{value}" if named else value for name, value in shown]
+    size = _SIZE.match(text)
+    folded = group.items[-1].text in LEFT_OUT if group.items else False
+    more = folded or len(parts) < max(len(group.items), int(size[1]) if size else 0)
+    end = text[group.end - 1 :] if text[group.end - 1] == group.closing else group.closing
+    rest = ", …" if more and not named else "," if text[group.end - 2] == "," else ""
+    return f"{text[: group.start + 1]}{', '.join(parts)}{rest}{end}"
+
+
+def _closed(text: str) -> str:
+    """Return a value's text that the adapter cut at its end, with its brackets closed at a whole element.
+
+    Its open brackets would swallow the text that follows. A text that was not cut is returned as it is.
+    """
+    group = main_group(read(text), len(text)) if _CUT.match(text) else None
+    first = ", ".join(item.text for item in group.items[:-1][:AT_ONCE]) if group else ""
+    return f"{text[: group.start + 1]}{first}, …{group.closing}" if group else text
+
+
+# Names of types, as short as a reader wants them. Pure.
+
+
+TYPE_CHARS = 100
+"""Characters of a type that is shown whole."""
+_TYPE_NAMES_PLAIN = re.compile(
+    r"int|integer|long|number|int64|float|float64|double|bool(ean)?|(true|false|nil|null|none_?type)(class)?|undefined"
+    r"|str(ing)?|symbol|list|tuple|dict|set|array|hash|object|func(tion)?|type|module",
+    re.IGNORECASE,
+)
+"""Types that are recognizable from how their values are written."""
+_WORD = re.compile(r"\w+")
+_CHARACTERS = re.compile(r"\bchar\b")
+
+
+def type_name(name: str) -> str:
+    """Return a type's name, at most about `TYPE_CHARS` long.
+
+    In a longer one the arguments of template arguments are replaced by `…`, and what is still too long is cut.
+
+    >>> type_name("std::vector<int>")
+    'std::vector<int>'
+    >>> type_name("map<basic_string<char, char_traits<char>, allocator<char> >, int, less<basic_string<char, char_traits<char> > > >")
+    'map<basic_string<…>, int, less<…>>'
+    """
+    if len(name) <= TYPE_CHARS:
+        return name
+    shown: list[str] = []
+    depth = 0
+    for piece in re.split("([<>])", name):
+        depth -= piece == ">"
+        if depth <= 1:
+            shown.append("<…" if piece == "<" and depth == 1 else piece)
+        depth += piece == "<"
+    return shortened(re.sub(" +>", ">", "".join(shown)), TYPE_CHARS)
+
+
+def type_if_not_obvious(name: str, value: str) -> str:
+    """Return the type's name if the value's text does not already show its type; else an empty string.
+
+    `name` is the type, `value` the text of the value, both as the adapter writes them. Basic types and values in `<…>` count as shown.
+
+    >>> type_if_not_obvious("int", "5"), type_if_not_obvious("Item", "Item(name='cup')"), type_if_not_obvious("PosixPath", "Path('a')")
+    ('', '', '')
+    >>> type_if_not_obvious("int8", "5"), type_if_not_obvious("SafeString", "'<b>'")
+    ('int8', 'SafeString')
+    >>> type_if_not_obvious("struct track *", "0x55d0"), type_if_not_obvious("char *", '0x55d0 "a"')
+    ('struct track *', '')
+    """
+    words = _WORD.findall(name.partition("<")[0].partition("[")[0])
+    head = _WORD.match(value)
+    if not words or not value or value.startswith("<") or _TYPE_NAMES_PLAIN.fullmatch(name):
+        return ""
+    written = words[-1] in value or (head is not None and head[0] in name)
+    characters = _CHARACTERS.search(name) and value.endswith(('"', "'"))
+    return "" if written or characters else type_name(name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dapeer.base.text.fitting import MAX_READ_CHARS, fitted, read
-from dapeer.collecting.rows.collection import OF_CALLS
+from dapeer.collecting.rows.collected import OF_CALLS
 from dapeer.collecting.rows.table import FAILED, Table
 from dapeer.collecting.text.columns import kind
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final, Literal, cast
 
 from dapeer.base.errors import ArgumentError
-from dapeer.collecting.rows.collection import OF_CALLS
+from dapeer.collecting.rows.collected import OF_CALLS
 from dapeer.collecting.rows.table import FAILED, Table
 from dapeer.collecting.text.calls import by_time, one_by_one, tree
 from dapeer.collecting.text.column_lines import (

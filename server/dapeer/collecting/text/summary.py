@@ -9,8 +9,7 @@ from typing import Literal
 
 from dapeer.base.sources import relative
 from dapeer.base.text.fitting import shortened
-from dapeer.collecting.rows.collected import Collected, Watch
-from dapeer.collecting.rows.collection import TRACER, Collection, Point
+from dapeer.collecting.rows.collected import TRACER, Collected, Collection, Point, Watch
 from dapeer.collecting.rows.table import FAILED, CollectedRow, Table
 from dapeer.collecting.text.calls import tree
 from dapeer.collecting.text.column_lines import (

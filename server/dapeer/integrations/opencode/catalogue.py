@@ -27,8 +27,7 @@ import anyio
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system.tasks import BackgroundTask
-from dapeer.integrations.opencode.client import OpenCode
-from dapeer.integrations.opencode.errors import NoOpenCode, OpenCodeError, OpenCodeMissing
+from dapeer.integrations.opencode.client import NoOpenCode, OpenCode, OpenCodeError, OpenCodeMissing
 
 # Listens to the events of an OpenCode server, and reconnects.
 

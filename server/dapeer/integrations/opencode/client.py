@@ -13,17 +13,34 @@ from typing import Any, Final, Self
 
 import httpx2
 
-from dapeer.base.errors import ArgumentError, ForeignListener
+from dapeer.base.errors import ArgumentError, DapeerError, ForeignListener
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.system.ownership import check_peer
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode.errors import (
-    NoOpenCode,
-    OpenCodeFailed,
-    OpenCodeLocked,
-    OpenCodeMissing,
-)
 from dapeer.integrations.variables import OPENCODE_PASSWORD, OPENCODE_URL
+
+# Everything that is reported as a failure of an OpenCode server.
+
+
+class OpenCodeError(DapeerError):
+    """An error of the connection to an OpenCode server."""
+
+
+class NoOpenCode(OpenCodeError):
+    """No server listens there, or it has ended."""
+
+
+class OpenCodeLocked(OpenCodeError):
+    """It requires a password, or a different one."""
+
+
+class OpenCodeFailed(OpenCodeError):
+    """It rejected the request, or the request failed there."""
+
+
+class OpenCodeMissing(OpenCodeFailed):
+    """It does not know the name or id of the request."""
+
 
 USERNAME: Final = "OPENCODE_SERVER_USERNAME"
 USUAL: Final = "http://127.0.0.1:4096"

@@ -11,7 +11,7 @@ from typing import Final
 
 from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode import asks
+from dapeer.integrations.opencode import prompt_runs
 from dapeer.integrations.opencode.messages import (
     PromptOutcome,
     call_of,
@@ -47,7 +47,7 @@ def outcome_data(session: str, outcome: PromptOutcome) -> Json:
     if outcome.error:
         known["error"] = outcome.error
     if outcome.asks:
-        known["asks"] = [asks.ask_data(ask, session) for ask in outcome.asks]
+        known["asks"] = [prompt_runs.ask_data(ask, session) for ask in outcome.asks]
     return known
 
 
@@ -86,7 +86,7 @@ def _beginning(facts: Json) -> Sequence[str]:
         case "idle":
             return ("Idle.",)
         case "needs_input":
-            questions = (line for ask in facts["asks"] for line in asks.ask_lines(ask))
+            questions = (line for ask in facts["asks"] for line in prompt_runs.ask_lines(ask))
             whom = f"session_id {facts['session_id']}"
             return (f"Needs input; answer with opencode_reply, {whom}:", *questions)
         case _:

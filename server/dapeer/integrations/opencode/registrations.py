@@ -24,8 +24,8 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.system import folder_names, foreign_files
 from dapeer.integrations.opencode.catalogue import CONNECTED
-from dapeer.integrations.opencode.client import OpenCode
-from dapeer.integrations.opencode.errors import (
+from dapeer.integrations.opencode.client import (
+    OpenCode,
     OpenCodeError,
     OpenCodeFailed,
     OpenCodeLocked,

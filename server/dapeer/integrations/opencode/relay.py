@@ -17,11 +17,9 @@ from dapeer.base.json_types import Json
 from dapeer.base.schema_judge import Judge
 from dapeer.base.schemas import convert_arguments
 from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
-from dapeer.integrations.opencode.client import OpenCode
-from dapeer.integrations.opencode.errors import OpenCodeError, OpenCodeFailed
+from dapeer.integrations.opencode.client import OpenCode, OpenCodeError, OpenCodeFailed
 from dapeer.integrations.opencode.messages import PromptOutcome, error_of, new_id, text_of
-from dapeer.integrations.opencode.prompt_runs import PromptRun, ReportText
-from dapeer.integrations.opencode.prompt_session import OpenCodeSession
+from dapeer.integrations.opencode.prompt_runs import OpenCodeSession, PromptRun, ReportText
 
 # A call of one of OpenCode's tools, from its start until the tool has ended or needs an answer.
 

@@ -13,12 +13,11 @@ from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import shortened
 from dapeer.integrations.opencode import prompt_report, relay
 from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
-from dapeer.integrations.opencode.errors import NoOpenCode, OpenCodeFailed
+from dapeer.integrations.opencode.client import NoOpenCode, OpenCodeFailed
 from dapeer.integrations.opencode.messages import PromptOutcome
 from dapeer.integrations.opencode.relay import Relay
 from dapeer.peers.consent_kinds import ALL, CallKinds
-from dapeer.tools.base.answers import compact
-from dapeer.tools.base.call import Call, Reply
+from dapeer.tools.base.call import Call, Reply, compact
 from dapeer.tools.base.tool import tool
 
 SECTION: Final = "OpenCode (while a server is known)"

@@ -10,13 +10,11 @@ from pydantic import Field
 from dapeer.base.json_types import Json
 from dapeer.base.secret_files import HIDDEN
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode import asks, prompt_report, relay
-from dapeer.integrations.opencode.asks import Decision
+from dapeer.integrations.opencode import prompt_report, prompt_runs, relay
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.messages import PromptOutcome, is_prompt, last_prompt, new_id
 from dapeer.integrations.opencode.prompt_report import LONGEST_TEXT, conversation_text, message_data
-from dapeer.integrations.opencode.prompt_runs import Begin, PromptRun
-from dapeer.integrations.opencode.prompt_session import OpenCodeSession
+from dapeer.integrations.opencode.prompt_runs import Begin, Decision, OpenCodeSession, PromptRun
 from dapeer.integrations.opencode.relayed_tools import (
     ASKS_BY_ITSELF,
     SECTION,
@@ -137,8 +135,8 @@ async def opencode_reply(
     opencode = _opencode(call)
     session = await catalogue_of(call).session(session_id)
     run = await _waiting(opencode, session)
-    ask = asks.ask_to_answer(await run.session.asks(), request_id)
-    path, body = asks.reply_request(ask, decision, answers, message)
+    ask = prompt_runs.ask_to_answer(await run.session.asks(), request_id)
+    path, body = prompt_runs.reply_request(ask, decision, answers, message)
     going_on = run.wait(
         lambda: opencode.post(path, body, run.session.directory),
         call.progress,

@@ -13,7 +13,7 @@ from dapeer.base.redaction import Redaction, redacted
 from dapeer.base.sources import relative
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
-from dapeer.collecting.text.live_rows import page_of_rows
+from dapeer.collecting.text.timeline import page_of_rows
 from dapeer.sessions.core import views
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger

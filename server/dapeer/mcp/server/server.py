@@ -29,8 +29,14 @@ from dapeer.mcp.server.integration import Integration
 from dapeer.mcp.server.live import LivePages
 from dapeer.mcp.server.prompts import Prompts
 from dapeer.mcp.server.resources import Resources
-from dapeer.mcp.server.scripts import KeepParams, ServeSocket, keep_session, serve_script
-from dapeer.mcp.server.toolbox import Selection, Toolbox
+from dapeer.mcp.server.toolbox import (
+    KeepParams,
+    Selection,
+    ServeSocket,
+    Toolbox,
+    keep_session,
+    serve_script,
+)
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.registry import SessionChange

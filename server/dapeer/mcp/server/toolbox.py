@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import socket
 from collections.abc import (
     Awaitable,
     Callable,
@@ -15,14 +16,16 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Protocol, Self, TypeVar
 
 import anyio
 import anyio.lowlevel
 import mcp.types as t
 from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from dapeer.base.errors import ArgumentError, DapeerError, system_error
@@ -34,12 +37,56 @@ from dapeer.mcp.server.callers import asks_for_data, client_of, commands_of, cou
 from dapeer.mcp.server.commands import environment_of, settings_of
 from dapeer.mcp.server.instructions import advice_for_unknown_tool, hidden_tools_note
 from dapeer.mcp.server.integration import Integration
-from dapeer.mcp.server.scripts import SCRIPT
 from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.tools.base.call import AnyTool, Call, ServeScript
+from dapeer.tools.base.call import AnyTool, Call, ScriptClient, ServeScript
 from dapeer.tools.base.tool import Tool
 from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
+
+# Scripts as clients: each is served at a socket of its own, in the name of the client that runs it.
+
+SCRIPT: Final[ContextVar[ScriptClient | None]] = ContextVar("script", default=None)
+"""The script whose requests are being answered; None: the requests are another client's.
+
+All tasks that answer a connection are begun by the one that serves it, so they inherit this.
+"""
+
+
+class ServeSocket(Protocol):
+    """Serves one client at a socket, and closes that."""
+
+    async def __call__(self, server: Server[Any], connection: socket.socket, /) -> None:
+        """Return when the client has disconnected."""
+        ...
+
+
+async def serve_script(
+    serve: Callable[[socket.socket], Awaitable[None]],
+    connection: socket.socket,
+    script: ScriptClient,
+) -> None:
+    """Serve a script at a socket until it disconnects; its calls act on the script's own default session.
+
+    `serve` serves any client at a socket.
+    """
+    SCRIPT.set(script)
+    await serve(connection)
+
+
+class KeepParams(t.NotificationParams):
+    """Which session a script keeps."""
+
+    session_id: int
+
+
+async def keep_session(_context: ServerRequestContext[Any, Any], params: KeepParams) -> None:
+    """Note, for a script that sends this notification, that one of its sessions is to outlive it.
+
+    From other clients it is ignored.
+    """
+    if (script := SCRIPT.get()) is not None:
+        script.kept.add(params.session_id)
+
 
 # The calls that are being answered: until their server is to end, or their client has left.
 

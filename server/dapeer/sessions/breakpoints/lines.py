@@ -19,8 +19,7 @@ from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
 from dapeer.base.json_types import is_object
 from dapeer.base.system.tasks import BackgroundTask
 from dapeer.collecting.points import point_at, point_of
-from dapeer.collecting.rows.collected import REMOVED, Collected
-from dapeer.collecting.rows.collection import OF_LIVES, Point
+from dapeer.collecting.rows.collected import OF_LIVES, REMOVED, Collected, Point
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.requests import OPTIONS

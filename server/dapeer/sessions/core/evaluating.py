@@ -19,7 +19,7 @@ from dapeer.dap.types import (
 )
 from dapeer.mirror.post_mortem import no_process
 from dapeer.sessions.core.session import Session
-from dapeer.view import variable_path
+from dapeer.view import variables
 
 SECONDS_TO_CANCEL = 2.0
 """Seconds for an adapter to break off an evaluation."""
@@ -113,13 +113,13 @@ async def walk_to_variable(
         if scope.get("expensive"):
             continue
         container = scope["variablesReference"]
-        found = variable_path.child(await session.inspect.variables(container), segments[0])
+        found = variables.child(await session.inspect.variables(container), segments[0])
         if found is None:
             continue
         for segment in segments[1:]:
             container = found["variablesReference"]
             found = (
-                variable_path.child(await session.inspect.variables(container), segment)
+                variables.child(await session.inspect.variables(container), segment)
                 if container
                 else None
             )
@@ -139,7 +139,7 @@ async def find_variable_by_text(
     adapter's id) is None. What the mirror lacks is requested from the adapter.
     """
     with contextlib.suppress(ArgumentError):
-        return await walk_to_variable(session, variable_path.parse(path), frame)
+        return await walk_to_variable(session, variables.parse(path), frame)
     return None, 0
 
 

@@ -27,8 +27,8 @@ from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching
 from dapeer.sessions.core.control import Ending, SessionContext, SessionControl
 from dapeer.sessions.core.program import DetachedProcesses, Keyboard, Program
+from dapeer.sessions.inspection.arriving_output import PrintedErrors
 from dapeer.sessions.inspection.inspection import Inspection
-from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.thread_locations import ThreadLocator
 from dapeer.sessions.traits import Traits
 from dapeer.view.advice import Advice

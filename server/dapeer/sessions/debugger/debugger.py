@@ -42,8 +42,7 @@ from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.start_up import start_up
-from dapeer.sessions.debugger.groups import Groups
-from dapeer.sessions.debugger.registry import Restart, Sessions
+from dapeer.sessions.debugger.registry import Groups, Restart, Sessions
 from dapeer.sessions.doings import Doings
 from dapeer.sessions.triggers.runs import Triggers
 

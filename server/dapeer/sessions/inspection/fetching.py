@@ -10,8 +10,7 @@ import anyio
 
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.exchange import Answer, WaitFor
-from dapeer.base.text.fitting import MAX_READ_CHARS
-from dapeer.base.text.folding import is_folded, is_list, says_nothing
+from dapeer.base.text.fitting import MAX_READ_CHARS, is_folded, is_list, says_nothing
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.sent_requests import (

@@ -27,14 +27,13 @@ from dapeer.dap.types import StackFrame, Variable
 from dapeer.mirror.mirror import UNKNOWN, Mirror
 from dapeer.mirror.places import SPEC
 from dapeer.mirror.stops import Stop
-from dapeer.sessions.inspection.arriving_output import ArrivingOutput
+from dapeer.sessions.inspection.arriving_output import ArrivingOutput, PrintedErrors
 from dapeer.sessions.inspection.fetching import (
     FIRST_ELEMENTS,
     Fetching,
     ignore_failure,
     run_together,
 )
-from dapeer.sessions.inspection.printed_errors import PrintedErrors
 from dapeer.sessions.inspection.source_versions import SourceVersions, lines_around
 from dapeer.sessions.traits import Traits
 from dapeer.view import relevance, snapshot

@@ -13,8 +13,7 @@ from typing import Any
 import anyio
 
 from dapeer.base.errors import ChannelClosed, DapeerError, RequestTimeout
-from dapeer.base.text.fitting import fitted, is_nested, shortened
-from dapeer.base.text.type_names import type_if_not_obvious
+from dapeer.base.text.fitting import fitted, is_nested, shortened, type_if_not_obvious
 from dapeer.dap.sent_requests import CompletionsArguments
 from dapeer.dap.types import Variable
 from dapeer.mirror.stops import Stop

@@ -11,7 +11,7 @@ import anyio
 
 from dapeer.base.errors import ArgumentError, DapeerError, NotStopped
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.debugger.groups import Group
+from dapeer.sessions.debugger.registry import Group
 from dapeer.tools.base.call import Call, Reply, with_notes
 from dapeer.view.folded import fold_answers, ranges
 

@@ -16,7 +16,7 @@ from dapeer.sessions.core.evaluating import (
 )
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.call import Call
-from dapeer.view import variable_path
+from dapeer.view import variables
 
 SECONDS_TO_EVALUATE = 10.0
 """Seconds that looking up a path may take."""
@@ -35,12 +35,12 @@ async def find_variable(call: Call, session: Session, path: str, frame: int | No
         ArgumentError: There is no such variable, or the adapter rejects the evaluation.
         ConsentNeeded: Only an evaluation can resolve the path, and nobody has consented.
     """
-    segments = variable_path.parse(path)
+    segments = variables.parse(path)
     found, _ = await walk_to_variable(session, segments, frame)
     if found is not None:
         return found
     hint = "dap_variables without arguments lists the locals; dap_evaluate takes any expression."
-    if not variable_path.is_plain(segments):
+    if not variables.is_plain(segments):
         raise ArgumentError(f"`path`: there is no variable {path} in this frame.", hint)
     call.require_consent(
         "evaluate",
@@ -78,7 +78,7 @@ async def memory_reference(
     if _NUMBER.fullmatch(text):
         return text
     name = text.lstrip("&*$")
-    if not variable_path.is_plain(variable_path.parse(name)):
+    if not variables.is_plain(variables.parse(name)):
         raise ArgumentError(
             f"`address`: {text!r} is neither an address nor a name.",
             "Give 0x…, a pointer, &variable, or evaluate the expression with dap_evaluate first.",
