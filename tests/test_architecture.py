@@ -68,7 +68,6 @@ INSIDES = {
         ("install", "patches", "trial"),
     ),
     "collecting": (
-        ("divergence_lines",),
         ("divergence",),
         ("text",),
         ("points", "row_files"),

@@ -1,7 +1,8 @@
 """Paths of sources that are called otherwise on the other side of a transport."""
 
-from dapeer.dap.mapped import MappedTransport, PathMapping, PathNames
+from dapeer.dap.mapped import PathFilter, PathMapping, PathNames
 from dapeer.dap.messages import Request, Response
+from dapeer.dap.transport import FilteredTransport
 from tests.transports import transport_pair
 
 HERE, THERE = "/home/me/shop/a.py", "/app/a.py"
@@ -10,7 +11,7 @@ MAPPINGS = [PathMapping("/home/me/shop", "/app")]
 
 async def test_paths_are_translated_both_ways() -> None:
     left, right = transport_pair()
-    ours = MappedTransport(left, PathNames(MAPPINGS, lambda _: False))
+    ours = FilteredTransport(left, PathFilter(PathNames(MAPPINGS, lambda _: False)))
     await ours.send(Request(1, "setBreakpoints", {"source": {"path": HERE}}))
     sent = await right.receive()
     assert isinstance(sent, Request)

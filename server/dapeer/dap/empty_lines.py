@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.messages import Message, Request, Response
-from dapeer.dap.transport import Transport
+from dapeer.dap.transport import MessageFilter
 
 # Which line of a text a breakpoint on a line without code means. Pure.
 
@@ -47,18 +47,17 @@ LineWithCode = Callable[[str, int], int]
 """Returns the line to ask for in a file, for one that a client asks for."""
 
 
-class EmptyLineTransport:
-    """Another transport, with the lines of breakpoints moved; the answers tell where these are."""
+class EmptyLineFilter(MessageFilter):
+    """Moves the lines of breakpoints; the answers tell where these are."""
 
-    def __init__(self, transport: Transport, line_with_code: LineWithCode) -> None:
-        """Wrap `transport`; `line_with_code` returns the line to request for a file's path and line."""
-        self._transport = transport
+    def __init__(self, line_with_code: LineWithCode) -> None:
+        """Keep `line_with_code`, which returns the line to request for a file's path and line."""
         self._line_with_code = line_with_code
         self._sent_breakpoints: dict[int, Sequence[Mapping[str, Any]]] = {}
         """By number of a request that was not answered yet: the breakpoints as they were sent."""
 
-    async def send(self, message: Message) -> None:
-        """Send a message; the breakpoints of a `setBreakpoints` request are moved to lines that have code.
+    def adapt(self, message: Message) -> Message:
+        """Return a message; the breakpoints of a `setBreakpoints` request are moved to lines that have code.
 
         The message that is given is not changed. The moved breakpoints are kept by the request's number until its response arrives.
         """
@@ -70,7 +69,7 @@ class EmptyLineTransport:
             ]
             message = replace(message, arguments={**message.arguments, "breakpoints": moved})
             self._sent_breakpoints[message.seq] = moved
-        await self._transport.send(message)
+        return message
 
     def _moved_to_code(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
         """Return a DAP `SourceBreakpoint` moved to a line with code, or as it is if it has no line.
@@ -84,28 +83,19 @@ class EmptyLineTransport:
             else requested
         )
 
-    async def receive(self) -> Message:
-        """Return the adapter's next message; a response to `setBreakpoints` gets the lines that it leaves out.
+    def normalize(self, message: Message) -> Iterable[Message]:
+        """Return the adapter's message; a response to `setBreakpoints` gets the lines that it leaves out.
 
         A breakpoint without a `line` in that response gets the moved line that was requested. If the numbers of breakpoints differ, the
         response is returned as it is.
         """
-        message = await self._transport.receive()
         if not isinstance(message, Response):
-            return message
+            return (message,)
         sent = self._sent_breakpoints.pop(message.request_seq, ())
         made = as_array(message.body.get("breakpoints"))
         if not sent or len(made) != len(sent):
-            return message
+            return (message,)
         placed = [
             {"line": one["line"], **as_object(each)} for one, each in zip(sent, made, strict=True)
         ]
-        return replace(message, body={**message.body, "breakpoints": placed})
-
-    async def send_eof(self) -> None:
-        """Tell the adapter that nothing more will be sent."""
-        await self._transport.send_eof()
-
-    async def aclose(self) -> None:
-        """Close the connection to the adapter, in both directions."""
-        await self._transport.aclose()
+        return (replace(message, body={**message.body, "breakpoints": placed}),)

@@ -5,12 +5,12 @@ Above it every file has the name that it has here; the adapter only ever hears o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dapeer.base.json_types import Value, is_array, is_object
 from dapeer.dap.messages import Body, Event, Message, Request, Response
-from dapeer.dap.transport import Transport
+from dapeer.dap.transport import MessageFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,30 +127,19 @@ class PathNames:
         return bool(self._mappings or self._renamed_files)
 
 
-class MappedTransport:
-    """Translates the paths of sources in all messages of another transport."""
+class PathFilter(MessageFilter):
+    """Translates the paths of sources in all messages."""
 
-    def __init__(self, transport: Transport, names: PathNames) -> None:
-        self._transport = transport
+    def __init__(self, names: PathNames) -> None:
         self._names = names
 
-    async def send(self, message: Message) -> None:
-        """Send a message to the adapter, with the paths of its sources translated to the program's."""
-        names = self._names
-        await self._transport.send(_translated(message, names.remote) if names else message)
+    def adapt(self, message: Message) -> Message:
+        """Return a message with the paths of its sources translated to the program's."""
+        return _translated(message, self._names.remote) if self._names else message
 
-    async def receive(self) -> Message:
-        """Return the adapter's next message, with the paths of its sources translated to this machine's."""
-        message = await self._transport.receive()
-        return _translated(message, self._names.local) if self._names else message
-
-    async def send_eof(self) -> None:
-        """Tell the adapter that nothing more will be sent."""
-        await self._transport.send_eof()
-
-    async def aclose(self) -> None:
-        """Close the connection to the adapter, in both directions."""
-        await self._transport.aclose()
+    def normalize(self, message: Message) -> Iterable[Message]:
+        """Return the adapter's message with the paths of its sources translated to this machine's."""
+        return (_translated(message, self._names.local) if self._names else message,)
 
 
 def _replace_folder(path: str, old: str, new: str) -> str | None:

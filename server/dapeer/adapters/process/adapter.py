@@ -22,7 +22,7 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition, Inputs, RequestName
 from dapeer.adapters.definition.quirks import SentBreakpoints
 from dapeer.adapters.definition.sections import TransportTable
-from dapeer.adapters.process.log_points import LogPoints, LogPointTransport
+from dapeer.adapters.process.log_points import LogPointFilter, LogPoints
 from dapeer.adapters.process.normalized_transport import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.adapters.process.spawn import SECONDS_TO_END, Command, Spawned, start
@@ -44,7 +44,7 @@ from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.system.threads import in_thread
 from dapeer.dap.content_length import ContentLengthTransport
 from dapeer.dap.messages import Body, Message, Request
-from dapeer.dap.transport import Transport
+from dapeer.dap.transport import FilteredTransport, Transport
 
 # Tells the debugger of an attached program, if dapeer is killed, to remove its breakpoints first.
 
@@ -160,7 +160,7 @@ class Adapter:
         """Those of its program, in all processes."""
         self.sent = SentBreakpoints() if sent is None else sent
         """The breakpoints that it has got, in all processes."""
-        self.transport = LogPointTransport(transport, self.log_points)
+        self.transport = FilteredTransport(transport, LogPointFilter(self.log_points))
         self.word = word or (spawned.tail.word if spawned else "")
         """By which its process, and rows in the program, tell of patches that are off."""
         self.address = address

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import anyio
-
 from dapeer.adapters.definition.quirks import category_of, error_of, is_legible
 from dapeer.adapters.definition.sections import VALUE
-from dapeer.base.errors import ProtocolError
 from dapeer.base.json_types import as_array, as_object
 from dapeer.collecting.rows.collected import ROW
 from dapeer.collecting.rows.table import FAILED
 from dapeer.dap.messages import Body, Event, Message, Request
-from dapeer.dap.transport import Transport
+from dapeer.dap.transport import MessageFilter
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.failures import EVENT
 
@@ -400,50 +396,26 @@ class LogPointReader:
         return len(tail) if at >= 0 and is_started and len(digits) <= MAX_NUMBER_DIGITS else 0
 
 
-class LogPointTransport:
-    """A transport to an adapter that is sent marked log messages."""
+class LogPointFilter(MessageFilter):
+    """Marks log messages that the adapter is sent, and makes events of them in its output."""
 
-    def __init__(self, inner: Transport, points: LogPoints) -> None:
-        self._inner = inner
+    def __init__(self, points: LogPoints) -> None:
         self._points = points
         self._reader = LogPointReader(points)
-        self._ready_messages: deque[Message] = deque()
 
-    async def send(self, message: Message) -> None:
-        """Send a message to the adapter, with marks around the log messages in it."""
-        marked = self._points.marked(message) if isinstance(message, Request) else message
-        await self._inner.send(marked)
+    def adapt(self, message: Message) -> Message:
+        """Return a message with marks around the log messages in it."""
+        return self._points.marked(message) if isinstance(message, Request) else message
 
-    async def receive(self) -> Message:
-        """Return the adapter's next message; its output as the events of `LogPoints.events_of`.
+    def normalize(self, message: Message) -> Iterator[Message]:
+        """Yield the events of `LogPoints.events_of` for an output event; any other message as it is."""
+        if isinstance(message, Event) and message.event == "output":
+            for each in self._reader.read(message.body):
+                yield from self._points.events_of(each)
+        else:
+            yield message
 
-        What is held back is returned before the end is raised.
-
-        Raises:
-            anyio.EndOfStream: The adapter has closed the connection.
-            anyio.BrokenResourceError: The connection broke.
-            ProtocolError: The adapter has sent what is no message.
-        """
-        while not self._ready_messages:
-            try:
-                message = await self._inner.receive()
-            except (anyio.EndOfStream, anyio.BrokenResourceError, ProtocolError):
-                for each in self._reader.take_held():
-                    self._ready_messages.extend(self._points.events_of(each))
-                if not self._ready_messages:
-                    raise
-                break
-            if isinstance(message, Event) and message.event == "output":
-                for each in self._reader.read(message.body):
-                    self._ready_messages.extend(self._points.events_of(each))
-            else:
-                return message
-        return self._ready_messages.popleft()
-
-    async def send_eof(self) -> None:
-        """Tell the adapter that nothing more will be sent."""
-        await self._inner.send_eof()
-
-    async def aclose(self) -> None:
-        """Close both directions."""
-        await self._inner.aclose()
+    def take_held(self) -> Iterator[Message]:
+        """Yield the events of the output that was held back; it is held no longer."""
+        for each in self._reader.take_held():
+            yield from self._points.events_of(each)

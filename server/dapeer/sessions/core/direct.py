@@ -32,11 +32,10 @@ from dapeer.base.system.ownership import listening_processes
 from dapeer.base.system.process_table import is_held, is_running, pending_signals, tracer
 from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, shortened
-from dapeer.dap.empty_lines import MAX_LINES_AHEAD, EmptyLineTransport, line_with_code
-from dapeer.dap.mapped import MappedTransport, PathNames
+from dapeer.dap.empty_lines import MAX_LINES_AHEAD, EmptyLineFilter, line_with_code
+from dapeer.dap.mapped import PathFilter, PathNames
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
-from dapeer.dap.transport import Transport
 from dapeer.sessions.breakpoints.moved_files import MovedFiles
 from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF, SessionContext
 from dapeer.sessions.core.plan import Plan
@@ -248,11 +247,11 @@ class DirectSession(Session):
         self._is_disconnecting = False
         """`disconnect` has been sent; a second one would confuse the adapter."""
         names = PathNames(plan.mappings, foreign_files.exists)
-        transport: Transport = MappedTransport(adapter.transport, names)
+        adapter.transport.add_filter(PathFilter(names))
         if plan.definition.quirks.empty_line:
-            transport = EmptyLineTransport(transport, self._line_with_code)
+            adapter.transport.add_filter(EmptyLineFilter(self._line_with_code))
         super().__init__(
-            context, plan.title(), plan.definition.id, transport, _traits(plan), parent
+            context, plan.title(), plan.definition.id, adapter.transport, _traits(plan), parent
         )
         adapter.on_patch_off(self.mirror.take_patch_off)
         self._moved_files = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
