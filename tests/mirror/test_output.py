@@ -37,7 +37,7 @@ def test_a_log_is_what_a_plain_list_of_characters_is(seed: int) -> None:
     for _ in range(200):
         category = chance.choice(CATEGORIES)
         text = "".join(chance.choices("ab\n\r🐢", k=chance.choice((0, 1, 3, 50, 600))))
-        log.append(category, text, at=chance.random() * 3)
+        log.append(category, text, arrived_at=chance.random() * 3)
         model.append(category, text)
         since, wanted = chance.randint(0, log.end + 2), chance.choice(("all", *CATEGORIES))
         output = log.read(since, wanted)
@@ -108,16 +108,16 @@ def test_an_empty_text_leaves_no_trace() -> None:
 def test_what_comes_together_becomes_one_piece() -> None:
     log = OutputLog()
     for number in range(5):
-        log.append("stdout", str(number), at=10.2)
+        log.append("stdout", str(number), arrived_at=10.2)
     assert [(p.start, p.text, p.at) for p in log.pieces()] == [(0, "01234", 10.2)]
 
 
 def test_a_piece_ends_where_the_category_or_the_second_does_or_when_it_is_full() -> None:
     log = OutputLog()
-    log.append("stdout", "a", at=10.1)
-    log.append("stderr", "b", at=10.2)
-    log.append("stderr", "c", at=11.0)
-    log.append("stderr", "d" * PIECE_CHARS, at=11.1)
+    log.append("stdout", "a", arrived_at=10.1)
+    log.append("stderr", "b", arrived_at=10.2)
+    log.append("stderr", "c", arrived_at=11.0)
+    log.append("stderr", "d" * PIECE_CHARS, arrived_at=11.1)
     assert [(p.category, p.text[0], p.at) for p in log.pieces()] == [
         ("stdout", "a", 10.1),
         ("stderr", "b", 10.2),

@@ -247,7 +247,7 @@ async def launch_of(inputs: Json) -> Launch | None:
 
 
 async def _launch(
-    known: RecognisedRunner, file: Path | None, parts: Sequence[str], inputs: Json
+    recognised: RecognisedRunner, file: Path | None, parts: Sequence[str], inputs: Json
 ) -> Launch:
     """Build the tests where that is necessary, and return how to launch those that are meant.
 
@@ -258,19 +258,19 @@ async def _launch(
         ArgumentError: The runner is not installed, or there is no test of the name.
         AdapterFailed: They cannot be built.
     """
-    runner = known.runner
-    values = _values(known, file, inputs)
+    runner = recognised.runner
+    values = _values(recognised, file, inputs)
     if parts:
         named = {"name": runner.naming.of(parts), "last": runner.naming.of(parts[-1:])}
         values["only"] = fill(runner.naming.args, {**values, **named})
     elif file is not None and (names := runner.naming.written_in(file)):
         values["only"] = fill(runner.naming.whole, {**values, "names": "|".join(names)})
-    values |= await _build_program(known, file or known.root, parts, values, inputs)
+    values |= await _build_program(recognised, file or recognised.root, parts, values, inputs)
     filled = fill_table(runner.launch, values)
     env = {**_environment(filled.get("env")), **as_object(inputs.get("env"))}
     rest = {key: value for key, value in inputs.items() if key not in {"module", "program", "args"}}
     tests = values.get("tests")
-    awaited = runner.awaited_of(file or known.root, tests)
+    awaited = runner.awaited_of(file or recognised.root, tests)
     every = bool(awaited) and awaited == tests
     remarks = [str(inputs.get("remark") or "")]
     if awaited:
@@ -291,15 +291,15 @@ async def _launch(
     return Launch(
         type=runner.type,
         title="::".join([file.name if file else runner.id, *parts]),
-        inputs={"cwd": str(known.root), **rest, **filled, "env": env},
+        inputs={"cwd": str(recognised.root), **rest, **filled, "env": env},
         config=fill_table(runner.config, values),
         exceptions={} if every else runner.exceptions,
         functions=runner.functions,
-        named=NamedTests(file or known.root, parts, runner.naming),
+        named=NamedTests(file or recognised.root, parts, runner.naming),
     )
 
 
-def _values(known: RecognisedRunner, file: Path | None, inputs: Json) -> dict[str, object]:
+def _values(recognised: RecognisedRunner, file: Path | None, inputs: Json) -> dict[str, object]:
     """Return the values of the placeholders in a runner's commands, without those that have none.
 
     `file` is the file of the tests, or None; `inputs` are the caller's. The runner's own program is looked for.
@@ -308,17 +308,17 @@ def _values(known: RecognisedRunner, file: Path | None, inputs: Json) -> dict[st
         ArgumentError: The runner is not installed.
     """
     values: dict[str, object] = {
-        "root": str(known.root),
-        "sign": str(known.sign),
-        "sign_dir": str(folder_of(known.sign)),
-        "runner": program_of(known),
+        "root": str(recognised.root),
+        "sign": str(recognised.sign),
+        "sign_dir": str(folder_of(recognised.sign)),
+        "runner": program_of(recognised),
         "args": inputs.get("args") or [],
         **own_values(),
         "word": "${word}",
     }
     if file is not None:
         values |= {"file": str(file), "file_dir": str(folder_of(file)), "file_stem": file.stem}
-        values |= _read(known.runner, file)
+        values |= _read(recognised.runner, file)
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -330,7 +330,7 @@ def _read(runner: Runner, file: Path) -> Mapping[str, str]:
 
 
 async def _build_program(
-    known: RecognisedRunner,
+    recognised: RecognisedRunner,
     file: Path,
     parts: Sequence[str],
     values: Mapping[str, object],
@@ -345,13 +345,13 @@ async def _build_program(
         ArgumentError: The test is in no program, or in several.
         AdapterFailed: They cannot be built.
     """
-    runner, printed = known.runner, ""
+    runner, printed = recognised.runner, ""
     env = as_object(inputs.get("env"))
     if runner.build is not None:
-        printed = await build(runner.build, values, known.root, env)
+        printed = await build(runner.build, values, recognised.root, env)
     if runner.lookup is None:
         return {}
-    found = await look_up(runner.lookup, printed, values, known.root, env)
+    found = await look_up(runner.lookup, printed, values, recognised.root, env)
     hits = select_tests(found, file, parts, runner.naming)
     if len(hits) != 1:
         raise _not_one(hits or found, file, parts, some=bool(hits))

@@ -59,10 +59,10 @@ def _bounded(sentence: str) -> str:
 class DapeerError(Exception):
     """What happened, and what to do next."""
 
-    def __init__(self, what: str, hint: str = "") -> None:
-        """Set `what` (what happened) and `hint` (what to do next), each shortened if it is very long."""
-        super().__init__(what, hint)
-        self.what = _bounded(what)
+    def __init__(self, problem: str, hint: str = "") -> None:
+        """Set `problem` (what happened) and `hint` (what to do next), each shortened if it is very long."""
+        super().__init__(problem, hint)
+        self.what = _bounded(problem)
         self.hint = _bounded(hint)
 
     def __str__(self) -> str:

@@ -418,8 +418,8 @@ def unknown(path: Sequence[str], schema: Json) -> str:
     return f"Unknown argument `{shortened('.'.join(path), MAX_CLAUSE_CHARS)}`; {hint}"
 
 
-def _additional(given: Json, schema: Json) -> str:
-    """Return the first property of `given` that the schema neither names nor allows by a pattern.
+def _additional(value: Json, schema: Json) -> str:
+    """Return the first property of `value` that the schema neither names nor allows by a pattern.
 
     Raises:
         StopIteration: All properties are allowed.
@@ -427,7 +427,7 @@ def _additional(given: Json, schema: Json) -> str:
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     return next(
         name
-        for name in given
+        for name in value
         if name not in known and not any(re.search(each, name) for each in patterns)
     )
 

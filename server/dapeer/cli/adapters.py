@@ -33,8 +33,8 @@ _NOT_FOR_OTHERS: Final = 0o755
 _MAY_RUN: Final = 0o111
 
 
-def unpack(archive: Path, inside: str, folder: Path) -> bool:
-    """Unpack the folder `inside` of a tar archive into `folder`; return whether the archive has it.
+def unpack(archive: Path, subfolder: str, folder: Path) -> bool:
+    """Unpack the folder `subfolder` of a tar archive into `folder`; return whether the archive has it.
 
     The paths in the archive are kept, so the files are below `folder/inside`. What Python's filter `data` rejects is rejected:
     names and links that lead out of `folder`, devices, named pipes. The user owns every file, and only they may write to it.
@@ -44,7 +44,7 @@ def unpack(archive: Path, inside: str, folder: Path) -> bool:
         OSError: A file cannot be written.
     """
     with tarfile.open(archive) as tar:
-        members = [each for each in tar if each.name.startswith(f"{inside}/")]
+        members = [each for each in tar if each.name.startswith(f"{subfolder}/")]
         if hasattr(tarfile, "data_filter"):
             tar.extractall(folder, members, filter="data")
         else:  # before Python 3.11.4

@@ -63,14 +63,14 @@ async def call(client: Client, tool: str, **arguments: Value) -> Json:
     return as_object(result.structured_content)
 
 
-def expect(holds: bool, what: str) -> None:
-    """Check that the story is true so far; `what` says what should have been.
+def expect(holds: bool, expectation: str) -> None:
+    """Check that the story is true so far; `expectation` says what should have been.
 
     Raises:
         UnexpectedBehaviour: It is not.
     """
     if not holds:
-        raise UnexpectedBehaviour(what)
+        raise UnexpectedBehaviour(expectation)
 
 
 def say(text: str) -> None:

@@ -39,24 +39,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _run(given: Sequence[str]) -> int:
+def _run(argv: Sequence[str]) -> int:
     """Run one command by the module that loads least, and return its exit code.
 
-    `stdio` and the debugging commands have such modules; `command_line` runs the others. `given` is the command line without the program's
+    `stdio` and the debugging commands have such modules; `command_line` runs the others. `argv` is the command line without the program's
     name.
     """
-    if given and given[0] == "stdio":
+    if argv and argv[0] == "stdio":
         from dapeer.cli import stdio
 
-        if (code := stdio.run(given)) is not None:
+        if (code := stdio.run(argv)) is not None:
             return code
-    if given and _debugs(given[0]):
+    if argv and _debugs(argv[0]):
         from dapeer.cli.debugging import calls
 
-        return calls.run(given)
+        return calls.run(argv)
     from dapeer.cli import command_line
 
-    return command_line.run(given)
+    return command_line.run(argv)
 
 
 def _debugs(word: str) -> bool:

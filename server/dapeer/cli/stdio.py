@@ -54,13 +54,13 @@ def run(given: Sequence[str]) -> int | None:
     return _serve(given, for_neovims=nvim != NONE, data=DATA in flags)
 
 
-def _read(given: Sequence[str]) -> tuple[str, set[str]] | None:
+def _read(argv: Sequence[str]) -> tuple[str, set[str]] | None:
     """Return the value of `--nvim` and the set of other options; None if a word is unknown here.
 
-    `given` is the command line behind `stdio`. The value is `ANY` if the option is missing.
+    `argv` is the command line behind `stdio`. The value is `ANY` if the option is missing.
     """
     nvim, flags = ANY, set[str]()
-    words = iter(given)
+    words = iter(argv)
     for word in words:
         if word == "--nvim" and (value := next(words, "")) in (AUTO, NONE):
             nvim = value
@@ -94,10 +94,10 @@ def _is_usual() -> bool:
     )
 
 
-def _serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
+def _serve(argv: Sequence[str], *, for_neovims: bool, data: bool) -> int:
     """Answer the client by a front until the whole server is needed, which takes over; return the code.
 
-    The code is 0 if the client leaves before, else that of the server. `given` is the command line. `for_neovims` says that a Neovim of
+    The code is 0 if the client leaves before, else that of the server. `argv` is the command line. `for_neovims` says that a Neovim of
     this user needs the whole server, too; `data` that the client gets results as data. The signals SIGTERM and SIGINT end the process from
     here on.
     """
@@ -118,7 +118,7 @@ def _serve(given: Sequence[str], *, for_neovims: bool, data: bool) -> int:
             return 0
         from dapeer.cli import command_line
 
-        return command_line.run(given, front, door)
+        return command_line.run(argv, front, door)
 
 
 @contextmanager

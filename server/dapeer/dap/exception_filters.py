@@ -57,13 +57,15 @@ class FilterChoice(NamedTuple):
 class Filters:
     """The exception filters of one adapter."""
 
-    def __init__(self, known: Sequence[Filter] = (), types: TypeFilter | None = None) -> None:
+    def __init__(
+        self, known_filters: Sequence[Filter] = (), types: TypeFilter | None = None
+    ) -> None:
         """Describe the filters of one adapter, from its definition.
 
-        `known` are filters that dapeer adds or whose default it changes. `types` says how the adapter is asked for exceptions of one
+        `known_filters` are filters that dapeer adds or whose default it changes. `types` says how the adapter is asked for exceptions of one
         type; None: it supports neither types nor conditions.
         """
-        self._known_filters = {each.name: each for each in known}
+        self._known_filters = {each.name: each for each in known_filters}
         self._types = types
 
     def offered(self, adapters: Mapping[str, bool]) -> dict[str, bool]:

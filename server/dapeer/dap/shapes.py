@@ -181,9 +181,9 @@ def _object(kind: type, *, complete: bool) -> Check:
     return check
 
 
-def _has_types(fields: Mapping[str, Annotation], given: Mapping[str, Any]) -> bool:
-    """Return whether every field of `given` has the type that `fields` names; unknown fields are ignored."""
-    for name, item in given.items():
+def _has_types(fields: Mapping[str, Annotation], body: Mapping[str, Any]) -> bool:
+    """Return whether every field of `body` has the type that `fields` names; unknown fields are ignored."""
+    for name, item in body.items():
         hint = fields.get(name)
         if type(item) is hint and (hint is not int or -LARGEST_INTEGER <= item <= LARGEST_INTEGER):
             continue

@@ -151,31 +151,31 @@ def resolve_command(
     return _script_of_shim(given) if chosen is None and launch.type is None else given.launch
 
 
-def _split_line(given: _TypedProgram) -> _TypedProgram:
+def _split_line(typed: _TypedProgram) -> _TypedProgram:
     """Return a command line that was given as `program` split into program and arguments, as a shell does.
 
-    The request then has a remark for the caller. `given` is the command as it was typed, with the request that it is of. It is returned as
+    The request then has a remark for the caller. `typed` is the command as it was typed, with the request that it is of. It is returned as
     it is if arguments were given, a file has that name, or its first word is no known command.
     """
     if (
-        given.args
-        or not any(each.isspace() for each in given.program)
-        or "::" in given.program.split()[0]
+        typed.args
+        or not any(each.isspace() for each in typed.program)
+        or "::" in typed.program.split()[0]
     ):
-        return given
-    if any(os.path.lexists(base / expanded(given.program)) for base in (given.cwd, given.project)):
-        return given
+        return typed
+    if any(os.path.lexists(base / expanded(typed.program)) for base in (typed.cwd, typed.project)):
+        return typed
     try:
-        first, *rest = shlex.split(given.program)
+        first, *rest = shlex.split(typed.program)
     except ValueError:
-        return given
-    alone = replace(given, program=first)
-    is_known = any(alone.name == each.program for each in _not_followed(given.definitions))
+        return typed
+    alone = replace(typed, program=first)
+    is_known = any(alone.name == each.program for each in _not_followed(typed.definitions))
     if not rest or not (is_known or alone.is_own() or alone.path()):
-        return given
+        return typed
     said = f"`program` was split as a shell does: {' '.join(map(shlex.quote, (first, *rest)))}"
-    inputs = {**given.launch.inputs, "program": first, "args": rest, "remark": said}
-    return replace(alone, args=rest, launch=replace(given.launch, inputs=inputs))
+    inputs = {**typed.launch.inputs, "program": first, "args": rest, "remark": said}
+    return replace(alone, args=rest, launch=replace(typed.launch, inputs=inputs))
 
 
 _SHELL_SYNTAX: Final = frozenset("|&;()`$*?[]{}~!#>\n")
@@ -219,30 +219,30 @@ def simple_command(text: str) -> tuple[Sequence[str], str] | None:
     return words, reads
 
 
-def _out_of_shell(given: _TypedProgram) -> _TypedProgram:
+def _out_of_shell(typed: _TypedProgram) -> _TypedProgram:
     """Return what `sh -c TEXT` runs, where its text is one simple command; any other command as it is.
 
-    `given` is the command as it was typed; the result has the file that the text reads as `stdin`.
+    `typed` is the command as it was typed; the result has the file that the text reads as `stdin`.
 
     Raises:
         ArgumentError: The text has other syntax of the shell, and the debugger would see the shell alone.
     """
-    if given.name not in SHELLS or given.chosen is not None or len(given.args) != 2:
-        return given
-    option, text = given.args
+    if typed.name not in SHELLS or typed.chosen is not None or len(typed.args) != 2:
+        return typed
+    option, text = typed.args
     if option != "-c":
-        return given
+        return typed
     found = simple_command(text)
     if found is None:
         raise ArgumentError(
-            f"`{given.name} -c` runs a text of the shell's, and the debugger would see {given.name} alone.",
+            f"`{typed.name} -c` runs a text of the shell's, and the debugger would see {typed.name} alone.",
             "Give the program itself as `program` with its `args`; `stdin` names a file that it reads (`dapeer run --stdin FILE`).",
         )
     (program, *args), reads = found
-    inputs = {**given.launch.inputs, "program": program, "args": args}
+    inputs = {**typed.launch.inputs, "program": program, "args": args}
     inputs |= {"stdin": reads} if reads else {}
-    launch = replace(given.launch, inputs=inputs)
-    return replace(given, program=program, args=args, launch=launch)
+    launch = replace(typed.launch, inputs=inputs)
+    return replace(typed, program=program, args=args, launch=launch)
 
 
 def _not_followed(definitions: Mapping[str, Definition]) -> Sequence[NotFollowed]:
@@ -251,30 +251,30 @@ def _not_followed(definitions: Mapping[str, Definition]) -> Sequence[NotFollowed
     return list({each.command: each for each in every}.values())
 
 
-def _refuse(given: _TypedProgram) -> None:
+def _refuse(typed: _TypedProgram) -> None:
     """Check that the program is no command that builds or starts another one, where no debugger follows.
 
-    `given` is the command as it was typed. Such commands are those that the adapters' definitions list (`not_followed`).
+    `typed` is the command as it was typed. Such commands are those that the adapters' definitions list (`not_followed`).
 
     Raises:
         ArgumentError: It is; the text says what to give as `program` in its place.
     """
-    named = [each for each in _not_followed(given.definitions) if each.program == given.name]
+    named = [each for each in _not_followed(typed.definitions) if each.program == typed.name]
     if not named:
         return
-    verb = next((each for each in given.args if not each.startswith(("-", "+"))), "")
+    verb = next((each for each in typed.args if not each.startswith(("-", "+"))), "")
     exact = next((each for each in named if each.verb == verb), None)
     found = exact or next((each for each in named if not each.verb), named[0])
-    shown = f"{given.name} {verb}".strip()
+    shown = f"{typed.name} {verb}".strip()
     if found.instead:
         does = "starts others" if verb and exact is None else "builds a program and starts it"
         raise ArgumentError(
-            f"`{shown}` {does}, and the debugger would see {given.name} alone.", found.instead
+            f"`{shown}` {does}, and the debugger would see {typed.name} alone.", found.instead
         )
-    started = found.started(given.args[given.args.index(verb) + 1 :]) if exact else ()
+    started = found.started(typed.args[typed.args.index(verb) + 1 :]) if exact else ()
     call = _BEHIND + (_call(started, found.env) if started else 'dap_run(program="app.py").')
     raise ArgumentError(
-        f"`{shown}` starts another program, and the debugger would see {given.name} alone.", call
+        f"`{shown}` starts another program, and the debugger would see {typed.name} alone.", call
     )
 
 
@@ -293,52 +293,52 @@ def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
     return f"dap_run({', '.join(parts)}).".replace("'", '"')
 
 
-def _interpreted(given: _TypedProgram, definition: Definition, command: Command) -> LaunchRequest:
+def _interpreted(typed: _TypedProgram, definition: Definition, command: Command) -> LaunchRequest:
     """Return the request to launch what an interpreter with its arguments runs.
 
-    `given` is the command as it was typed, `definition` is the adapter for it, and `command` its description of the interpreter's command
+    `typed` is the command as it was typed, `definition` is the adapter for it, and `command` its description of the interpreter's command
     line. Where nothing is run that can be debugged by itself, such as tests in the interpreter's own runner, the adapter starts the whole
     command.
 
     Raises:
         ArgumentError: The interpreter is not found, its arguments name nothing to run, or the adapter cannot pass on its options.
     """
-    path = given.path()
+    path = typed.path()
     if path is None:
         raise ArgumentError(
-            f"`program`: {given.program} was not found, neither in the project's environment nor on PATH.",
+            f"`program`: {typed.program} was not found, neither in the project's environment nor on PATH.",
             "Give its path, or the file that it runs as `program`.",
         )
-    found = command.split(given.args)
+    found = command.split(typed.args)
     how = found.how if found.how and definition.uses(found.how) else ""
-    in_runner = command.runs_tests("", found.options if how else given.args)
+    in_runner = command.runs_tests("", found.options if how else typed.args)
     tests = in_runner or (how == "program" and command.runs_tests(Path(found.target).name, ()))
-    more: dict[str, Any] = {"env": _test_env(command, given.launch)} if tests else {}
+    more: dict[str, Any] = {"env": _test_env(command, typed.launch)} if tests else {}
     if how and not in_runner:
-        return _script(given, definition, command, found, path, more)
-    if not given.args or command.interpreter not in definition.quirks.also_runs:
+        return _script(typed, definition, command, found, path, more)
+    if not typed.args or command.interpreter not in definition.quirks.also_runs:
         raise ArgumentError(
-            f"`{given.name}` is an interpreter, and nothing in `args` says what it runs.",
-            f"Give a file of {definition.languages[0]} as `program`; `type` chooses a debugger of {given.name} itself.",
+            f"`{typed.name}` is an interpreter, and nothing in `args` says what it runs.",
+            f"Give a file of {definition.languages[0]} as `program`; `type` chooses a debugger of {typed.name} itself.",
         )
-    return _adapter_command_request(given, definition, command, path, more)
+    return _adapter_command_request(typed, definition, command, path, more)
 
 
 def _adapter_command_request(
-    given: _TypedProgram, definition: Definition, command: Command, path: str, more: dict[str, Any]
+    typed: _TypedProgram, definition: Definition, command: Command, path: str, more: dict[str, Any]
 ) -> LaunchRequest:
     """Return the request for a command that the adapter starts, arguments included, as an interpreter.
 
     `path` is the command's file, `more` are further inputs.
     """
-    config = {command.interpreter: path, command.options: [*given.args]}
-    return given.with_(
-        "", "", (), type=definition.id, config=config, **_remark(given, path), **more
+    config = {command.interpreter: path, command.options: [*typed.args]}
+    return typed.with_(
+        "", "", (), type=definition.id, config=config, **_remark(typed, path), **more
     )
 
 
 def _script(
-    given: _TypedProgram,
+    typed: _TypedProgram,
     definition: Definition,
     command: Command,
     found: InterpreterArguments,
@@ -347,7 +347,7 @@ def _script(
 ) -> LaunchRequest:
     """Return the request to launch a script, a module or code, with the interpreter and its options.
 
-    `given` is the command as it was typed, `definition` the adapter for it, and `command` its description of the interpreter. `found` are
+    `typed` is the command as it was typed, `definition` the adapter for it, and `command` its description of the interpreter. `found` are
     the parts of the command line, `path` is the interpreter's file. `more` are further inputs; it gets the interpreter where that is an
     input.
 
@@ -357,58 +357,58 @@ def _script(
     config: dict[str, Any] = {}
     if found.options and not command.options:
         raise ArgumentError(
-            f"{definition.id} cannot pass on the options of {given.name}: {' '.join(found.options)}.",
+            f"{definition.id} cannot pass on the options of {typed.name}: {' '.join(found.options)}.",
             f'Give {found.how}="{found.target}", without them.',
         )
     if found.options:
         config[command.options] = [*found.options]
     if command.interpreter in INPUTS:
         more[command.interpreter] = path
-    elif command.interpreter and given.program != command.usual:
+    elif command.interpreter and typed.program != command.usual:
         config[command.interpreter] = path
-    return given.with_(
+    return typed.with_(
         found.how,
         found.target,
         found.args,
         type=definition.id,
         config=config,
-        **_remark(given, path),
+        **_remark(typed, path),
         **more,
     )
 
 
-def _script_of_shim(given: _TypedProgram) -> LaunchRequest:
+def _script_of_shim(typed: _TypedProgram) -> LaunchRequest:
     """Return the request to launch the script that a command of a version or package manager stands for.
 
-    `given` is the command as it was typed. It is the request as it is if the command is not found, or is a program as any other. For a
+    `typed` is the command as it was typed. It is the request as it is if the command is not found, or is a program as any other. For a
     version manager's shim, it runs the shim of the interpreter to ask for its path.
     """
-    found = given.path()
+    found = typed.path()
     if found is None:
-        return given.launch
+        return typed.launch
     path = found
     if Path(found).parent.name == SHIMS and shebang(found) in SHELLS:
         beside = (
-            _program_beside_interpreter(given, command, Path(found)) for _, command in given.known
+            _program_beside_interpreter(typed, command, Path(found)) for _, command in typed.known
         )
         path = next(filter(None, beside), found)
     interpreter = script_interpreter(path)
-    for definition, command in given.known:
-        tests = command.runs_tests(given.name, ())
-        more: dict[str, Any] = {"env": _test_env(command, given.launch)} if tests else {}
-        more |= _remark(given, path)
+    for definition, command in typed.known:
+        tests = command.runs_tests(typed.name, ())
+        more: dict[str, Any] = {"env": _test_env(command, typed.launch)} if tests else {}
+        more |= _remark(typed, path)
         if command.is_interpreter(Path(interpreter).name) and command.interpreter in INPUTS:
             more[command.interpreter] = interpreter
-            return given.with_("program", path, given.args, type=definition.id, **more)
+            return typed.with_("program", path, typed.args, type=definition.id, **more)
         if not (tests or (command.env and Path(path).parent.name == MODULES)):
             continue
         if shebang(path) in definition.shebangs:
-            return given.with_("program", path, given.args, type=definition.id, **more)
+            return typed.with_("program", path, typed.args, type=definition.id, **more)
         del more["remark"]
-        return _adapter_command_request(given, definition, command, path, more)
+        return _adapter_command_request(typed, definition, command, path, more)
     if path == found:
-        return given.launch
-    return given.with_("program", path, given.args, **_remark(given, path))
+        return typed.launch
+    return typed.with_("program", path, typed.args, **_remark(typed, path))
 
 
 def script_interpreter(path: str) -> str:
@@ -433,21 +433,21 @@ def script_interpreter(path: str) -> str:
     )
 
 
-def _remark(given: _TypedProgram, path: str) -> dict[str, str]:
+def _remark(typed: _TypedProgram, path: str) -> dict[str, str]:
     """Return the input `remark` with a note on which file a bare command is; empty without a note.
 
     An earlier remark of the request is kept before it.
     """
-    said = "" if os.sep in given.program else f"{given.program} is {path}"
-    earlier = str(given.launch.inputs.get("remark") or "")
+    said = "" if os.sep in typed.program else f"{typed.program} is {path}"
+    earlier = str(typed.launch.inputs.get("remark") or "")
     return {"remark": "; ".join(filter(None, [earlier, said]))} if said or earlier else {}
 
 
-def _program_beside_interpreter(given: _TypedProgram, command: Command, shim: Path) -> str | None:
+def _program_beside_interpreter(typed: _TypedProgram, command: Command, shim: Path) -> str | None:
     """Return the path of the script that a version manager's shim starts: the one beside its interpreter.
 
     `command` describes the interpreter's command line, `shim` is the shim's path. It runs the shim of the interpreter beside `shim` in
-    `given.cwd` to ask for its path, and waits at most `SECONDS_TO_ANSWER`. None if `command` has no way to ask, if that fails, or if no
+    `typed.cwd` to ask for its path, and waits at most `SECONDS_TO_ANSWER`. None if `command` has no way to ask, if that fails, or if no
     such file, or a binary one, is there.
     """
     if not command.own_path:
@@ -457,7 +457,7 @@ def _program_beside_interpreter(given: _TypedProgram, command: Command, shim: Pa
         return None
     try:
         done = subprocess.run(
-            [interpreter, *command.own_path], stdin=subprocess.DEVNULL, capture_output=True, cwd=given.cwd,
+            [interpreter, *command.own_path], stdin=subprocess.DEVNULL, capture_output=True, cwd=typed.cwd,
             timeout=SECONDS_TO_ANSWER, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):

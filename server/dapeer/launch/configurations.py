@@ -51,14 +51,14 @@ INPUTS = {
 INTERPRETERS = frozenset({"python", "pythonPath"})
 
 
-def without_targets(own: Json, inputs: Json) -> Json:
+def without_targets(configuration: Json, inputs: Json) -> Json:
     """Return a configuration's arguments without those that say what to run, if `inputs` has one of them.
 
     `inputs` are the caller's arguments: another program then replaces the configuration's.
     """
     if not inputs.keys() & {*TARGETS}:
-        return own
-    return {key: value for key, value in own.items() if key not in TARGETS}
+        return configuration
+    return {key: value for key, value in configuration.items() if key not in TARGETS}
 
 
 CORRECT = "Fix the configuration, or pass the argument to dap_run."
@@ -365,18 +365,18 @@ def read_project(
 
 
 def _tasks(
-    project: Path, around: VariableValues, file: LaunchFile, found: Sequence[Configuration]
+    project: Path, variable_values: VariableValues, file: LaunchFile, found: Sequence[Configuration]
 ) -> tuple[TasksFile, str]:
     """Return the project's tasks, with scripts of package.json that `found` or compounds name.
 
     It reads tasks.json and package.json. `file` is the project's launch.json, whose inputs the tasks may use, `found` are its
-    configurations, and `around` names the platform. The second part says why tasks.json could not be read; empty if it was, or does not
+    configurations, and `variable_values` names the platform. The second part says why tasks.json could not be read; empty if it was, or does not
     exist.
     """
     path = project / TASKS_JSON
     problem, known = "", TasksFile({}, {})
     try:
-        known = parse_tasks(foreign_files.read_bytes(path), around.platform)
+        known = parse_tasks(foreign_files.read_bytes(path), variable_values.platform)
     except FileNotFoundError:
         pass
     except OSError as error:
@@ -432,13 +432,13 @@ def merge_configurations(
     return replace(project, configurations=tuple(kept))
 
 
-def _read(written: Json, around: VariableValues, inputs: Json) -> Configuration:
+def _read(written: Json, variable_values: VariableValues, inputs: Json) -> Configuration:
     """Return a configuration of launch.json with this platform's keys and its variables filled in.
 
     `written` is the configuration as the file has it, `inputs` are the questions of the file, by id.
     """
-    own = for_platform(written, around.platform)
-    values, asks = fill_variables(_without_editor_keys(own), around, inputs)
+    own = for_platform(written, variable_values.platform)
+    values, asks = fill_variables(_without_editor_keys(own), variable_values, inputs)
     # A debugger that picks a process as it attaches needs no question where the process is given.
     return Configuration(
         own["name"],
@@ -474,10 +474,10 @@ def _ready(action: Json) -> ReadyCondition:
         return ReadyCondition()
 
 
-def _from_neovim(sent: Json, around: VariableValues) -> Configuration:
+def _from_neovim(sent: Json, variable_values: VariableValues) -> Configuration:
     """Return a configuration from what Neovim sent: name, type, request, filetype, config and asks."""
     values, asks = fill_variables(
-        _without_editor_keys(_with_object_env(sent["config"])), around, {}
+        _without_editor_keys(_with_object_env(sent["config"])), variable_values, {}
     )
     questions = tuple(_ask_from_neovim(text) for text in sent["asks"])
     facts = (sent["name"], sent["type"], sent["request"], NVIM, values)

@@ -17,9 +17,9 @@ _STRING_OR_BRACKET = re.compile(rf"({_STRING})|[{{}}\[\],]")
 class MalformedJson(ValueError):
     """A file that cannot be read, and where: line and column count from 1."""
 
-    def __init__(self, what: str, line: int, column: int) -> None:
-        super().__init__(what)
-        self.what = what
+    def __init__(self, problem: str, line: int, column: int) -> None:
+        super().__init__(problem)
+        self.what = problem
         self.line = line
         self.column = column
 

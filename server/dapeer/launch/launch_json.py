@@ -32,10 +32,10 @@ _NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 _ESCAPED: Final[Mapping[str, str]] = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def variables(text: str, around: Mapping[str, str]) -> dict[str, str]:
+def variables(text: str, environment: Mapping[str, str]) -> dict[str, str]:
     r"""Return the variables of an `envFile` by name, from its text; other lines are skipped.
 
-    `${NAME}` in a value stands for a variable above, or for one of the environment `around`; in single quotes it does not.
+    `${NAME}` in a value stands for a variable above, or for one of the environment `environment`; in single quotes it does not.
 
     >>> variables("A=1 # one\nexport B='a b'\nC=\"${A}\\n\"\n# D=2\nE = x#y", {})
     {'A': '1', 'B': 'a b', 'C': '1\n', 'E': 'x#y'}
@@ -44,7 +44,7 @@ def variables(text: str, around: Mapping[str, str]) -> dict[str, str]:
 
     def known(name: re.Match[str]) -> str:
         """Return the value of the variable that was matched; empty if it is unknown."""
-        return found.get(name[1], around.get(name[1], ""))
+        return found.get(name[1], environment.get(name[1], ""))
 
     for line in _LINE.finditer(text):
         name, single, double, plain = line.groups()

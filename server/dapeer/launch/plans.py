@@ -265,12 +265,12 @@ def _remarks(
 
 
 def plan_of(
-    debugger: Debugger, launch: LaunchRequest, request: RequestName, given: Json, config: Json,
+    debugger: Debugger, launch: LaunchRequest, request: RequestName, dap_run_arguments: Json, config: Json,
     *, waits: bool = False,
 ) -> Plan:  # fmt: skip
     """Return the plan of a start under an adapter of dapeer, from checked arguments; nothing is started.
 
-    `given` are arguments of dap_run with absolute paths, `config` keys that only the adapter knows. It reads files, and may ask programs
+    `dap_run_arguments` are arguments of dap_run with absolute paths, `config` keys that only the adapter knows. It reads files, and may ask programs
     for their versions or a port for its pages: call it in a thread. With `waits` the process waits for its debugger, and has allowed it;
     so nothing is checked there.
 
@@ -279,7 +279,7 @@ def plan_of(
         ArgumentError: An argument is useless to the adapter, nothing can be attached to, or a file is a named pipe, a device or the like.
         ForeignListener: Another user of this machine listens at the port of an attach.
     """
-    inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **given}
+    inputs: dict[str, Any] = {"args": [], "stop_on_entry": False, **dap_run_arguments}
     check_files(config, Path(inputs["cwd"]))
     if request == "launch":
         _check_target(inputs, config)

@@ -96,29 +96,31 @@ class TasksFile:
     """By label, as they are written, with what the file says of all."""
     inputs: Json
 
-    def asks(self, label: str, around: VariableValues) -> tuple[PersonVariable, ...]:
+    def asks(self, label: str, variable_values: VariableValues) -> tuple[PersonVariable, ...]:
         """Return the variables that only a person can fill in, of a task and those that it depends on.
 
         Each variable is there once; an unknown label has none.
         """
         found: dict[str, PersonVariable] = {}
         for name in self._needed(label, ()):
-            for ask in fill_variables(self.tasks[name], around, self.inputs)[1]:
+            for ask in fill_variables(self.tasks[name], variable_values, self.inputs)[1]:
                 found[ask.wants] = PersonVariable(f"task `{name}`", ask.wants, ask.variable)
         return tuple(found.values())
 
-    def stage(self, label: str, around: VariableValues) -> TaskStage:
+    def stage(self, label: str, variable_values: VariableValues) -> TaskStage:
         """Return a task with the tasks that run before it, their variables filled in.
 
         Raises:
             NoTask: There is none, it depends on itself, or it is of a kind that dapeer does not run.
         """
-        return self._stage(label, around, ())
+        return self._stage(label, variable_values, ())
 
-    def _stage(self, label: str, around: VariableValues, above: tuple[str, ...]) -> TaskStage:
+    def _stage(
+        self, label: str, variable_values: VariableValues, above: tuple[str, ...]
+    ) -> TaskStage:
         """Return the task of a label with those that run before it; `above` are the labels that depend on it.
 
-        `around` has the values of variables. Nothing is run.
+        `variable_values` has the values of variables. Nothing is run.
 
         Raises:
             NoTask: There is none, it depends on itself, or it is of a kind that dapeer does not run.
@@ -130,10 +132,10 @@ class TasksFile:
             raise NoTask(f"there is no task `{label}` in tasks.json, which has: {known}")
         written = self.tasks[label]
         before = tuple(
-            self._stage(each, around, (*above, label)) for each in _dependencies(written)
+            self._stage(each, variable_values, (*above, label)) for each in _dependencies(written)
         )
-        filled, _ = fill_variables(written, around, self.inputs)
-        task = _task(label, filled, around, has_others=bool(before))
+        filled, _ = fill_variables(written, variable_values, self.inputs)
+        task = _task(label, filled, variable_values, has_others=bool(before))
         return TaskStage(task, before, written.get("dependsOrder") == "sequence")
 
     def _needed(self, label: str, above: tuple[str, ...]) -> Iterator[str]:
@@ -198,7 +200,7 @@ def _dependencies(task: Json) -> Sequence[str]:
     return [label_of(each) if is_object(each) else str(each) for each in every]
 
 
-def _task(label: str, written: Json, around: VariableValues, *, has_others: bool) -> Task:
+def _task(label: str, written: Json, variable_values: VariableValues, *, has_others: bool) -> Task:
     """Return the `Task` of a label from its entry in tasks.json, whose variables are filled in already.
 
     `written` is the entry with the keys for all tasks. `has_others` says that it depends on other tasks, so it needs no command.
@@ -208,7 +210,7 @@ def _task(label: str, written: Json, around: VariableValues, *, has_others: bool
     """
     kind = str(written.get("type") or "shell")
     options = as_object(written.get("options"))
-    cwd = str(options.get("cwd") or around.folder)
+    cwd = str(options.get("cwd") or variable_values.folder)
     env = {str(name): str(value) for name, value in as_object(options.get("env")).items()}
     command = _command(label, kind, written)
     if not command and not has_others:

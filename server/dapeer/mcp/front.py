@@ -348,12 +348,14 @@ MOST_WAITING: Final = 1 << 20
 class Handover:
     """What the whole server must know of the client."""
 
-    def __init__(self, answered: Sequence[tuple[bytes, bytes]], rest: bytes, *, left: bool) -> None:
+    def __init__(
+        self, answered: Sequence[tuple[bytes, bytes]], unfinished_line: bytes, *, has_left: bool
+    ) -> None:
         self.answered = answered
         """Each line with its answer."""
-        self.rest = rest
+        self.rest = unfinished_line
         """What came after these: lines, the last one perhaps incomplete."""
-        self.left = left
+        self.left = has_left
         """Whether nothing follows."""
 
 
@@ -395,7 +397,7 @@ class Front:
         self._thread.join()
         os.close(self._stop_reader)
         os.close(self.news)
-        return Handover(self._answered, self._unfinished_line, left=self._has_left)
+        return Handover(self._answered, self._unfinished_line, has_left=self._has_left)
 
     def _run(self) -> None:
         """Answer the client as far as the front can, then close the writing end of the pipe `news`.

@@ -136,10 +136,12 @@ def _url(host: str, port: int) -> str:
 
 
 @contextmanager
-def _token(address: ServerAddress, port: int, given: str | None) -> Generator[str | None]:
+def _token(
+    address: ServerAddress, port: int, environment_token: str | None
+) -> Generator[str | None]:
     """Yield the token that clients must send; None: they need none.
 
-    It is that of `address.token_file`, in which a new one is put if the file does not exist; else `given`, that of the environment; else a
+    It is that of `address.token_file`, in which a new one is put if the file does not exist; else `environment_token`, that of the environment; else a
     new one in a file that is removed afterwards. Where there is a new token, stderr says in which file. `port` is where the server
     listens, and names the file of the last kind.
 
@@ -154,8 +156,8 @@ def _token(address: ServerAddress, port: int, given: str | None) -> Generator[st
         if made:
             say(f"a new token is in {address.token_file}")
         yield secret
-    elif given is not None:
-        yield given
+    elif environment_token is not None:
+        yield environment_token
     else:
         with token.temporary_token(port) as (secret, path):
             say(f"clients must show the token in {path}")

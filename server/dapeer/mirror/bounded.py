@@ -17,20 +17,20 @@ MAX_ENTRY_CHARS = 16_384
 class Bounded(dict[K, V]):
     """Takes new entries while there is room for them, and remembers that some found none.
 
-    >>> table = Bounded("threads", {1: "main"}, most=2); table[2] = "second"; table[3] = "third"
+    >>> table = Bounded("threads", {1: "main"}, max_entries=2); table[2] = "second"; table[3] = "third"
     >>> table, table.left_out
     ({1: 'main', 2: 'second'}, 'It sent too many threads: the first 2 are kept.')
     """
 
     def __init__(
-        self, what: str, entries: Mapping[K, V] | None = None, most: int = MAX_ENTRIES
+        self, what: str, entries: Mapping[K, V] | None = None, max_entries: int = MAX_ENTRIES
     ) -> None:
-        """Begin with `entries`; more than `most` are not taken.
+        """Begin with `entries`; more than `max_entries` are not taken.
 
         `what` names the entries in the sentence `left_out`, such as `threads`.
         """
         super().__init__()
-        self._entries_name, self._max_entries = what, most
+        self._entries_name, self._max_entries = what, max_entries
         self.left_out: str | None = None
         """Says that entries were left out; None: none was."""
         self.take(entries or {})

@@ -342,13 +342,13 @@ def _path(arguments: Body) -> str:
     return str(as_object(arguments.get("source")).get("path"))
 
 
-def _merged(known: Breakpoint, changed: Breakpoint) -> Breakpoint:
+def _merged(reported: Breakpoint, changed: Breakpoint) -> Breakpoint:
     """Return a breakpoint's state, updated by the fields of an event.
 
     Once verified, it loses the old reason.
     """
     over = {"message", "reason"} if changed.get("verified") else set[str]()
-    kept = {key: value for key, value in known.items() if key not in over}
+    kept = {key: value for key, value in reported.items() if key not in over}
     new = {key: value for key, value in changed.items() if key in Breakpoint.__annotations__}
     return cast("Breakpoint", {**kept, **new})
 

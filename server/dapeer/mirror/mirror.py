@@ -606,15 +606,15 @@ class Mirror(Notes):
             raise self.state.stop_error(thread_id)
         return stop
 
-    def apply(self, message: Message, at: float = 0.0) -> None:
+    def apply(self, message: Message, arrived_at: float = 0.0) -> None:
         """Change the state by the next message of the session, in either direction.
 
-        `at` is the time at which it arrived, in seconds since the epoch (0: unknown). A request counts when it is sent: one
+        `arrived_at` is the time at which it arrived, in seconds since the epoch (0: unknown). A request counts when it is sent: one
         that resumes ends the stops. Events and commands that are unknown here change nothing.
         """
         match message:
             case Event(event="output", body=body):
-                self._output(body, at)
+                self._output(body, arrived_at)
             case Event(event=name, body=body):
                 if name in self._on_event:  # unknown ones are allowed, and many
                     self._on_event[name](body)
@@ -651,18 +651,18 @@ class Mirror(Notes):
 
     # -- events
 
-    def _output(self, body: Body, at: float) -> None:
+    def _output(self, body: Body, arrived_at: float) -> None:
         """Add the text of an `output` event to the output or a log point, or its row to those collected.
 
         An output event that has the key `ROW` carries a collected row and no text. A log point that has printed counts as reached.
         """
         if ROW in body:
-            self.gathered.add_row(body[ROW], at)
+            self.gathered.add_row(body[ROW], arrived_at)
             return
         log_point = self.placed.log_point(body)
         if log_point is not None:
             self.placed.reached.add(log_point)
-        self.printed.take(body, at, log_point)
+        self.printed.take(body, arrived_at, log_point)
 
     def _stopped(self, body: Body) -> None:
         """Apply a `stopped` event: begin a stop, end a pending pause, record the breakpoints that were hit."""

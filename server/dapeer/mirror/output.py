@@ -93,10 +93,10 @@ class OutputLog:
         """Cursor of the oldest character that is still here."""
         return self._pieces[0].start if self._pieces else self.end
 
-    def append(self, category: Category, text: str, at: float = 0.0) -> None:
+    def append(self, category: Category, text: str, arrived_at: float = 0.0) -> None:
         """Add output of a category, and drop the oldest above the limit; an empty text adds nothing.
 
-        `at` is when it arrived, in seconds since the epoch; 0: unknown. It joins the newest piece if that is of the same
+        `arrived_at` is when it arrived, in seconds since the epoch; 0: unknown. It joins the newest piece if that is of the same
         category and second and stays below `PIECE_CHARS`.
         """
         if not text:
@@ -106,11 +106,11 @@ class OutputLog:
             last
             and last.category == category
             and len(last.text) + len(text) <= PIECE_CHARS
-            and int(last.at) == int(at)
+            and int(last.at) == int(arrived_at)
         ):
             last.text += text
         else:
-            self._pieces.append(OutputPiece(self.end, category, text, at))
+            self._pieces.append(OutputPiece(self.end, category, text, arrived_at))
         self.end += len(text)
         self.lines += text.count("\n")
         self._trim()

@@ -72,36 +72,36 @@ class PrintedLogPoints:
         self.points: Bounded[tuple[str, int], LogPoint] = Bounded("log points")
         """By path and line, as they were asked for."""
 
-    def add(self, path: str, line: int, text: str, at: float) -> None:
+    def add(self, path: str, line: int, text: str, arrived_at: float) -> None:
         """Append a log point's message to the program's output as a line of its own, and record where it is.
 
-        `path` and `line` are where the log point was requested; `at` is the time of arrival in seconds.
+        `path` and `line` are where the log point was requested; `arrived_at` is the time of arrival in seconds.
         """
         text = text.rstrip("\r\n") + "\n"
         begin = self._output.end
-        self._output.append("log", text, at)
+        self._output.append("log", text, arrived_at)
         point = self.points.get((path, line))
         if point is None:
             point = self.points[path, line] = LogPoint()
         point.add(begin, self._output.end)
 
-    def last(self, since: int, until: int, most: int) -> tuple[list[LogMessage], int]:
+    def last(self, since: int, until: int, max_messages: int) -> tuple[list[LogMessage], int]:
         """Return the last messages of all log points between two cursors, and how many more there are.
 
-        `since` and `until` are cursors of the output. They are at most `most`, in the order of the output. The newest message of each log
-        point comes before older ones of others, so that each log point is represented as far as `most` allows.
+        `since` and `until` are cursors of the output. They are at most `max_messages`, in the order of the output. The newest message of each log
+        point comes before older ones of others, so that each log point is represented as far as `max_messages` allows.
         """
         within = {place: point.within(since, until) for place, point in self.points.items()}
         within = {place: numbers for place, numbers in within.items() if numbers}
         candidates = [
             (self.points[place].place(number)[0], place, number)
             for place, numbers in within.items()
-            for number in numbers[-most:]
+            for number in numbers[-max_messages:]
         ]
         newest = {place: numbers[-1] for place, numbers in within.items()}
         # The newest of each log point first, then the newest of all.
         candidates.sort(key=lambda each: (newest[each[1]] == each[2], each[0]), reverse=True)
-        chosen = sorted(candidates[:most])
+        chosen = sorted(candidates[:max_messages])
         count = sum(map(len, within.values()))
         return [self._message(place, number) for _, place, number in chosen], count - len(chosen)
 
@@ -122,10 +122,10 @@ class OutputIntake:
         self.output = OutputLog()
         self.logged = PrintedLogPoints(self.output)
 
-    def take(self, body: Body, at: float, log_point: tuple[str, int] | None) -> None:
+    def take(self, body: Body, arrived_at: float, log_point: tuple[str, int] | None) -> None:
         """Append the text of an `output` event's body to the output, or to the messages of its log point.
 
-        `at` is the time of arrival in seconds; `log_point` is path and line of the log point that has printed it, or None.
+        `arrived_at` is the time of arrival in seconds; `log_point` is path and line of the log point that has printed it, or None.
         Telemetry is dropped, and so is an adapter's repetition of what the program's terminal has already sent.
         """
         category = body.get("category") or "console"
@@ -138,6 +138,6 @@ class OutputIntake:
             return  # the adapter repeats the terminal's output
         text = str(body.get("output") or "")
         if log_point is None:
-            self.output.append(known, text, at)
+            self.output.append(known, text, arrived_at)
         else:
-            self.logged.add(*log_point, text, at)
+            self.logged.add(*log_point, text, arrived_at)

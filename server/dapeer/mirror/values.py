@@ -96,35 +96,35 @@ class UnfoldedValues:
         return self._insides[reference]
 
     def _members(
-        self, reference: int, around: tuple[int, ...], done: list[int]
+        self, reference: int, enclosing: tuple[int, ...], done: list[int]
     ) -> list[tuple[str, str]]:
         """Return names and values of a container's first members, the values themselves unfolded.
 
-        `around` are the references of the containers that it is in: one inside itself has no members. Each container that is
+        `enclosing` are the references of the containers that it is in: one inside itself has no members. Each container that is
         expanded is appended to `done`; at `MAX_CONTAINERS` of these, or `MAX_LEVELS` around it, the result is empty.
         """
         first = self.first.get(reference)
-        enough = len(done) >= MAX_CONTAINERS or len(around) >= MAX_LEVELS
-        if not first or enough or reference in around:
+        enough = len(done) >= MAX_CONTAINERS or len(enclosing) >= MAX_LEVELS
+        if not first or enough or reference in enclosing:
             return []
         done.append(reference)
-        inner, room = (*around, reference), UNFOLDED_TEXT // len(first)
+        inner, room = (*enclosing, reference), UNFOLDED_TEXT // len(first)
         return [
             (shortened(each["name"], room), _within(self._unfolded(each, inner, done), room))
             for each in first
         ]
 
-    def _unfolded(self, variable: Variable, around: tuple[int, ...], done: list[int]) -> str:
+    def _unfolded(self, variable: Variable, enclosing: tuple[int, ...], done: list[int]) -> str:
         """Return a member's value with its own members, where known.
 
-        `around` are the references of the containers that it is in; references of containers that are expanded for it are appended to
+        `enclosing` are the references of the containers that it is in; references of containers that are expanded for it are appended to
         `done`.
         """
         reference = variable["variablesReference"]
         if reference in self.reported:
             done.append(reference)
             return self.reported[reference]
-        members = self._members(reference, around, done) if reference else ()
+        members = self._members(reference, enclosing, done) if reference else ()
         return unfolded(variable["value"], members) if members else variable["value"]
 
     def members_of(self, variable: Variable) -> list[Variable]:
@@ -161,9 +161,9 @@ def adapters_value(variable: Variable, limit: int) -> str:
     return fitted(variable["value"], limit)
 
 
-def _within(value: str, room: int) -> str:
-    """Return a text, fitted into `room` characters if it is longer."""
-    return value if len(value) <= room else fitted(value, room)
+def _within(value: str, max_chars: int) -> str:
+    """Return a text, fitted into `max_chars` characters if it is longer."""
+    return value if len(value) <= max_chars else fitted(value, max_chars)
 
 
 def is_element(variable: Variable) -> bool:

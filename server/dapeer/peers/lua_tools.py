@@ -94,16 +94,16 @@ class LuaTools:
             self._taken_event = anyio.Event()
         return self._newest
 
-    async def _schema_flaw(self, one: LuaTool) -> str | None:
+    async def _schema_flaw(self, lua_tool: LuaTool) -> str | None:
         """Return what is wrong with a tool's schema, as a clause.
 
         The result is None if it is valid. The plugin's own are not checked.
         """
-        if one.group != OTHERS:
+        if lua_tool.group != OTHERS:
             return None
-        schema = json.dumps(one.input_schema)
+        schema = json.dumps(lua_tool.input_schema)
         if schema not in self._flaws:
-            self._flaws[schema] = await self._judge.flaw_of(one.input_schema)
+            self._flaws[schema] = await self._judge.flaw_of(lua_tool.input_schema)
         return self._flaws[schema]
 
     def refuse(self, name: str, why: str) -> None:
@@ -114,7 +114,7 @@ class LuaTools:
         self._neovim.send(REFUSE, name, why)
 
     async def run(
-        self, one: LuaTool, arguments: Json, client: str, progress: ProgressCallback
+        self, lua_tool: LuaTool, arguments: Json, client: str, progress: ProgressCallback
     ) -> Any:
         """Run a tool in Neovim and return its result, decoded from JSON; a cancelled call cancels the tool.
 
@@ -135,11 +135,11 @@ class LuaTools:
         # A little less than the timeout here, so that the outcome of a started tool is known.
         latest = time.time() + self._seconds_ahead + SECONDS_TO_ANSWER - SECONDS_ON_THE_WAY
         options = {"latest": latest, **({"client": client} if client else {})}
-        neovim.send(START, neovim.channel, number, one.name, json.dumps(arguments), options)
+        neovim.send(START, neovim.channel, number, lua_tool.name, json.dumps(arguments), options)
         over = False
         try:
             await self._wait_for_start(news)
-            answer = await self._answer(one, news, progress)
+            answer = await self._answer(lua_tool, news, progress)
             over = True
             # The tools that a call has made are there when it has answered.
             with anyio.move_on_after(SECONDS_TO_ANSWER):
@@ -171,7 +171,7 @@ class LuaTools:
             ) from error
 
     async def _answer(
-        self, one: LuaTool, answers: Mailbox[tuple[Any, ...]], progress: ProgressCallback
+        self, lua_tool: LuaTool, answers: Mailbox[tuple[Any, ...]], progress: ProgressCallback
     ) -> Any:
         """Pass a running tool's progress on until its result arrives, and return that.
 
@@ -182,7 +182,7 @@ class LuaTools:
             NeovimGone: Neovim has ended.
         """
         try:
-            with anyio.fail_after(one.seconds):
+            with anyio.fail_after(lua_tool.seconds):
                 while True:
                     match await answers.take():
                         case ("progress", text, done, total):
@@ -195,7 +195,7 @@ class LuaTools:
                             pass
         except TimeoutError as error:
             raise NeovimFailed(
-                f"The tool {one.name} timed out after {one.seconds:g} s and was cancelled: "
+                f"The tool {lua_tool.name} timed out after {lua_tool.seconds:g} s and was cancelled: "
                 "it neither returned a value nor called its callback.",
                 "`timeout` in its definition, or bridge.tool_timeout, sets that limit.",
             ) from error

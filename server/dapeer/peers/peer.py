@@ -149,20 +149,20 @@ class AttachedNeovim:
 class Peer:
     """A Neovim and the person in it. Made by `peers.attach`."""
 
-    def __init__(self, number: int, around: PeerContext, attached: AttachedNeovim) -> None:
+    def __init__(self, number: int, context: PeerContext, attached: AttachedNeovim) -> None:
         self.id = number
         self.neovim = attached.neovim
         self._facts = attached.facts
         self.sessions = attached.sessions
         self._tools = attached.tools
         self._secret = attached.secret
-        self._debugger = around.debugger
-        self._tasks = around.tasks
-        self._taps = around.taps
-        self.judge = around.judge
+        self._debugger = context.debugger
+        self._tasks = context.tasks
+        self._taps = context.taps
+        self.judge = context.judge
         """Checks the schemas of its tools."""
-        self._tools_changed = around.tools_changed
-        self._notifications = around.notifications
+        self._tools_changed = context.tools_changed
+        self._notifications = context.notifications
         self.approvals = Approvals(self.neovim, attached.facts)
         """The person: notified and asked."""
         known, own = self._debugger.breakpoints, self.sessions.by_number
@@ -285,14 +285,18 @@ class Peer:
         self._tools.refuse(name, why)
 
     async def run_tool(
-        self, one: LuaTool, arguments: Mapping[str, Any], client: str, progress: ProgressCallback
+        self,
+        lua_tool: LuaTool,
+        arguments: Mapping[str, Any],
+        client: str,
+        progress: ProgressCallback,
     ) -> Any:
         """Run one of its tools and return the result.
 
         Raises:
             NeovimError: It does not answer, or the tool failed.
         """
-        return await self._tools.run(one, arguments, client, progress)
+        return await self._tools.run(lua_tool, arguments, client, progress)
 
     async def end_calls(self) -> None:
         """Answer the open calls of its tools, at the end of the server, as `LuaTools.end` does.

@@ -106,7 +106,7 @@ class Inbox:
         self._handler = take
 
 
-async def attach(number: int, around: PeerContext, target: str, seconds: float) -> Peer:
+async def attach(number: int, context: PeerContext, target: str, seconds: float) -> Peer:
     """Connect to a Neovim, and return it once both sides have shared breakpoints and running sessions.
 
     dapeer's plugin is loaded there, from this machine if Neovim has none. `number` becomes its id, `target` is a path or
@@ -115,12 +115,12 @@ async def attach(number: int, around: PeerContext, target: str, seconds: float) 
     Raises:
         NeovimError: There is no Neovim, or it does not answer.
     """
-    await around.taps.open()
+    await context.taps.open()
     inbox, names = Inbox(), dict[str, str]()
     neovim = await Neovim.connect(target, inbox.notified, seconds)
-    sessions = NvimSessions(neovim, around.debugger, around.tasks, names)
-    secret = around.taps.expect(sessions.begin_tapped_session)
-    options = {"tap": around.taps.path, "secret": secret}
+    sessions = NvimSessions(neovim, context.debugger, context.tasks, names)
+    secret = context.taps.expect(sessions.begin_tapped_session)
+    options = {"tap": context.taps.path, "secret": secret}
     try:
         facts = as_object(
             await neovim.call(
@@ -128,13 +128,13 @@ async def attach(number: int, around: PeerContext, target: str, seconds: float) 
             )
         )
         sessions.compare_clocks(float(facts.get("clock") or time.time()))
-        tools = LuaTools(neovim, sessions.ahead, around.judge)
+        tools = LuaTools(neovim, sessions.ahead, context.judge)
         await tools.take(facts.get("tools") or "[]")
     except BaseException:
-        around.taps.forget(secret)
+        context.taps.forget(secret)
         await neovim.aclose()
         raise
-    peer = Peer(number, around, AttachedNeovim(neovim, facts, sessions, tools, names, secret))
+    peer = Peer(number, context, AttachedNeovim(neovim, facts, sessions, tools, names, secret))
     peer.join()
     inbox.open(peer.take)
     await peer.wait_for_replay()

@@ -68,20 +68,20 @@ class Broadcast:
     def __init__(
         self,
         tasks: TaskGroup,
-        what: str,
+        change_name: str,
         sessions: Sequence[Session],
         send: SendChange,
         *,
-        taken: bool = False,
+        is_taken_elsewhere: bool = False,
     ) -> None:
-        """Start a task for each session that calls `send`; `what` names the change in texts.
+        """Start a task for each session that calls `send`; `change_name` names the change in texts.
 
-        `taken`: a session that is not among these has the change already, so `wait_for_failures` gives the others `SECONDS_FOR_OTHERS`
+        `is_taken_elsewhere`: a session that is not among these has the change already, so `wait_for_failures` gives the others `SECONDS_FOR_OTHERS`
         only.
         """
-        self._change_name = what
+        self._change_name = change_name
         self._clock = anyio.current_time
-        self._stop_taken_at = self._clock() if taken else None
+        self._stop_taken_at = self._clock() if is_taken_elsewhere else None
         self._sessions = sessions
         self._answers: dict[Session, str] = {}
         """Why a session has not applied it; empty: it has."""

@@ -75,13 +75,13 @@ async def add_data_breakpoint(
     path: str,
     frame: int | None,
     access: Access,
-    known: Watchpoints,
+    watchpoints: Watchpoints,
     more: Mapping[str, Any] | None = None,
 ) -> MemoryRow:
     """Set a data breakpoint on what `path` names, beside the others of the session; return it as a row.
 
     `path` is a variable's path or an expression, looked up in `frame` (the adapter's id); `more` are further keys of the DAP breakpoint,
-    `known` is the `[watchpoints]` table of the adapter's definition, and `access` is what stops the program. A breakpoint on the same
+    `watchpoints` is the `[watchpoints]` table of the adapter's definition, and `access` is what stops the program. A breakpoint on the same
     data is replaced. If the adapter does not verify the new one, it is removed again.
 
     Raises:
@@ -89,7 +89,7 @@ async def add_data_breakpoint(
         DapeerError: The adapter does not answer, or rejects the request.
     """
     placed = [each for each, _ in session.mirror.placed.data]
-    info = await _data_info(session, path, frame, known)
+    info = await _data_info(session, path, frame, watchpoints)
     data_point = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
     data_point.update(cast("Any", more or {}))
     session.mirror.name_data(data_point["dataId"], path)

@@ -303,14 +303,16 @@ def _with_hint(
         yield (each[0], each[1], OF_LIBRARY) if hinted else each
 
 
-def doubt(first: Session, path: str, requested: RequestedBreakpoint, *, mute: bool) -> str:
+def doubt(
+    first: Session, path: str, requested: RequestedBreakpoint, *, hides_condition_errors: bool
+) -> str:
     """Return why a breakpoint may have had no hit though the program came to it; empty: no doubt.
 
     The text is in brackets, to stand behind the place. `first` is the program's first session, and the breakpoint `requested` is in the
-    file `path`. A `mute` adapter does not report conditions that could not be evaluated. Files beside `path` and libraries of the program
+    file `path`. A `hides_condition_errors` adapter does not report conditions that could not be evaluated. Files beside `path` and libraries of the program
     may be read, so it may take long.
     """
-    if mute and "condition" in requested:
+    if hides_condition_errors and "condition" in requested:
         return HELD
     late = first.inspect.editions.is_late(path, requested["line"])
     _, lines = first.inspect.editions.window(path, 1, requested["line"] - 1) or (1, [])
@@ -391,7 +393,7 @@ def unreported(
     session: Session,
     breakpoints: Breakpoints,
     *,
-    mute: bool = False,
+    hides_condition_errors: bool = False,
     hits: str = "",
     cut_short: bool = False,
 ) -> BreakpointOutcomes:
@@ -404,7 +406,7 @@ def unreported(
     Args:
         session: Any session of the program.
         breakpoints: The shared set.
-        mute: The adapter does not report conditions that it cannot evaluate.
+        hides_condition_errors: The adapter does not report conditions that it cannot evaluate.
         hits: The pattern of hit conditions that the adapter understands; empty: all.
         cut_short: The program counts as ended now, though it runs on.
     """
@@ -422,7 +424,7 @@ def unreported(
     )
     found = dict.fromkeys([*_at_lines(situation), *_at_functions(situation)])
     new = found if ended else [each for each in found if each.key not in awaited.reported]
-    texts = _texts(first, new, mute=mute)
+    texts = _texts(first, new, hides_condition_errors=hides_condition_errors)
     return BreakpointOutcomes(texts, [each.key for each in new], known, awaited)
 
 
@@ -454,33 +456,42 @@ def _at_functions(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
         yield BreakpointOutcome(verdict.state, name, 0, verdict.detail)
 
 
-def _texts(first: Session, new: Iterable[BreakpointOutcome], *, mute: bool) -> dict[str, list[str]]:
+def _texts(
+    first: Session, new: Iterable[BreakpointOutcome], *, hides_condition_errors: bool
+) -> dict[str, list[str]]:
     """Return the lines to show for these outcomes, by state."""
     by_state: dict[str, list[BreakpointOutcome]] = {}
     for each in new:
         by_state.setdefault(each.state, []).append(each)
-    return {state: [*_bounded(first, every, mute=mute)] for state, every in by_state.items()}
+    return {
+        state: [*_bounded(first, every, hides_condition_errors=hides_condition_errors)]
+        for state, every in by_state.items()
+    }
 
 
-def _bounded(first: Session, outcomes: Sequence[BreakpointOutcome], *, mute: bool) -> Iterator[str]:
+def _bounded(
+    first: Session, outcomes: Sequence[BreakpointOutcome], *, hides_condition_errors: bool
+) -> Iterator[str]:
     """Yield a line for each of the first outcomes of one state, and one on how many more there are."""
     for each in outcomes[:MAX_LISTED_BREAKPOINTS]:
-        yield _text(first, each, mute=mute)
+        yield _text(first, each, hides_condition_errors=hides_condition_errors)
     if (left := len(outcomes) - MAX_LISTED_BREAKPOINTS) > 0:
         yield f"{left} more: dap_breakpoints"
 
 
-def _text(first: Session, outcome: BreakpointOutcome, *, mute: bool) -> str:
+def _text(first: Session, outcome: BreakpointOutcome, *, hides_condition_errors: bool) -> str:
     """Return an outcome's place as text, with its reason and doubts unless the state was reported before.
 
     The place is path and line, or a function's name. It is all of the text if this state, or "rejected", was reported of that place.
-    `mute`: the adapter does not report conditions that could not be evaluated.
+    `hides_condition_errors`: the adapter does not report conditions that could not be evaluated.
     """
     path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
     at = f"{relative(path, first.project)}:{line}" if line else quoted(path)
     if reported & {outcome.key, ("rejected", path, line)}:
         return at
-    unsure = outcome.requested and doubt(first, path, outcome.requested, mute=mute)
+    unsure = outcome.requested and doubt(
+        first, path, outcome.requested, hides_condition_errors=hides_condition_errors
+    )
     return f"{at}{outcome.detail}{unsure or ''}"
 
 

@@ -84,7 +84,7 @@ class Repetition:
             self.debugger.sessions.forget(tally.kept)
         detached = session.program.first.detached
         left = detached.take_unreported() if detached else {}
-        tally.keep(session.program.first.id, seconds, left, mute=_code(session) is None)
+        tally.keep(session.program.first.id, seconds, left, lacks_exit_code=_code(session) is None)
 
     async def _verdict(self, session: Session, tally: Tally, end: float) -> RunVerdict:
         """Wait for the outcome of a run until the time `end` of anyio's clock.

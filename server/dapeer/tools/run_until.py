@@ -108,7 +108,7 @@ async def _run_by_stops(
     watch: Watch,
     scope: ScopeSpec,
     frame: int | None,
-    left: RemainingTime,
+    remaining: RemainingTime,
     options: StopOptions,
 ) -> Reply:
     """Run a program by stops until a watch comes about, and return the stop as a reply.
@@ -116,7 +116,7 @@ async def _run_by_stops(
     This is for a program that cannot watch by itself. Watchpoints, conditions of breakpoints or single steps are used, whichever the
     adapter has. If watching by the chosen one cannot begin, single steps are used, except for `on="write"` and in a session of nvim-dap.
     If what is waited for is there already, the program is not resumed, and its present state is returned. Driving
-    takes a share of the time `left`; if nothing has come about by then, the state is returned.
+    takes a share of the time `remaining`; if nothing has come about by then, the state is returned.
 
     Args:
         call: The call of the tool.
@@ -124,7 +124,7 @@ async def _run_by_stops(
         watch: What is waited for; its cost and way are noted on it.
         scope: The files and functions where it counts.
         frame: The adapter's id of the frame in which the expression is meant; None: there is none.
-        left: The remaining time of the call.
+        remaining: The remaining time of the call.
         options: What to evaluate and show at the stop.
 
     Raises:
@@ -132,7 +132,7 @@ async def _run_by_stops(
         DapeerError: The expression cannot be watched.
     """
     epoch = session.mirror.epoch
-    seconds = left.seconds_to_wait * STEPS_SHARE
+    seconds = remaining.seconds_to_wait * STEPS_SHARE
     drive = _choose_driver(call.debugger, session, watch, scope, seconds)
     try:
         await drive.begin(frame)
@@ -146,11 +146,11 @@ async def _run_by_stops(
             watch.explain_road(error.what)
     if watch.already:
         drive.set_cost()
-        return await show_state(call, session, left=left, options=options)
+        return await show_state(call, session, left=remaining, options=options)
     sending = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
-    with anyio.move_on_after(left.seconds_to_wait):
+    with anyio.move_on_after(remaining.seconds_to_wait):
         await sending.wait_for_failures()
-    return await next_stop(call, session, epoch, left.remaining_ms, options=options)
+    return await next_stop(call, session, epoch, remaining.remaining_ms, options=options)
 
 
 async def _last_write(

@@ -112,12 +112,12 @@ class Advice:
         ]
         return {**view, "notes": [*view.get("notes", ()), *hints]} if hints else view
 
-    def of_killed(self, named: str, log: OutputLog) -> str | None:
+    def of_killed(self, process_names: str, log: OutputLog) -> str | None:
         """Return a hint on how to keep a program from killing its stopped processes; None without one.
 
-        `named` are the names of the program and of the killed process, each a line; `log` is the program's output.
+        `process_names` are the names of the program and of the killed process, each a line; `log` is the program's output.
         """
-        return self._hint("killed", f"{named}\n{log.read().text[-LAST_WORDS:]}")
+        return self._hint("killed", f"{process_names}\n{log.read().text[-LAST_WORDS:]}")
 
     def of_not_hit(self, path: str, lines: Sequence[str]) -> str:
         """Return why a line may have run although its breakpoint was not hit; empty if no reason is known.

@@ -44,15 +44,17 @@ class Tally:
     mute: bool = False
     """Whether a run has passed that told no exit code."""
 
-    def keep(self, session: int, seconds: float, left: Mapping[int, str], *, mute: bool) -> None:
+    def keep(
+        self, session: int, seconds: float, left: Mapping[int, str], *, lacks_exit_code: bool
+    ) -> None:
         """Count a run that has passed and took `seconds`, and remember its session as the last that passed.
 
-        `left` are processes that it left running, by id, with what they run. `mute` says that the adapter reported no exit code.
+        `left` are processes that it left running, by id, with what they run. `lacks_exit_code` says that the adapter reported no exit code.
         """
         self.passed.append(seconds)
         self.kept = session
         self.detached |= left
-        self.mute = self.mute or mute
+        self.mute = self.mute or lacks_exit_code
 
     def end(self, verdict: RunVerdict, untested: str = "") -> RunVerdict:
         """Set the outcome of the last run, and why it has run no test, and return that outcome."""

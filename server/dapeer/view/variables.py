@@ -145,8 +145,8 @@ def changes_in(
     return changes
 
 
-def _listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[str, str]:
-    """Return the values of variables by name, each on one short line, members named in `used` first.
+def _listed(variables: Sequence[Variable], preferred: Collection[str] = ()) -> dict[str, str]:
+    """Return the values of variables by name, each on one short line, members named in `preferred` first.
 
     A name that occurs again, because an inner variable hides an outer one, gets an apostrophe.
     """
@@ -155,14 +155,14 @@ def _listed(variables: Sequence[Variable], used: Collection[str] = ()) -> dict[s
         name = variable["name"]
         while name in values:
             name += "'"
-        values[name] = one_line(variable["value"], used)
+        values[name] = one_line(variable["value"], preferred)
     return values
 
 
-def one_line(value: str, used: Collection[str] = ()) -> str:
+def one_line(value: str, preferred: Collection[str] = ()) -> str:
     r"""Return a value as one line of about `VALUE_CHARS` characters, without the object's address.
 
-    Line ends are shown as spaces, those between the rows of a table as ` | `. Members whose names are in `used` come first.
+    Line ends are shown as spaces, those between the rows of a table as ` | `. Members whose names are in `preferred` come first.
 
     >>> one_line("(2,) a int64\n0  1\n1  2")
     '(2,) a int64 | 0 1 | 1 2'
@@ -170,7 +170,7 @@ def one_line(value: str, used: Collection[str] = ()) -> str:
     'Cart(total=3)'
     """
     if "\n" not in value:
-        return fitted(_ZEROS.sub("0x", _ADDRESS.sub(")", value)), VALUE_CHARS, used)
+        return fitted(_ZEROS.sub("0x", _ADDRESS.sub(")", value)), VALUE_CHARS, preferred)
     lines = [" ".join(line.split()) for line in value.split("\n")]
     return (
         rows(lines, VALUE_CHARS) if value.startswith("(") else fitted(" ".join(lines), VALUE_CHARS)

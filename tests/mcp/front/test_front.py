@@ -123,7 +123,7 @@ async def test_a_client_is_told_to_look_again_if_the_server_behind_has_another_l
     asked = line(request("prompts/list", 1))
     first, second = (line(request("ping", number)) for number in (2, 3))
     heard = Handover(
-        [(OPENING, b"{}"), (INITIALIZED, b""), (asked, told)], first + second[:9], left=False
+        [(OPENING, b"{}"), (INITIALIZED, b""), (asked, told)], first + second[:9], has_left=False
     )
     async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as tasks:
         tasks.create_task(serve(Server("behind"), *served, heard))

@@ -128,8 +128,8 @@ def _cause(notes: list[tuple[int, bytes]]) -> str:
     return f"{name} at address {address:#x}" if about and number in _WITH_ADDRESS else name
 
 
-def _integer(content: bytes, at: int) -> int:
-    return int.from_bytes(content[at : at + 4], "little")
+def _integer(content: bytes, index: int) -> int:
+    return int.from_bytes(content[index : index + 4], "little")
 
 
 def _text(content: bytes) -> str:

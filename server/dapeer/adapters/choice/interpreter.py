@@ -59,19 +59,21 @@ def find_python(
     return found
 
 
-def unused_environment(cwd: Path, env: Mapping[str, str], program: str | None, taken: str) -> str:
-    """Return why a likelier virtual environment than that of the interpreter `taken` was passed over.
+def unused_environment(
+    cwd: Path, env: Mapping[str, str], program: str | None, chosen_interpreter: str
+) -> str:
+    """Return why a likelier virtual environment than that of the interpreter `chosen_interpreter` was passed over.
 
     The sentence names the first one that is broken; it is empty if none was passed over. `cwd`, `env` and `program` are those of the
     search for the interpreter.
     """
     for folder in _environments(cwd, env, program):
-        if taken in _pythons(folder):
+        if chosen_interpreter in _pythons(folder):
             break
         python = folder / _IN_VENV[0]
         if foreign_files.is_file(folder / "pyvenv.cfg") or os.path.lexists(python):
             reason = foreign_files.why_no_file(python) or "is not executable"
-            return f"{folder} is broken, so {taken} was used: {python} {reason}"
+            return f"{folder} is broken, so {chosen_interpreter} was used: {python} {reason}"
     return ""
 
 

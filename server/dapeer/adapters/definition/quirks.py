@@ -50,14 +50,14 @@ def is_legible(text: str) -> bool:
     )
 
 
-def without_lines(text: str, own: str) -> str:
-    """Return a text without the lines that match the pattern `own` as a whole; an empty one removes none.
+def without_lines(text: str, pattern: str) -> str:
+    """Return a text without the lines that match the pattern `pattern` as a whole; an empty one removes none.
 
     A text that is not legible comes back as it is.
     """
-    if not own or not is_legible(text):
+    if not pattern or not is_legible(text):
         return text
-    return re.sub(rf"(?m)^[^\S\n]*(?:{own})[^\S\n]*(?:\n|\Z)", "", text)
+    return re.sub(rf"(?m)^[^\S\n]*(?:{pattern})[^\S\n]*(?:\n|\Z)", "", text)
 
 
 def category_of(body: Mapping[str, Any]) -> str:

@@ -154,14 +154,14 @@ class Adapter:
         log_points: LogPoints | None = None,
         sent: SentBreakpoints | None = None,
         patch_off: Body | None = None,
-        word: str = "",
+        patch_mark: str = "",
     ) -> None:
         self.log_points = log_points or LogPoints()
         """Those of its program, in all processes."""
         self.sent = SentBreakpoints() if sent is None else sent
         """The breakpoints that it has got, in all processes."""
         self.transport = FilteredTransport(transport, LogPointFilter(self.log_points))
-        self.word = word or (spawned.tail.word if spawned else "")
+        self.word = patch_mark or (spawned.tail.word if spawned else "")
         """By which its process, and rows in the program, tell of patches that are off."""
         self.address = address
         """The address of another process's adapter; None: dapeer has started it, or its server."""
@@ -382,12 +382,12 @@ def _transport(
     wire: Transport,
     spawned: Spawned | None,
     inputs: Inputs,
-    own: Mapping[str, object],
+    placeholders: Mapping[str, object],
     sent: SentBreakpoints,
 ) -> Transport:
     """Return a transport that normalizes the adapter's messages, if it has quirks; else `wire` itself.
 
-    `spawned` is the adapter's process, None if dapeer has not started it; its output becomes events. `own` are values that
+    `spawned` is the adapter's process, None if dapeer has not started it; its output becomes events. `placeholders` are values that
     are known only now, by placeholder.
     """
     if not definition.needs_normalizing:
@@ -397,7 +397,13 @@ def _transport(
     entry = bool(inputs.get("stop_on_entry") or inputs.get("core"))
     word = spawned.tail.word if spawned else ""
     tamed = NormalizedTransport(
-        wire, definition.quirks, own, stop_on_entry=entry, settle=settle, sent=sent, word=word
+        wire,
+        definition.quirks,
+        placeholders,
+        stop_on_entry=entry,
+        settle=settle,
+        sent=sent,
+        patch_mark=word,
     )
     if spawned is not None:
         spawned.listen(tamed.printed)

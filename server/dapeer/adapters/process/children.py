@@ -69,7 +69,7 @@ async def open_child(
             log_points=parent.log_points,
             sent=parent.sent,
             patch_off=await send_without_delay(definition, configuration, parent.pid),
-            word=parent.word,
+            patch_mark=parent.word,
         )
         stack.callback(adapter.close)
         yield adapter
@@ -85,7 +85,7 @@ def _normalized(transport: Transport, definition: Definition, parent: Adapter) -
         stop_on_entry=False,
         settle=settle,
         sent=parent.sent,
-        word=parent.word,
+        patch_mark=parent.word,
     )
 
 

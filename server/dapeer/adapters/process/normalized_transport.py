@@ -51,15 +51,15 @@ class Normalizer:
         *,
         stop_on_entry: bool,
         sent: SentBreakpoints | None = None,
-        word: str = "",
+        patch_mark: str = "",
     ) -> None:
         """Keep what an adapter's messages are normalized by.
 
         `quirks` are of its definition; `stop_on_entry`: the first stop is wanted. `sent` has the breakpoints that all processes
-        of the program got. `word` is the secret by which the adapter tells of patches that are off; empty: it does not.
+        of the program got. `patch_mark` is the secret by which the adapter tells of patches that are off; empty: it does not.
         """
         self._quirks = quirks
-        self._patch_mark = word
+        self._patch_mark = patch_mark
         self._sent_breakpoints = SentBreakpoints() if sent is None else sent
         self._failure_reader = FailedBreakpointReader(quirks.failed, self._sent_breakpoints)
         self._is_first_stop = True
@@ -390,26 +390,28 @@ class NormalizedTransport:
         self,
         inner: Transport,
         quirks: Quirks,
-        own: Mapping[str, object],
+        placeholders: Mapping[str, object],
         *,
         stop_on_entry: bool,
         settle: Callable[[], Awaitable[None]],
         sent: SentBreakpoints,
-        word: str = "",
+        patch_mark: str = "",
     ) -> None:
         """Begin to receive from the adapter at `inner`, in a task of its own.
 
-        `own` are values by placeholder, known only once the adapter runs, for the arguments of `launch` and `attach`; `settle`
-        waits, at the end, for the program's output; by `word` the adapter tells of patches that are off. `sent` has the
+        `placeholders` are values by placeholder, known only once the adapter runs, for the arguments of `launch` and `attach`; `settle`
+        waits, at the end, for the program's output; by `patch_mark` the adapter tells of patches that are off. `sent` has the
         breakpoints that all processes of the program got.
         """
         self._inner = inner
-        self._placeholders = own
+        self._placeholders = placeholders
         self._quirks = quirks
         self._settle = settle
         self._messages = Mailbox[Message]()
         self._breach: ProtocolError | None = None
-        self._tamer = Normalizer(quirks, stop_on_entry=stop_on_entry, sent=sent, word=word)
+        self._tamer = Normalizer(
+            quirks, stop_on_entry=stop_on_entry, sent=sent, patch_mark=patch_mark
+        )
         self._pump = BackgroundTask(self._receive())
 
     def printed(self, category: str, text: str) -> None:
@@ -482,15 +484,15 @@ class NormalizedTransport:
             self._messages.end()
 
 
-def _fill_placeholders(value: Value, own: Mapping[str, object]) -> Value:
-    """Return a JSON value in which the placeholders of `own` are replaced by their values, in texts only.
+def _fill_placeholders(value: Value, placeholders: Mapping[str, object]) -> Value:
+    """Return a JSON value in which the placeholders of `placeholders` are replaced by their values, in texts only.
 
     Other similar text is the user's, and stays.
     """
     if isinstance(value, str):
-        for name, known in own.items():
+        for name, known in placeholders.items():
             value = value.replace(f"${{{name}}}", str(known))
         return value
     if is_object(value):
-        return {key: _fill_placeholders(item, own) for key, item in value.items()}
-    return [_fill_placeholders(item, own) for item in value] if is_array(value) else value
+        return {key: _fill_placeholders(item, placeholders) for key, item in value.items()}
+    return [_fill_placeholders(item, placeholders) for item in value] if is_array(value) else value

@@ -117,29 +117,29 @@ class Tail(asyncio.Protocol):
             self._pipe.close()
 
 
-def without_patches_off(text: str, word: str) -> tuple[str, list[Body]]:
+def without_patches_off(text: str, patch_mark: str) -> tuple[str, list[Body]]:
     """Return a text without the lines that report patches of ours that are off, and these reports.
 
-    `word` is the secret that such lines contain. Each report has `name`, `lost` and `why`.
+    `patch_mark` is the secret that such lines contain. Each report has `name`, `lost` and `why`.
     """
     found: list[Body] = []
 
     def taken(line: re.Match[str]) -> str:
         """Keep the reports of a line, and return what stays of it."""
-        bodies = [*patches_off(line[0].lstrip("\n"), word)]
+        bodies = [*patches_off(line[0].lstrip("\n"), patch_mark)]
         found.extend(bodies)
         return "" if bodies else line[0]
 
-    rest = re.sub(rf"(?:^|\n){MARK}{word} .*\n?", taken, text) if MARK in text else text
+    rest = re.sub(rf"(?:^|\n){MARK}{patch_mark} .*\n?", taken, text) if MARK in text else text
     return rest, found
 
 
-def patches_off(text: str, word: str) -> Iterator[Body]:
+def patches_off(text: str, patch_mark: str) -> Iterator[Body]:
     """Yield the reports of patches of ours that are off in the lines of a text; others are ignored.
 
-    `word` is the secret that such lines contain. Each report has `name`, `lost` and `why`.
+    `patch_mark` is the secret that such lines contain. Each report has `name`, `lost` and `why`.
     """
-    mark = f"{MARK}{word} "
+    mark = f"{MARK}{patch_mark} "
     for line in text.splitlines():
         with contextlib.suppress(ValueError):
             body: object = json.loads(line.removeprefix(mark)) if line.startswith(mark) else None

@@ -112,14 +112,14 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
         raise
 
 
-def read_bytes(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> bytes:
-    """Return the first `most` bytes of a regular file.
+def read_bytes(path: str | os.PathLike[str], max_bytes: int = MAX_READ_BYTES) -> bytes:
+    """Return the first `max_bytes` bytes of a regular file.
 
     Raises:
         OSError: It cannot be read, or is something else.
     """
     with open_file(path) as file:
-        return file.read(most)
+        return file.read(max_bytes)
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -131,8 +131,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
     return read_bytes(path).decode("utf-8", "replace")
 
 
-def read_member(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> bytes:
-    """Return the first `most` bytes of a file in a zip archive, by a path such as `app.pyz/__main__.py`.
+def read_member(path: str | os.PathLike[str], max_bytes: int = MAX_READ_BYTES) -> bytes:
+    """Return the first `max_bytes` bytes of a file in a zip archive, by a path such as `app.pyz/__main__.py`.
 
     Raises:
         OSError: There is no such archive or file in it, or it cannot be read.
@@ -141,7 +141,7 @@ def read_member(path: str | os.PathLike[str], most: int = MAX_READ_BYTES) -> byt
     name = os.path.relpath(path, archive or os.sep)
     try:
         with open_file(archive) as file, zipfile.ZipFile(file) as held, held.open(name) as member:
-            return member.read(most)
+            return member.read(max_bytes)
     except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, zlib.error) as error:
         raise NotRegularFile(errno.ENOENT, "does not exist", os.fspath(path)) from error
 

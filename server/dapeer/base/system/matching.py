@@ -53,8 +53,8 @@ class Matcher:
         having: Sequence[int] = await self._asked(pattern, cut, "all values")
         return [texts[index] for index in having]
 
-    async def _asked(self, pattern: str, text: object, what: str) -> Any:  # noqa: ANN401 - as JSON has it
-        """Return the answer of the process to a pattern and a text or texts; `what` names these in the error.
+    async def _asked(self, pattern: str, text: object, texts_name: str) -> Any:  # noqa: ANN401 - as JSON has it
+        """Return the answer of the process to a pattern and a text or texts; `texts_name` names these in the error.
 
         For a text that is the match and its groups, or None; for a list of texts the indices of those in which the pattern is found.
         Callers have compiled `pattern` before, with `re`: an invalid one would end the process, and look as if it took too long.
@@ -66,7 +66,7 @@ class Matcher:
             return await self._process.ask(pattern, text)
         except (NoAnswer, Closed) as error:
             raise PatternOverdue(
-                f"The pattern {pattern!r} takes more than {MAX_PROCESSOR_SECONDS:g} s for {what}.",
+                f"The pattern {pattern!r} takes more than {MAX_PROCESSOR_SECONDS:g} s for {texts_name}.",
                 "Give a simpler one: nothing that repeats within what repeats.",
             ) from error
 

@@ -67,13 +67,15 @@ async def wait_for_end(
         os.close(whole)
 
 
-async def _with_thread(pid: int, whole: int, number: int, descriptor: int) -> str | None:
+async def _with_thread(
+    pid: int, process_descriptor: int, number: int, descriptor: int
+) -> str | None:
     """Wait until a process or one of its threads ends; return the signal that ended the thread, or None.
 
-    `whole` is the process's pidfd; `descriptor` is that of the thread `number`, and is closed here.
+    `process_descriptor` is the process's pidfd; `descriptor` is that of the thread `number`, and is closed here.
     """
     try:
-        await _readable(anyio.Event(), whole, descriptor)
+        await _readable(anyio.Event(), process_descriptor, descriptor)
         return _killer(f"{pid}/task/{number}", descriptor)
     finally:
         os.close(descriptor)

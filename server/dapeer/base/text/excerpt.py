@@ -42,34 +42,34 @@ def dedented(lines: Sequence[str]) -> list[str]:
     return textwrap.dedent("\n".join(lines)).split("\n")
 
 
-def _head(lines: Sequence[str], at: int, function: str) -> int | None:
-    """Return the index of the line with the function's head, above index `at`; None if none is found.
+def _head(lines: Sequence[str], index: int, function: str) -> int | None:
+    """Return the index of the line with the function's head, above index `index`; None if none is found.
 
-    The head contains the function's last name, and is indented less than the line at `at`; of several the least indented, nearest
+    The head contains the function's last name, and is indented less than the line at `index`; of several the least indented, nearest
     one is returned.
     """
     names = _NAME.findall(function.partition("(")[0])
     if not names:
         return None
     named = re.compile(rf"\b{re.escape(names[-1])}\b")
-    inside = _indent(lines[at])
+    inside = _indent(lines[index])
     found = [
         number
-        for number in range(at)
+        for number in range(index)
         if named.search(lines[number]) and _indent(lines[number]) < inside
     ]
     return min(found, key=lambda number: (_indent(lines[number]), -number), default=None)
 
 
-def _end(lines: Sequence[str], at: int, indent: int) -> int:
-    """Return the index after the last line of the function that the line at index `at` is in.
+def _end(lines: Sequence[str], index: int, indent: int) -> int:
+    """Return the index after the last line of the function that the line at index `index` is in.
 
     `indent` is the indentation of its head. It ends at a blank line before a line that is indented no more than that; where there
     is none, it is the number of lines.
     """
-    if _indent(lines[at]) <= indent:
+    if _indent(lines[index]) <= indent:
         return len(lines)
-    for number in range(at + 1, len(lines)):
+    for number in range(index + 1, len(lines)):
         rest = [line for line in lines[number:] if line.strip()]
         if not lines[number].strip() and rest and _indent(rest[0]) <= indent:
             return number

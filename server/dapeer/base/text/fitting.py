@@ -190,10 +190,10 @@ def _length(text: str) -> int:
     return len(_ESCAPED.sub("x", text[start + 1 : -1]))
 
 
-def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
+def fitted(text: str, limit: int, preferred: Collection[str] = ()) -> str:
     """Return an adapter's text of a value, cut to about `limit` characters where its brackets allow it.
 
-    A list keeps its beginning and its end; an object first shows the members whose names are in `used`, then numbers and texts, and
+    A list keeps its beginning and its end; an object first shows the members whose names are in `preferred`, then numbers and texts, and
     containers and None last. The number of elements is added where some are left out. A text that fits is returned nearly as it is,
     and one without brackets is cut by `shortened`.
 
@@ -207,7 +207,7 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
     '[0, 1, 2, 3, 4, 5, 6, 7, 8, …]'
     >>> fitted("Point { x: 1, y: [" + "0, " * 50 + "9] }", 40)
     'Point { x: 1, y: [0, 0, 0, 0, …, 9] }'
-    >>> fitted("Cart(name='a long name', more='a long text', total=3)", 40, used={"total"})
+    >>> fitted("Cart(name='a long name', more='a long text', total=3)", 40, preferred={"total"})
     "Cart(total=3, name='a lo…, more='a…)"
     >>> fitted("Order(parent=None, lines=[1, 2, 3, 4, 5], id=7, name='tea')", 40)
     "Order(id=7, name='tea', lines=…, …) (4 items)"
@@ -230,7 +230,7 @@ def fitted(text: str, limit: int, used: Collection[str] = ()) -> str:
         return shortened(text, limit)
     count = original or _count(group)
     left_out = len(text) > MAX_READ_CHARS
-    cut = _group(group, limit - (len(value.text) - len(group.text)), used)
+    cut = _group(group, limit - (len(value.text) - len(group.text)), preferred)
     head = value.text[: group.start - value.start]
     tail = "" if original or left_out else value.text[group.end - value.start :]
     if not original and (group.whole or left_out or f"({len(group.items)})" in head):
@@ -265,12 +265,12 @@ def rows(lines: Sequence[str], limit: int) -> str:
     return " | ".join([*shown, *(ending or ["…"])])
 
 
-def _columns(head: str, room: int) -> str:
-    """Return the header of a table, cut to `room` characters behind its last column that fits."""
-    fit = head[:room].rpartition(", ")[0]
-    if len(head) > room and ") " in fit:
+def _columns(head: str, max_chars: int) -> str:
+    """Return the header of a table, cut to `max_chars` characters behind its last column that fits."""
+    fit = head[:max_chars].rpartition(", ")[0]
+    if len(head) > max_chars and ") " in fit:
         return f"{fit}, …"
-    return shortened(head, room)
+    return shortened(head, max_chars)
 
 
 def _count(group: Group) -> str:
@@ -306,23 +306,25 @@ def _display_rank(item: Item) -> int:
     return 2 if value.startswith(("[", "{", "(")) else 1
 
 
-def _group(group: Group, room: int, used: Collection[str]) -> str:
-    """Return the text of a bracketed part, cut to about `room` characters, with the brackets.
+def _group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
+    """Return the text of a bracketed part, cut to about `max_chars` characters, with the brackets.
 
-    Elements whose names are in `used` come first, and a list keeps its last one. It records in `group.whole` whether all elements
+    Elements whose names are in `preferred` come first, and a list keeps its last one. It records in `group.whole` whether all elements
     are shown.
     """
-    if len(group.text) <= room:
+    if len(group.text) <= max_chars:
         return group.text
     opening = group.source[group.start]
     space = " " if group.source[group.start + 1 : group.start + 2] == " " else ""
     last = group.items[-1] if group.items else None
     # How many attributes there are is said at the place of those that are left out.
     left_out = last.text if last is not None and last.text.startswith("… (") else "…"
-    room -= 2 + len(f", {left_out}") + 2 * len(space)
-    ending = _ending(group, room // 3, used)
-    items = sorted(group.items, key=lambda item: -1 if _name(item) in used else _display_rank(item))
-    parts = list(_items(items, room - len(ending) - 2 * bool(ending), used))
+    max_chars -= 2 + len(f", {left_out}") + 2 * len(space)
+    ending = _ending(group, max_chars // 3, preferred)
+    items = sorted(
+        group.items, key=lambda item: -1 if _name(item) in preferred else _display_rank(item)
+    )
+    parts = list(_items(items, max_chars - len(ending) - 2 * bool(ending), preferred))
     group.show(len(parts))
     if not parts:
         return f"{opening}…{group.closing}"
@@ -335,8 +337,8 @@ def _group(group: Group, room: int, used: Collection[str]) -> str:
     )
 
 
-def _ending(group: Group, room: int, used: Collection[str]) -> str:
-    """Return the last element of a list, cut to `room` characters; empty if it should not be shown.
+def _ending(group: Group, max_chars: int, preferred: Collection[str]) -> str:
+    """Return the last element of a list, cut to `max_chars` characters; empty if it should not be shown.
 
     That is so if there are at most `AT_ONCE` elements, it has a name or stands for elements left out, the list's end is unknown, or
     it does not fit.
@@ -348,12 +350,16 @@ def _ending(group: Group, room: int, used: Collection[str]) -> str:
     if group.source[group.end - 1] != group.closing:
         return ""
     # A few characters of the last element say less than one more of the first.
-    text = last.text if len(last.text) <= room or room < MIN_LAST_CHARS else _item(last, room, used)
-    return "" if len(text) > room or text == "…" or text in _NOTHING else text
+    text = (
+        last.text
+        if len(last.text) <= max_chars or max_chars < MIN_LAST_CHARS
+        else _item(last, max_chars, preferred)
+    )
+    return "" if len(text) > max_chars or text == "…" or text in _NOTHING else text
 
 
-def _items(items: Sequence[Item], room: int, used: Collection[str]) -> Iterator[str]:
-    """Yield the texts of the first elements that fit into `room` characters, each cut to its share.
+def _items(items: Sequence[Item], max_chars: int, preferred: Collection[str]) -> Iterator[str]:
+    """Yield the texts of the first elements that fit into `max_chars` characters, each cut to its share.
 
     It ends at the first element that has no room, or that stands for others that were left out.
     """
@@ -361,32 +367,36 @@ def _items(items: Sequence[Item], room: int, used: Collection[str]) -> Iterator[
         if _is_left_out(item):
             return
         left = len(items) - number
-        share = room if left == 1 else max(room // min(left, AT_ONCE), min(room, MIN_NESTED_CHARS))
-        if room < MIN_NESTED_CHARS and len(item.text) > room:
+        share = (
+            max_chars
+            if left == 1
+            else max(max_chars // min(left, AT_ONCE), min(max_chars, MIN_NESTED_CHARS))
+        )
+        if max_chars < MIN_NESTED_CHARS and len(item.text) > max_chars:
             return
-        part = _item(item, share, used)
-        if len(part) > room or part == "…" or (number and part in _NOTHING):
+        part = _item(item, share, preferred)
+        if len(part) > max_chars or part == "…" or (number and part in _NOTHING):
             return
         yield part
-        room -= len(part) + 2
+        max_chars -= len(part) + 2
 
 
-def _item(item: Item, room: int, used: Collection[str]) -> str:
-    """Return the text of one element, cut to about `room` characters.
+def _item(item: Item, max_chars: int, preferred: Collection[str]) -> str:
+    """Return the text of one element, cut to about `max_chars` characters.
 
     The text outside of its brackets is kept, and the brackets share the rest; where even that is too long, the text is cut at its end.
     """
     text = item.text
-    if len(text) <= room:
+    if len(text) <= max_chars:
         return text
     start = item.source.index(text, item.start) if text else item.start
     nested = sum(len(group.text) for group in item.groups)
-    left, parts, place = room - (len(text) - nested), list[str](), start
+    left, parts, place = max_chars - (len(text) - nested), list[str](), start
     if not item.groups or left < len("{…}"):
-        return f"{text[: max(room - 1, 0)].rstrip(' [({<')}…"
+        return f"{text[: max(max_chars - 1, 0)].rstrip(' [({<')}…"
     for number, group in enumerate(item.groups):
         parts.append(item.source[place : group.start])
-        cut = _group(group, left // (len(item.groups) - number), used)
+        cut = _group(group, left // (len(item.groups) - number), preferred)
         left -= len(cut)
         parts.append(cut)
         place = group.end

@@ -10,19 +10,19 @@ MIN_LIKENESS: Final = 0.6
 """From 0 to 1: how like two words are of which one may be the other, mistyped."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the word of `known` that a mistyped word may mean, ignoring case; empty if none is near.
+def nearest(typed: str, candidates: Iterable[str]) -> str:
+    """Return the word of `candidates` that a mistyped word may mean, ignoring case; empty if none is near.
 
     >>> nearest("instal", ["install", "stdio"]), nearest("x", ["install"])
     ('install', '')
     """
-    by_letters = {each.casefold(): each for each in known}
+    by_letters = {each.casefold(): each for each in candidates}
     return next(
-        (by_letters[each] for each in get_close_matches(word.casefold(), by_letters, 1, MIN_LIKENESS)), ""
+        (by_letters[each] for each in get_close_matches(typed.casefold(), by_letters, 1, MIN_LIKENESS)), ""
     )  # fmt: skip
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the sentence ``Did you mean `WORD`?`` with the nearest of `known`; empty if none is near."""
-    found = nearest(word, known)
+def did_you_mean(typed: str, candidates: Iterable[str]) -> str:
+    """Return the sentence ``Did you mean `WORD`?`` with the nearest of `candidates`; empty if none is near."""
+    found = nearest(typed, candidates)
     return f"Did you mean `{found}`?" if found else ""

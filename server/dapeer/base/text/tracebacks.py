@@ -94,10 +94,10 @@ def _fold_repeated_lines(lines: Sequence[str]) -> list[str]:
     return counted
 
 
-def _times(lines: Sequence[str], at: int, size: int) -> int:
-    """Return how often the block of `size` lines at index `at` comes in a row; at least 1."""
+def _times(lines: Sequence[str], index: int, size: int) -> int:
+    """Return how often the block of `size` lines at index `index` comes in a row; at least 1."""
     times = 1
-    while lines[at : at + size] == lines[at + times * size : at + (times + 1) * size]:
+    while lines[index : index + size] == lines[index + times * size : index + (times + 1) * size]:
         times += 1
     return times
 

@@ -80,9 +80,9 @@ def _command_words(tool: str, given: str) -> list[str]:
     return [*places, *options]
 
 
-def _places(tool: str, known: KnownTool, values: dict[str, str]) -> Iterator[str]:
+def _places(tool: str, known_tool: KnownTool, values: dict[str, str]) -> Iterator[str]:
     """Yield the words by place of a tool's command, and remove what they stand for from `values`."""
-    for place in table.by_place(tool, known):
+    for place in table.by_place(tool, known_tool):
         if place == table.PLACE:
             parts = [values.pop(name) for name in ("filename", "line") if name in values]
             parts = parts or [values.pop(name) for name in ("function",) if name in values]
@@ -91,10 +91,10 @@ def _places(tool: str, known: KnownTool, values: dict[str, str]) -> Iterator[str
             yield _quoted(values.pop(place))
 
 
-def _option(name: str, value: str, known: KnownTool) -> Iterator[str]:
+def _option(name: str, value: str, known_tool: KnownTool) -> Iterator[str]:
     """Yield the words of an option for an argument's `value`, as the text has it."""
     dashed = name.replace("_", "-")
-    schema = known["arguments"].get("properties", {}).get(name, {})
+    schema = known_tool["arguments"].get("properties", {}).get(name, {})
     if schema.get("type") == "boolean":
         yield f"--{dashed}" if value.lower() == "true" else f"--no-{dashed}"
         return

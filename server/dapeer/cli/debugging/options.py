@@ -123,15 +123,15 @@ class Help(argparse.HelpFormatter):
         super().__init__(prog, width=answers.columns() - 2)
 
 
-def add_to(parser: argparse.ArgumentParser, tool: str, known: KnownTool) -> None:
+def add_to(parser: argparse.ArgumentParser, tool: str, known_tool: KnownTool) -> None:
     """Add to a command's parser all arguments of its tool, as words by place or as options.
 
-    `known` is what is known of the tool: its schema and traits.
+    `known_tool` is what is known of the tool: its schema and traits.
     """
-    schemas = known["arguments"].get("properties", {})
-    places = by_place(tool, known)
+    schemas = known_tool["arguments"].get("properties", {})
+    places = by_place(tool, known_tool)
     for name in places:
-        _add_place(parser, tool, name, known)
+        _add_place(parser, tool, name, known_tool)
     taken = {*places, *(IN_A_POINT if PLACE in places else ())}
     for name, schema in schemas.items():
         if name == POINTS:
@@ -140,16 +140,18 @@ def add_to(parser: argparse.ArgumentParser, tool: str, known: KnownTool) -> None
             _add_option(parser, name, schema)
 
 
-def _add_place(parser: argparse.ArgumentParser, tool: str, name: str, known: KnownTool) -> None:
+def _add_place(
+    parser: argparse.ArgumentParser, tool: str, name: str, known_tool: KnownTool
+) -> None:
     """Add to a parser an argument of the tool that is a word by place, not an option.
 
-    `name` is the tool's argument, or `PLACE` for `FILE:LINE`. `known` is what is known of the tool `tool`: its schema and traits.
+    `name` is the tool's argument, or `PLACE` for `FILE:LINE`. `known_tool` is what is known of the tool `tool`: its schema and traits.
     """
     if name == PLACE:
         metavar = PLACES.get(tool, FILE_OR_FUNCTION)
         parser.add_argument(PLACE, metavar=metavar, nargs="?" if tool == "dap_source" else None)
         return
-    arguments = known["arguments"]
+    arguments = known_tool["arguments"]
     schema = arguments["properties"][name]
     required = name in arguments.get("required", ())
     many = schema.get("type") == "array"
@@ -281,13 +283,13 @@ def _place(text: str) -> dict[str, Any]:
     return {**({"filename": filename} if filename else {}), "line": int(line)}
 
 
-def arguments_of(typed: Mapping[str, Any], tool: str, known: KnownTool) -> dict[str, Any]:
+def arguments_of(typed: Mapping[str, Any], tool: str, known_tool: KnownTool) -> dict[str, Any]:
     """Return the arguments of a tool that were typed; what was left out is not in them.
 
-    `typed` are argparse's results by name. Pairs become an object, and a single empty text an empty list. `known` is what is known of the
+    `typed` are argparse's results by name. Pairs become an object, and a single empty text an empty list. `known_tool` is what is known of the
     tool: its schema and traits.
     """
-    schemas = known["arguments"].get("properties", {})
+    schemas = known_tool["arguments"].get("properties", {})
     arguments = {
         name: value for name, value in typed.items() if name in schemas and value is not None
     }

@@ -81,11 +81,11 @@ def short_names(tool: str) -> list[str]:
     return [name for name, of in SHORT.items() if of == tool]
 
 
-def by_place(tool: str, known: KnownTool) -> Sequence[str]:
+def by_place(tool: str, known_tool: KnownTool) -> Sequence[str]:
     """Return the arguments that a tool's command takes as words by place, in their order."""
-    return BY_PLACE.get(tool) or known["arguments"].get("required", ())
+    return BY_PLACE.get(tool) or known_tool["arguments"].get("required", ())
 
 
-def waits(tool: str, known: KnownTool) -> bool:
+def waits(tool: str, known_tool: KnownTool) -> bool:
     """Whether a tool waits for a program, whose state its answer then has."""
-    return known["resumes"] or tool in {"dap_run", "dap_restart", "dap_wait_until_paused"}
+    return known_tool["resumes"] or tool in {"dap_run", "dap_restart", "dap_wait_until_paused"}

@@ -137,9 +137,9 @@ def tokens(
         raise _malformed(text, start)
 
 
-def line_of(text: str, at: int) -> int:
+def line_of(text: str, index: int) -> int:
     """Return the number of the line that a character is in, counted from 1."""
-    return text.count("\n", 0, at) + 1
+    return text.count("\n", 0, index) + 1
 
 
 def _as_written(written: str) -> str:
@@ -211,8 +211,8 @@ def _skipped(text: str, found: Iterator[re.Match[str]]) -> int:
     raise _malformed(text, len(text))
 
 
-def _malformed(text: str, at: int) -> MalformedText:
-    return MalformedText(f"line {line_of(text, at)} is no JSON")
+def _malformed(text: str, index: int) -> MalformedText:
+    return MalformedText(f"line {line_of(text, index)} is no JSON")
 
 
 INDENT: Final = "  "
@@ -452,7 +452,7 @@ def _line(text: str, node: Node) -> str:
     return newline_of(text) + _margin(text, node.start)
 
 
-def _margin(text: str, at: int) -> str:
+def _margin(text: str, index: int) -> str:
     """Return the indentation of the line that a character is in."""
-    line = text[text.rfind("\n", 0, at) + 1 : at]
+    line = text[text.rfind("\n", 0, index) + 1 : index]
     return line[: len(line) - len(line.lstrip(" \t"))]

@@ -380,11 +380,11 @@ class CollectedOutputReader:
         for each in self.collected.of_point(int(body.get("point") or 0)):
             each.remove()
 
-    def add_row(self, body: Body, at: float) -> None:
-        """Add a row that came at time `at` (seconds): `body` has the number of its `point`, and its `cells`."""
-        self._started_at = at if self._started_at is None else self._started_at
+    def add_row(self, body: Body, row_time: float) -> None:
+        """Add a row that came at time `row_time` (seconds): `body` has the number of its `point`, and its `cells`."""
+        self._started_at = row_time if self._started_at is None else self._started_at
         point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
-        row = CollectedRow(point, 0, at - self._started_at, "", "", "", cells)
+        row = CollectedRow(point, 0, row_time - self._started_at, "", "", "", cells)
         self.collected.add(self.process, row, LOG)
 
 

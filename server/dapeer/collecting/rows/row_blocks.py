@@ -118,21 +118,21 @@ def read_part(chunk: bytes, names: NumberedNames) -> tuple[BlockPart, int]:
     return BlockPart(text, found.order, tables, found.count), found.end
 
 
-def _lines(chunk: bytes, at: int) -> tuple[bytes, int]:
-    """Return the bytes of the complete lines that follow each other from `at` on, and their number."""
-    end = row_format.LINES.search(chunk, at)
+def _lines(chunk: bytes, index: int) -> tuple[bytes, int]:
+    """Return the bytes of the complete lines that follow each other from `index` on, and their number."""
+    end = row_format.LINES.search(chunk, index)
     last = len(chunk) if end is None else end.end()
-    part = chunk[at : chunk.rfind(b"\n", at, last) + 1]
+    part = chunk[index : chunk.rfind(b"\n", index, last) + 1]
     return part, part.count(b"\n")
 
 
-def _plain(chunk: bytes, at: int) -> tuple[bytes, int]:
-    """Return the bytes of complete rows with as many plain values from `at` on, and their number."""
-    size = row_format.row_bytes(chunk[at] - row_format.PLAIN)
-    rows = row_format.count_alike(chunk, at)
-    while rows and (at + rows * size > len(chunk) or not chunk[at + rows * size - 1]):
+def _plain(chunk: bytes, index: int) -> tuple[bytes, int]:
+    """Return the bytes of complete rows with as many plain values from `index` on, and their number."""
+    size = row_format.row_bytes(chunk[index] - row_format.PLAIN)
+    rows = row_format.count_alike(chunk, index)
+    while rows and (index + rows * size > len(chunk) or not chunk[index + rows * size - 1]):
         rows -= 1
-    return chunk[at : at + rows * size], rows
+    return chunk[index : index + rows * size], rows
 
 
 def _tables(
@@ -160,18 +160,18 @@ def _tables(
         yield shape.point, _table(b"".join(parts), shape.letters, of, names)
 
 
-def _table(rows: bytes, letters: str, order: Sequence[int], names: NumberedNames) -> Table:
-    """Return rows of one shape as a table; `letters` are the types of their values."""
-    size = row_format.row_bytes(len(letters))
+def _table(rows: bytes, type_codes: str, order: Sequence[int], names: NumberedNames) -> Table:
+    """Return rows of one shape as a table; `type_codes` are the types of their values."""
+    size = row_format.row_bytes(len(type_codes))
     contexts = _column(rows, "I", 4, size)
     zero = names.zero
     times = [each - zero for each in _column(rows, "d", size - row_format.WIDTH, size)]
     return Table(
-        len(letters),
+        len(type_codes),
         NumberColumn(_column(rows, "q", row_format.WIDTH, size)),
         NumberColumn(array("d", times)),
         *_contexts_of(contexts, names),
-        [_cells(rows, each, row_format.WIDTH * (2 + n), size) for n, each in enumerate(letters)],
+        [_cells(rows, each, row_format.WIDTH * (2 + n), size) for n, each in enumerate(type_codes)],
         [*order],
     )
 
@@ -196,17 +196,19 @@ def _different(column: array[int]) -> Sequence[int]:
     return [*dict.fromkeys(column)]
 
 
-def _cells(rows: bytes, letter: str, start: int, size: int) -> Cells:
+def _cells(rows: bytes, type_code: str, start: int, size: int) -> Cells:
     """Return the values at one place of each row: as texts, or as numbers that are read as texts.
 
-    `rows` are rows of `size` bytes behind each other, `letter` is the type of the value, `start` its place in a row.
+    `rows` are rows of `size` bytes behind each other, `type_code` is the type of the value, `start` its place in a row.
     """
-    if letter == "d":
+    if type_code == "d":
         return NumberColumn(_column(rows, "d", start, size))
-    if letter == "x":
+    if type_code == "x":
         return ["None"] * (len(rows) // size)
     whole = _column(rows, "q", start, size)
-    return NumberColumn(whole) if letter == "q" else ["True" if each else "False" for each in whole]
+    return (
+        NumberColumn(whole) if type_code == "q" else ["True" if each else "False" for each in whole]
+    )
 
 
 def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) -> array[Any]:

@@ -181,34 +181,34 @@ class ShownColumns:
         return f"#{self.table.hits[index]} {', '.join(filter(None, values))}".rstrip()
 
 
-def shared(room: int, lengths: Sequence[int]) -> int:
-    """Return how many of `room` characters each text may take; short ones leave theirs to long ones.
+def shared(max_chars: int, lengths: Sequence[int]) -> int:
+    """Return how many of `max_chars` characters each text may take; short ones leave theirs to long ones.
 
     >>> shared(120, [5, 90, 12]), shared(120, [100, 100, 3]), shared(120, [1, 2])
     (103, 58, 119)
     """
-    level = room
+    level = max_chars
     for number, length in enumerate(sorted(lengths)):
-        level = room // (len(lengths) - number)
+        level = max_chars // (len(lengths) - number)
         if length > level:
             break
-        room -= length
+        max_chars -= length
     return level
 
 
-def value(text: str, room: int = MIN_CELL_CHARS) -> str:
-    """Return a cell for a reader in `room` characters: an error in brackets, an empty text as two quotes."""
+def value(text: str, max_chars: int = MIN_CELL_CHARS) -> str:
+    """Return a cell for a reader in `max_chars` characters: an error in brackets, an empty text as two quotes."""
     if text.startswith(FAILED):
-        return f"({fitted(text[1:].strip() or 'failed', room)})"
-    return fitted(text, room) if text else "''"
+        return f"({fitted(text[1:].strip() or 'failed', max_chars)})"
+    return fitted(text, max_chars) if text else "''"
 
 
-def shown_columns(table: Table, expressions: Sequence[str], room: int = 0) -> ShownColumns:
+def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) -> ShownColumns:
     """Look at all columns of a table that has rows, and return which are constant, equal, or change.
 
-    `expressions` are the names of the columns. Each value is shown in `room` characters; 0: a row's values share them.
+    `expressions` are the names of the columns. Each value is shown in `max_chars` characters; 0: a row's values share them.
     """
-    found = ShownColumns(table, room=room)
+    found = ShownColumns(table, room=max_chars)
     if len(table) > 1:
         long = enumerate(expressions, 1)
         found.names = {each: f"c{number}" for number, each in long if len(each) > MIN_NAMED_CHARS}

@@ -234,18 +234,18 @@ def column(values: Sequence[str]) -> Column:
 
 
 def _find_odd_rows(
-    found: Column, of: Sequence[str], numbers: Sequence[float] | None
+    found: Column, kinds_of_values: Sequence[str], numbers: Sequence[float] | None
 ) -> Iterator[OddRow]:
     """Set range and trend of the column `found`, and yield its odd rows.
 
-    `of` has the kind of each value, `numbers` the values as numbers; None: some are none.
+    `kinds_of_values` has the kind of each value, `numbers` the values as numbers; None: some are none.
     """
-    yield from _rare(of, found.kinds, kinds=True)
+    yield from _rare(kinds_of_values, found.kinds, kinds=True)
     if found.counts is not None and len(found.counts) <= MAX_DISTINCT_VALUES:
         yield from _rare(found.values, found.counts)
     indices: Sequence[int] = range(len(found.values))
     if numbers is None:
-        indices = [index for index, each in enumerate(of) if each in NUMERIC]
+        indices = [index for index, each in enumerate(kinds_of_values) if each in NUMERIC]
         if len(indices) * 2 < len(found.values):
             return
         numbers = _numbers([found.values[index] for index in indices])

@@ -143,7 +143,7 @@ def timeline(
     project: Path,
     chosen: slice,
     *,
-    whole: bool = False,
+    all_rows: bool = False,
 ) -> list[str]:
     """Return rows of several collections as lines in the order of time, with place and thread.
 
@@ -153,14 +153,14 @@ def timeline(
         rows: The collections, and the indices of the rows of each that are wanted.
         project: The folder to which paths are relative.
         chosen: Which rows of all of them, from 0.
-        whole: Leave none of them out.
+        all_rows: Leave none of them out.
     """
     every = _sorted(_entries(each, indices, project) for each, indices in rows)
     heads = [line for each, _ in rows for line in _head(each, project)]
     several = [len({entry.who[part] for entry in every}) > 1 for part in range(3)]
     picked = [*enumerate(every, 1)][chosen]
     shown_ones = {number for number, _ in picked}
-    if len(picked) > MAX_LISTED_ROWS and not whole:
+    if len(picked) > MAX_LISTED_ROWS and not all_rows:
         odd = [number for number, entry in picked if entry.why][:ODD_ROWS]
         ends = [picked[0][0] + ROWS_AT_ENDS, picked[-1][0] - ROWS_AT_ENDS]
         shown_ones = {

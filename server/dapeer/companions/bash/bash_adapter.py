@@ -60,8 +60,8 @@ def row(folder: str) -> None:
     )
 
     @made
-    def apply(row: Any) -> None:
-        row.set("tempfile:tempdir", folder)
+    def apply(patch: Any) -> None:
+        patch.set("tempfile:tempdir", folder)
 
     made.apply()
 

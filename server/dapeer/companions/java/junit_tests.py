@@ -108,11 +108,11 @@ class _TypeResolver:
         self._wildcard_packages = [name[:-1] for name in imports if name[-1] == "*"]
         self._classes = classes
 
-    def of_parameters(self, text: str, inside: str) -> Iterator[str]:
+    def of_parameters(self, text: str, outer_class: str) -> Iterator[str]:
         """Yield the types of a method's parameters as JUnit's `--select-method` wants them.
 
         One is for instance `java.lang.String[]`. `text` is what stands between the method's parentheses; annotations, generics and `final`
-        are left out. `inside` is the class around, as `Outer$Inner`.
+        are left out. `outer_class` is the class around, as `Outer$Inner`.
         """
         text = _ANNOTATION.sub("", text)
         while re.search(r"<[^<>]*>", text):
@@ -120,12 +120,12 @@ class _TypeResolver:
         for each in filter(str.strip, text.split(",")):
             kind, rows = re.subn(r"\[\s*\]|\.\.\.", " ", each)
             words = [word for word in kind.split() if word != "final"]
-            yield self._qualified_name(words[0], inside) + "[]" * rows
+            yield self._qualified_name(words[0], outer_class) + "[]" * rows
 
-    def _qualified_name(self, name: str, inside: str) -> str:
-        """Return the qualified name of the type `name` as it is written in the class `inside` (`Outer$Inner`).
+    def _qualified_name(self, name: str, outer_class: str) -> str:
+        """Return the qualified name of the type `name` as it is written in the class `outer_class` (`Outer$Inner`).
 
-        It is looked for among imports, this file's classes (taken for members of `inside`) and `java.lang`; else it belongs to the first
+        It is looked for among imports, this file's classes (taken for members of `outer_class`) and `java.lang`; else it belongs to the first
         `.*` import, or without one to this package. Primitive and qualified names are returned unchanged.
         """
         if name in _PLAIN or "." in name:
@@ -134,7 +134,7 @@ class _TypeResolver:
             return self._imported_types[name]
         if name in self._classes:
             # Of the same file: most often a member of the class around.
-            return f"{self.package}{inside}${name}"
+            return f"{self.package}{outer_class}${name}"
         if name in _OF_THE_LANGUAGE:
             return f"java.lang.{name}"
         return f"{self._wildcard_packages[0] if self._wildcard_packages else self.package}{name}"

@@ -123,25 +123,25 @@ def is_running() -> bool:
 
 
 @CALLS
-def keep_stopped(row: Any) -> None:
+def keep_stopped(patch: Any) -> None:
     """Patch GDB's DAP: connect a `CallCount` to calls, resumes and stops, in place of its listeners.
 
     The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes `CallCount.around` of the
-    request. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by
+    request. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by
     it.
     """
     events: Any = importlib.import_module("gdb.dap.events")
     report, *forget = map(listener, RESUMED)
     calls = CallCount(events, forget)
-    connect_instead(row, gdb.events.inferior_call, calls.on_call, [listener(CALLED)])
-    connect_instead(row, gdb.events.cont, calls.on_resume, [report, *forget])
-    connect_instead(row, gdb.events.stop, calls.on_stop, [listener(STOPPED)])
+    connect_instead(patch, gdb.events.inferior_call, calls.on_call, [listener(CALLED)])
+    connect_instead(patch, gdb.events.cont, calls.on_resume, [report, *forget])
+    connect_instead(patch, gdb.events.stop, calls.on_stop, [listener(STOPPED)])
 
     def create(stock: Any, self: Any, fn: Callable[[], object], *rest: Any, **named: Any) -> object:
         """Do as `Cancellable.__init__` (`stock`), with a request that puts `inferior_running` right."""
         return stock(self, calls.around(fn), *rest, **named)
 
-    row.replace(REQUEST)(create)
+    patch.replace(REQUEST)(create)
 
 
 def listener(target: str) -> Listener:
@@ -151,7 +151,7 @@ def listener(target: str) -> Listener:
     return found
 
 
-def connect_instead(row: Any, event: Any, ours: Listener, stock: list[Listener]) -> None:
+def connect_instead(patch: Any, event: Any, ours: Listener, stock: list[Listener]) -> None:
     """Connect `ours` to an event of GDB's in place of the functions `stock`, until the row is undone.
 
     `event` is GDB's registry of listeners, such as `gdb.events.stop`. Where `ours` raises, the row is off, and the `stock` functions are
@@ -162,7 +162,7 @@ def connect_instead(row: Any, event: Any, ours: Listener, stock: list[Listener])
         for each in stock:
             each(emitted)
 
-    guarded = row.guard(ours, pass_to_stock)
+    guarded = patch.guard(ours, pass_to_stock)
     for each in stock:
         event.disconnect(each)
     event.connect(guarded)
@@ -172,7 +172,7 @@ def connect_instead(row: Any, event: Any, ours: Listener, stock: list[Listener])
         for each in stock:
             event.connect(each)
 
-    row.and_undo(put_back)
+    patch.and_undo(put_back)
 
 
 if gdb is not None:

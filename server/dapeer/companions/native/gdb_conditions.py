@@ -88,12 +88,12 @@ CONDITIONS = patching.Row(
 
 
 @CONDITIONS
-def check_all(row: Any) -> None:
+def check_all(patch: Any) -> None:
     """Have `check` called at each change of a breakpoint.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    telling.hear(row, gdb.events.breakpoint_modified, check)
+    telling.hear(patch, gdb.events.breakpoint_modified, check)
 
 
 PENDING = patching.Row(
@@ -105,12 +105,12 @@ PENDING = patching.Row(
 
 
 @PENDING
-def enable_all_found(row: Any) -> None:
+def enable_all_found(patch: Any) -> None:
     """Have `enable_found` called at each change of a breakpoint.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    telling.hear(row, gdb.events.breakpoint_modified, enable_found)
+    telling.hear(patch, gdb.events.breakpoint_modified, enable_found)
 
 
 if gdb is not None:

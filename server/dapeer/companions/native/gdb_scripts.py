@@ -52,10 +52,10 @@ def is_stand_in(pid: int) -> bool:
 
 
 @SCRIPTS
-def name_scripts(row: Any) -> None:
+def name_scripts(patch: Any) -> None:
     """Have an `output` event sent, after files are loaded, that names scripts which GDB did not run.
 
-    Each script is named once, Rust's own never. Several files that are loaded at once are handled together. `row` is this patch's
+    Each script is named once, Rust's own never. Several files that are loaded at once are handled together. `patch` is this patch's
     `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     send: Any = importlib.import_module("gdb.dap.server").send_event
@@ -66,7 +66,7 @@ def name_scripts(row: Any) -> None:
         """Post `look` to GDB's main thread, unless it waits there already."""
         if not queued:
             queued.append(True)
-            gdb.post_event(row.guard(look, lambda: None))
+            gdb.post_event(patch.guard(look, lambda: None))
 
     def look() -> None:
         """Read `info auto-load`, and send the event for scripts that are not known yet.
@@ -86,7 +86,7 @@ def name_scripts(row: Any) -> None:
         if new:
             send("output", {"category": "important", "output": warning(new)})
 
-    telling.hear(row, gdb.events.new_objfile, ask)
+    telling.hear(patch, gdb.events.new_objfile, ask)
 
 
 if gdb is not None:

@@ -51,13 +51,13 @@ def set_input(path: str) -> None:
 
 
 @SOURCES
-def add_command(row: Any) -> None:
+def add_command(patch: Any) -> None:
     """Define GDB's commands `dapeer_sources NAME`, `dapeer_file PROGRAM` and `dapeer_stdin FILE`.
 
-    The first prints paths, the second loads a program, the third says what it reads. `row` is this patch's `patching.Row`: it calls this function when it is applied, and
+    The first prints paths, the second loads a program, the third says what it reads. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
     its `undo` puts back what was replaced by it.
     """
-    find = row.guard(source_files, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
+    find = patch.guard(source_files, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
 
     class Sources(gdb.Command):  # type: ignore[misc]
         """List the files of the program that have a name."""
@@ -69,7 +69,7 @@ def add_command(row: Any) -> None:
         """Read a program."""
 
         def invoke(self, argument: str, _from_tty: object) -> None:
-            row.guard(load_program, lambda _program: None)(argument)  # pyright: ignore[reportUnknownLambdaType]
+            patch.guard(load_program, lambda _program: None)(argument)  # pyright: ignore[reportUnknownLambdaType]
 
     class Input(gdb.Command):  # type: ignore[misc]
         """Have the program read a file as its standard input."""

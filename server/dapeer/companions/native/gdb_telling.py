@@ -15,15 +15,15 @@ gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""
 
 
-def hear(row: Any, event: Any, handler: Callable[[Any], None]) -> None:
+def hear(patch: Any, event: Any, handler: Callable[[Any], None]) -> None:
     """Connect `handler` to an event of GDB's until the row is undone.
 
-    `row` is the `patching.Row` that is switched off if the handler raises; `event` is GDB's registry of listeners, such as
+    `patch` is the `patching.Row` that is switched off if the handler raises; `event` is GDB's registry of listeners, such as
     `gdb.events.new_objfile`; the handler gets what GDB emits.
     """
-    listener = row.guard(handler, lambda _event: None)  # pyright: ignore[reportUnknownLambdaType]
+    listener = patch.guard(handler, lambda _event: None)  # pyright: ignore[reportUnknownLambdaType]
     event.connect(listener)
-    row.and_undo(lambda: event.disconnect(listener))
+    patch.and_undo(lambda: event.disconnect(listener))
 
 
 def report_by_dap() -> None:

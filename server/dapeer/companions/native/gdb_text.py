@@ -31,8 +31,8 @@ STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_element
 """How GDB prints a value. GDB 14 and later also have `max_characters`, the limit for strings."""
 
 
-def line_of(value: Any, room: int = MAX_STRUCTURE_CHARS) -> str | None:
-    """Return a value's text in one line, in about `room` characters; None: GDB's own text will do.
+def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
+    """Return a value's text in one line, in about `max_chars` characters; None: GDB's own text will do.
 
     None is returned for numbers, `void` pointers and the like. `value` is a `gdb.Value`. A structure or container has as many levels as
     fit, a pointer its address and target, a string its length where it is cut, a large array its first elements. A value that was optimized
@@ -45,18 +45,18 @@ def line_of(value: Any, room: int = MAX_STRUCTURE_CHARS) -> str | None:
         return why(gdb.error("optimized out"))
     code = value.type.strip_typedefs().code
     if code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-        return _object(value.referenced_value(), room)
+        return _object(value.referenced_value(), max_chars)
     printer = gdb.default_visualizer(value)
     if printer is not None:
-        return _printed(value, printer, room)
+        return _printed(value, printer, max_chars)
     if code == gdb.TYPE_CODE_PTR:
-        return _pointed(value, room)
+        return _pointed(value, max_chars)
     if code == gdb.TYPE_CODE_ARRAY and value.type.sizeof > MAX_ARRAY_BYTES:
         return _beginning(value)
-    return _opened(value, room) if code in OPENED else None
+    return _opened(value, max_chars) if code in OPENED else None
 
 
-def _printed(value: Any, printer: Any, room: int) -> str | None:
+def _printed(value: Any, printer: Any, max_chars: int) -> str | None:
     """Return the text of a `gdb.Value` that has a pretty-printer; None: use GDB's own text.
 
     A string is shown with its length where it is cut, a smart pointer as its object, everything else that has children as a structure.
@@ -71,21 +71,21 @@ def _printed(value: Any, printer: Any, room: int) -> str | None:
     held: list[Any] = list(itertools.islice(printer.children(), 2))
     # A smart pointer is shown as the object that it owns.
     if len(held) == 1 and held[0][0] == "get()":
-        inside = _pointed(gdb.Value(held[0][1]), room)
+        inside = _pointed(gdb.Value(held[0][1]), max_chars)
         return f"{printer.to_string()} {inside}" if inside else None
-    return _opened(value, room)
+    return _opened(value, max_chars)
 
 
-def _opened(value: Any, room: int) -> str:
-    """Return a structure's or container's `gdb.Value` with as many levels as fit into `room` characters.
+def _opened(value: Any, max_chars: int) -> str:
+    """Return a structure's or container's `gdb.Value` with as many levels as fit into `max_chars` characters.
 
     One level is always shown, even where that is longer.
     """
     best = ""
-    style = {**STYLE, "max_elements": max(MAX_ELEMENTS, room // 20)}
+    style = {**STYLE, "max_elements": max(MAX_ELEMENTS, max_chars // 20)}
     for depth in range(1, MAX_LEVELS + 1):
         shown = " ".join(_formatted(value, max_depth=depth, **style).split())
-        if best and len(shown) > room:
+        if best and len(shown) > max_chars:
             break
         best = shown
         if "{...}" not in shown:
@@ -113,7 +113,7 @@ def _beginning(value: Any) -> str:
     return f"{{{inside}{'...' * (last + 1 > shown.stop)}}}"
 
 
-def _pointed(value: Any, room: int) -> str | None:
+def _pointed(value: Any, max_chars: int) -> str | None:
     """Return a pointer's address, an arrow and its target, or the text of a `char` pointer.
 
     `value` is a `gdb.Value`. None: it points to `void` or a function, so GDB's own text is used. A null pointer is `0x0`; a target that
@@ -128,12 +128,12 @@ def _pointed(value: Any, room: int) -> str | None:
     if address == "0x0":
         return address
     try:
-        return f"{address} → {_object(value.dereference(), room)}"
+        return f"{address} → {_object(value.dereference(), max_chars)}"
     except gdb.MemoryError:
         return f"{address} → <cannot be read>"
 
 
-def _object(value: Any, room: int) -> str:
+def _object(value: Any, max_chars: int) -> str:
     """Return an object's text, behind its real class where that is derived from the declared one.
 
     `value` is a `gdb.Value`.
@@ -141,7 +141,7 @@ def _object(value: Any, room: int) -> str:
     real = value.dynamic_type
     kind = "" if real == value.type else f"({real}) "
     whole = value.cast(real) if kind else value
-    return f"{kind}{line_of(whole, room) or _formatted(whole, **STYLE)}"
+    return f"{kind}{line_of(whole, max_chars) or _formatted(whole, **STYLE)}"
 
 
 def _text(value: Any, length: int) -> str | None:
@@ -160,12 +160,14 @@ def _text(value: Any, length: int) -> str | None:
     return f"{shown.removesuffix('...')}… ({length} chars)"
 
 
-def _characters(most: int) -> dict[str, int]:
-    """Return the option of `format_string` that limits a string to `most` characters.
+def _characters(max_chars: int) -> dict[str, int]:
+    """Return the option of `format_string` that limits a string to `max_chars` characters.
 
     Before GDB 14 that is the limit of elements.
     """
-    return {"max_characters": most} if "max_characters" in STYLE else {"max_elements": most}
+    return (
+        {"max_characters": max_chars} if "max_characters" in STYLE else {"max_elements": max_chars}
+    )
 
 
 class TypeNames:

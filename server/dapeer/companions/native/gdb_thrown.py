@@ -69,12 +69,12 @@ def describe() -> str:
 
 
 @THROWN
-def add_command(row: Any) -> None:
+def add_command(patch: Any) -> None:
     """Define GDB's command `dapeer_thrown`, which prints `describe()` as JSON.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    tell = row.guard(describe, str)
+    tell = patch.guard(describe, str)
 
     class Thrown(gdb.Command):  # type: ignore[misc]
         """Print the C++ exception that is being thrown, as JSON."""

@@ -58,12 +58,12 @@ TURNS = patching.Row(
 
 
 @TURNS
-def take_turns(row: Any) -> None:
+def take_turns(patch: Any) -> None:
     """Replace `gdb.post_event` by one whose functions do not wait for the end of others.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    row.set("gdb:post_event", in_turn(gdb.post_event))
+    patch.set("gdb:post_event", in_turn(gdb.post_event))
 
 
 if gdb is not None:

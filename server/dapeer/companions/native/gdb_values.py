@@ -65,19 +65,19 @@ RUST = patching.Row(
 
 
 @VALUES
-def teach_dap(row: Any) -> None:
+def teach_dap(patch: Any) -> None:
     """Patch GDB's DAP so that it shows each value in one line, and the others where one is unreadable.
 
-    It replaces methods of `gdb.dap.varref` and `gdb.dap.scopes`. `row` is this patch's `patching.Row`: it calls this function when it is
+    It replaces methods of `gdb.dap.varref` and `gdb.dap.scopes`. `patch` is this patch's `patching.Row`: it calls this function when it is
     applied, and its `undo` puts back what was replaced by it.
     """
     varref: Any = importlib.import_module("gdb.dap.varref")
     base = varref.BaseReference
-    row.replace(OBJECT)(_described(base.to_object))
-    row.replace(CACHE)(_cached)
-    row.replace(FETCH)(_fetched(varref))
-    row.replace(ONE_CHILD)(_one_child)
-    row.replace(VARIABLE)(_variable(_unreadable(base)))
+    patch.replace(OBJECT)(_described(base.to_object))
+    patch.replace(CACHE)(_cached)
+    patch.replace(FETCH)(_fetched(varref))
+    patch.replace(ONE_CHILD)(_one_child)
+    patch.replace(VARIABLE)(_variable(_unreadable(base)))
 
 
 def _of(reference: Any, name: str) -> Any:
@@ -254,15 +254,15 @@ def _unreadable(base: Any) -> Any:
 
 
 @LOG_POINTS
-def log_values(row: Any) -> None:
+def log_values(patch: Any) -> None:
     """Patch GDB's DAP so that a log point prints each value as a stop shows it.
 
-    It replaces a method of `gdb.dap.breakpoint`. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    It replaces a method of `gdb.dap.breakpoint`. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
     `undo` puts back what was replaced by it.
     """
     module: Any = importlib.import_module("gdb.dap.breakpoint")
 
-    @row.replace(LOGGED)
+    @patch.replace(LOGGED)
     def stop(stock: Any, self: Any, *rest: Any, **named: Any) -> bool:
         """Send the log point's message with the values in it, and return False: the program goes on."""
         message = getattr(self, "_message", None)
@@ -349,17 +349,17 @@ def trait_object(value: Any) -> TraitObject | None:
 
 
 @RUST
-def load_printers(row: Any) -> None:
+def load_printers(patch: Any) -> None:
     """Register `trait_object` as a pretty-printer, and load Rust's own ones with each Rust program.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    show = row.guard(trait_object, lambda _value: None)  # pyright: ignore[reportUnknownLambdaType]
+    show = patch.guard(trait_object, lambda _value: None)  # pyright: ignore[reportUnknownLambdaType]
     gdb.pretty_printers.append(show)
-    row.and_undo(lambda: gdb.pretty_printers.remove(show))
-    load = row.guard(teach_rust, lambda _event: None)  # pyright: ignore[reportUnknownLambdaType]
+    patch.and_undo(lambda: gdb.pretty_printers.remove(show))
+    load = patch.guard(teach_rust, lambda _event: None)  # pyright: ignore[reportUnknownLambdaType]
     gdb.events.new_objfile.connect(load)
-    row.and_undo(lambda: gdb.events.new_objfile.disconnect(load))
+    patch.and_undo(lambda: gdb.events.new_objfile.disconnect(load))
 
 
 if gdb is not None:

@@ -68,7 +68,7 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
     """
 
     @VALUES
-    def improve(row: Any) -> None:  # pyright: ignore[reportUnusedFunction]
+    def improve(patch: Any) -> None:  # pyright: ignore[reportUnusedFunction]
         register(debugger)
 
     patching.reporters[:] = [patching.to_stderr]

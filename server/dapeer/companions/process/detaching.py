@@ -22,7 +22,7 @@ SECONDS_TO_STOP = 2.0
 """Seconds for processes to stop that are told to; one that waits for a file system may take long."""
 
 
-def detach(pid: int, since: str, number: int, delay: float) -> None:
+def detach(pid: int, start_time: str, number: int, delay: float) -> None:
     """Make a debugger, whose input has ended, detach from its program; return when it has ended.
 
     The debugger's processes get SIGCONT first, so that a stopped one goes on (only once: who stops it again means it). While one of them
@@ -32,12 +32,12 @@ def detach(pid: int, since: str, number: int, delay: float) -> None:
 
     Args:
         pid: The debugger's first process.
-        since: The start time of that process, as in its `stat`: another process of the same number is left alone.
+        start_time: The start time of that process, as in its `stat`: another process of the same number is left alone.
         number: The signal that makes it detach where the end of its input does not; 0: no signal does.
         delay: Seconds to wait for longer before the first signal, so that several callers do not signal one debugger at once.
     """
     now = time.monotonic()
-    family = debuggers(pid, since, {})
+    family = debuggers(pid, start_time, {})
     send(family, signal.SIGCONT)
     free, signalled = now, now - SECONDS_BETWEEN_SIGNALS + delay + SECONDS_TO_DETACH
     while family:
@@ -51,23 +51,23 @@ def detach(pid: int, since: str, number: int, delay: float) -> None:
             send(family, signal.SIGKILL)
             return
         wait_for_any(family)
-        family = debuggers(pid, since, family)
+        family = debuggers(pid, start_time, family)
 
 
-def debuggers(pid: int, since: str, known: dict[int, str]) -> dict[int, str]:
+def debuggers(pid: int, start_time: str, known: dict[int, str]) -> dict[int, str]:
     """Return a debugger's living processes, each with its start time as in its `stat`.
 
     These are process `pid`, those of the POSIX session that it leads, those of `known` (an earlier result) that still run with the same
     start time, and all descendants of these: a debugger may have a server of its own in another session. The dict is empty if none lives,
-    or if another process (one that did not start at `since`) has the number `pid` by now. Without a `/proc` it has only `pid`, while that
+    or if another process (one that did not start at `start_time`) has the number `pid` by now. Without a `/proc` it has only `pid`, while that
     runs.
     """
-    if "".join(stat(pid)[19:20]) not in ("", since):
+    if "".join(stat(pid)[19:20]) not in ("", start_time):
         return {}
     stats = {each: stat(each) for each in numbers("/proc")}
     living = {each: fields for each, fields in stats.items() if fields and fields[0] not in "ZX"}
     if not living:
-        return {pid: since} if runs(pid) else {}
+        return {pid: start_time} if runs(pid) else {}
     found = {each for each, at in known.items() if each in living and living[each][19] == at}
     found |= {each for each, fields in living.items() if each == pid or int(fields[3]) == pid}
     while more := {each for each, fields in living.items() if int(fields[1]) in found} - found:

@@ -61,23 +61,23 @@ NEWEST = patching.Row(
 
 
 @PROMPT
-def acknowledge_promptly(row: Any) -> None:
+def acknowledge_promptly(patch: Any) -> None:
     """Patch debugpy's adapter so that a stream sets `TCP_QUICKACK` before each line that it reads.
 
-    Nothing changes on systems without that option. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    Nothing changes on systems without that option. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
     `undo` puts back what was replaced by it.
     """
     option = getattr(socket, "TCP_QUICKACK", None)
     if option is None:
         return
 
-    @row.replace(f"{STREAM}.from_socket")
+    @patch.replace(f"{STREAM}.from_socket")
     def from_socket(stock: Any, cls: type, sock: socket.socket, *rest: Any, **named: Any) -> Any:
         stream = stock(cls, sock, *rest, **named)
         stream.dapeer_socket = sock
         return stream
 
-    @row.replace(f"{STREAM}._read_line")
+    @patch.replace(f"{STREAM}._read_line")
     def read_line(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         """Set the option on the stream's socket, and read a line as debugpy does."""
         sock = getattr(self, "dapeer_socket", None)
@@ -89,16 +89,16 @@ def acknowledge_promptly(row: Any) -> None:
 
 
 @BENEATH
-def launch_beneath(row: Any) -> None:
+def launch_beneath(patch: Any) -> None:
     """Patch debugpy's adapter so that it starts debugpy's launcher by `debugpy_launcher.py`.
 
-    It uses the launcher that `debugLauncherPath` names as it is; if there is no such path, the request fails at once. `row` is this patch's
+    It uses the launcher that `debugLauncherPath` names as it is; if there is no such path, the request fails at once. `patch` is this patch's
     `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     folder = os.path.dirname(str(importlib.import_module("debugpy.launcher").__file__))
     script = debugpy_launcher.__file__
 
-    @row.replace(SPAWN)
+    @patch.replace(SPAWN)
     def spawn_debuggee(
         stock: Any,
         session: Any,
@@ -122,28 +122,28 @@ def launch_beneath(row: Any) -> None:
 
 
 @NO_REPORTS
-def report_no_ports(row: Any) -> None:
+def report_no_ports(patch: Any) -> None:
     """Patch debugpy's adapter so that it no longer reports its ports, which it does for editors.
 
     Its first thread reports them once more when others serve the client already. It ends the adapter if a launcher has connected by then,
-    whose port is closed and still to be reported. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    whose port is closed and still to be reported. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
     `undo` puts back what was replaced by it.
     """
 
-    @row.replace(REPORTS)
+    @patch.replace(REPORTS)
     def report_sockets(stock: Any, *given: Any, **named: Any) -> None:
         pass
 
 
 @NEWEST
-def find_the_newest(row: Any) -> None:
+def find_the_newest(patch: Any) -> None:
     """Patch debugpy's adapter so that it finds a process after an `exec` by its new connection.
 
-    It keeps the old one until another thread has noticed its end, and prefers the oldest: a client that attaches by then is rejected. `row`
+    It keeps the old one until another thread has noticed its end, and prefers the oldest: a client that attaches by then is rejected. `patch`
     is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(WAITS)
+    @patch.replace(WAITS)
     def wait_for_connection(
         stock: Any, session: Any, predicate: Callable[..., bool], *rest: Any, **named: Any
     ) -> Any:

@@ -54,11 +54,11 @@ def failures_of(on_output: Callable[[str, str], None]) -> Callable[[str, str], N
 
 
 @AGAIN
-def try_again(row: Any) -> None:
+def try_again(patch: Any) -> None:
     """Patch debugpy's adapter so that it injects its code again, where nothing connects.
 
     It tries `MAX_CONNECT_TRIES` times in all. It also runs debugpy's injector by `debugpy_injector.py`, and reports the output of both only
-    if the attach fails. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    if the attach fails. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
     replaced by it.
     """
     servers: Any = importlib.import_module(SERVERS)
@@ -70,7 +70,7 @@ def try_again(row: Any) -> None:
         injectors.append(stock([python, "-P", debugpy_injector.__file__, *others], *rest, **how))
         return injectors[-1]
 
-    @row.replace(INJECT)
+    @patch.replace(INJECT)
     def inject(
         stock: Any, pid: int, debugpy_args: Any, on_output: Any, *rest: Any, **named: Any
     ) -> None:
@@ -90,8 +90,8 @@ def try_again(row: Any) -> None:
             return bool(connection.pid == pid)
 
         stock(pid, debugpy_args, on_failure, *rest, **named)
-        watch = row.guard(again, lambda: None)
+        watch = patch.guard(again, lambda: None)
         threading.Thread(target=watch, daemon=True).start()
 
-    ours = patching.guarded(row, servers.subprocess.Popen, start)
-    row.set(f"{SERVERS}:subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ours}))
+    ours = patching.guarded(patch, servers.subprocess.Popen, start)
+    patch.set(f"{SERVERS}:subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ours}))

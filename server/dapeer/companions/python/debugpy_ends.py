@@ -51,14 +51,14 @@ ENDS = patching.Row(
 
 
 @FAILS
-def exit_on_failure(row: Any) -> None:
+def exit_on_failure(patch: Any) -> None:
     """Patch debugpy's adapter so that it prints an error and exits with code 1 where a request fails.
 
-    Only an unexpected error of the adapter itself counts. debugpy means to do so, but first closes what another thread reads. `row` is this
+    Only an unexpected error of the adapter itself counts. debugpy means to do so, but first closes what another thread reads. `patch` is this
     patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(HANDLES)
+    @patch.replace(HANDLES)
     def handle(stock: Any, self: Any, *rest: Any, **named: Any) -> None:
         try:
             stock(self, *rest, **named)
@@ -68,11 +68,11 @@ def exit_on_failure(row: Any) -> None:
 
 
 @ENDS
-def report_ends(row: Any) -> None:
+def report_ends(patch: Any) -> None:
     """Patch debugpy's adapter so that it reports at once an end of program or launcher before debugging.
 
     It passes on output of the program before `launch` is answered, and watches each launcher that it starts itself, not one in a terminal.
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     popen = importlib.import_module(LAUNCHERS).subprocess.Popen
     starting = threading.local()
@@ -90,12 +90,12 @@ def report_ends(row: Any) -> None:
         threading.Thread(target=watch, args=(launcher, client), daemon=True).start()
         return launcher
 
-    @row.replace(OUTPUT)
+    @patch.replace(OUTPUT)
     def output_event(stock: Any, self: Any, event: Any, *rest: Any, **named: Any) -> None:
         # The stock one waits for a lock that the handler of `launch` holds, then keeps the output.
         self.client.channel.propagate(event)
 
-    @row.replace(EXITED)
+    @patch.replace(EXITED)
     def exited_event(stock: Any, self: Any, event: Any, *rest: Any, **named: Any) -> Any:
         """Report the end of a program that is to be debugged and is not yet; then do as debugpy (`stock`)."""
         # One that is not debugged may have ended before `launch` is answered.
@@ -103,13 +103,13 @@ def report_ends(row: Any) -> None:
             send_end(self.client, event("exitCode", int))
         return stock(self, event, *rest, **named)
 
-    @row.replace(SPAWN)
+    @patch.replace(SPAWN)
     def spawn_debuggee(stock: Any, session: Any, *rest: Any, **named: Any) -> Any:
         starting.client = session.client
         return stock(session, *rest, **named)
 
-    ours = patching.guarded(row, popen, start)
-    row.set(f"{LAUNCHERS}:subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ours}))
+    ours = patching.guarded(patch, popen, start)
+    patch.set(f"{LAUNCHERS}:subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ours}))
 
 
 def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:

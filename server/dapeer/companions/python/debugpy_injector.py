@@ -145,14 +145,14 @@ ALONE = patching.Row(
 
 
 @ALONE
-def inject_alone(row: Any) -> None:
+def inject_alone(patch: Any) -> None:
     """Patch debugpy's injector so that it injects by `isolated_code`, with a gdb that no signal stops.
 
-    What debugpy prints of the command is left out. The code stays as it is on Windows, where pydevd has no room for more than 2 KB. `row`
+    What debugpy prints of the command is left out. The code stays as it is on Windows, where pydevd has no room for more than 2 KB. `patch`
     is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(RUN)
+    @patch.replace(RUN)
     def run_python_code(stock: Any, pid: int, python_code: str, *rest: Any, **named: Any) -> Any:
         code = (
             isolated_code(able_to_go_on(quiet(python_code))) if os.name == "posix" else python_code
@@ -177,9 +177,9 @@ def inject_alone(row: Any) -> None:
         if not text.startswith(RUNNING):
             sys.stdout.write(f"{text}\n")
 
-    ours = patching.guarded(row, subprocess.check_call, check_call)
-    row.set(f"{INJECTS}:subprocess", SimpleNamespace(**{**vars(subprocess), "check_call": ours}))
-    row.set(f"{INJECTS}:print", write)
+    ours = patching.guarded(patch, subprocess.check_call, check_call)
+    patch.set(f"{INJECTS}:subprocess", SimpleNamespace(**{**vars(subprocess), "check_call": ours}))
+    patch.set(f"{INJECTS}:print", write)
 
 
 def reach(folder: Path) -> None:

@@ -129,14 +129,14 @@ def describe_little() -> None:
 
 
 @ENVIRONMENT
-def describe_only_what_is_logged(row: Any) -> None:
+def describe_only_what_is_logged(patch: Any) -> None:
     """Patch debugpy so that it describes its environment only if its log has the level `info`.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     log: Any = importlib.import_module("debugpy.common.log")
 
-    @row.replace(DESCRIBED)
+    @patch.replace(DESCRIBED)
     def describe_environment(stock: Any, *given: Any, **named: Any) -> None:
         if "info" in log._levels:
             stock(*given, **named)
@@ -150,26 +150,26 @@ def improve() -> None:
 
 
 @AS_PYTHON
-def take_over(row: Any) -> None:
+def take_over(patch: Any) -> None:
     """Patch debugpy so that its command line only starts the debugger, and fills `left`.
 
-    Each function in `left` runs the program. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    Each function in `left` runs the program. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
     `undo` puts back what was replaced by it.
     """
     cli: Any = importlib.import_module(CLI)
     options, runpy_of_it = cli.options, cli.runpy
 
-    @row.replace(f"{CLI}:run_file")
+    @patch.replace(f"{CLI}:run_file")
     def file(stock: Any, *given: Any, **named: Any) -> None:
         cli.start_debugging(options.target)
         left.append(lambda: run_file(str(options.target), runpy_of_it))
 
-    @row.replace(f"{CLI}:run_module")
+    @patch.replace(f"{CLI}:run_module")
     def module(stock: Any, *given: Any, **named: Any) -> None:
         cli.start_debugging(options.target)
         left.append(lambda: run_module(str(options.target), runpy_of_it))
 
-    @row.replace(f"{CLI}:run_code")
+    @patch.replace(f"{CLI}:run_code")
     def code(stock: Any, *given: Any, **named: Any) -> None:
         cli.start_debugging("-c")
         left.append(lambda: run_code(str(options.target), runpy_of_it))
@@ -259,10 +259,10 @@ def no_folders() -> bool:
 
 
 @TRACEBACKS
-def hide_launcher(row: Any) -> None:
+def hide_launcher(patch: Any) -> None:
     """Have frames of debugpy and this launcher removed from the traceback that Python prints at the end.
 
-    A function is added to `at_end`, which wraps the `sys.excepthook` that the program has left; the program never sees ours. `row` is this
+    A function is added to `at_end`, which wraps the `sys.excepthook` that the program has left; the program never sees ours. `patch` is this
     patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     folder = os.path.join(os.path.dirname(str(sys.modules["debugpy"].__file__)), "")
@@ -278,9 +278,9 @@ def hide_launcher(row: Any) -> None:
                 trace = trace.tb_next
             stock(kind, error.with_traceback(trace), trace)
 
-        row.set("sys:excepthook", shortened)
+        patch.set("sys:excepthook", shortened)
 
-    at_end.append(row.guard(shorten, lambda: None))
+    at_end.append(patch.guard(shorten, lambda: None))
 
 
 def read_from(path: str) -> None:

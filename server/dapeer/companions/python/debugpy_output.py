@@ -113,21 +113,21 @@ def unknown_answer(*_: object) -> dict[str, bool]:
 
 
 @REFUSED
-def refuse(row: Any) -> None:
+def refuse(patch: Any) -> None:
     """Patch debugpy's launcher so that it answers `dapeerDrain` by `unknown_answer`.
 
-    An unknown request would end the launcher. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    An unknown request would end the launcher. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
     `undo` puts back what was replaced by it.
     """
-    row.set(HANDLED, unknown_answer)
+    patch.set(HANDLED, unknown_answer)
 
 
 @DRAINED
-def answer(row: Any) -> None:
+def answer(patch: Any) -> None:
     """Patch debugpy's launcher so that it answers `dapeerDrain` once all output has been sent.
 
     That is the output that the program had printed when the request came. It replaces the `os` of debugpy's module of output, so that what
-    is read from pipes is counted. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
+    is read from pipes is counted. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
     what was replaced by it.
 
     Raises:
@@ -142,17 +142,17 @@ def answer(row: Any) -> None:
         reading = [each for each in captures.values() if each._worker_thread.is_alive()]
         return {"sent": bool(captures) and pipes.wait([each._fd for each in reading])}
 
-    read = row.guard(pipes.read, os.read)
-    row.set("debugpy.launcher.output:os", types.SimpleNamespace(**{**vars(os), "read": read}))
-    row.set(HANDLED, row.guard(drain, unknown_answer))
+    read = patch.guard(pipes.read, os.read)
+    patch.set("debugpy.launcher.output:os", types.SimpleNamespace(**{**vars(os), "read": read}))
+    patch.set(HANDLED, patch.guard(drain, unknown_answer))
 
 
 @PASSED_ON
-def pass_on(row: Any) -> None:
+def pass_on(patch: Any) -> None:
     """Patch debugpy's adapter so that it passes the request `dapeerDrain` on to its launcher.
 
     The capability `dapeerDrains` is added to the response of `initialize`. A launcher that `launch_beneath` has not started does not know
-    the request; then the adapter itself answers that nothing is known. `row` is this patch's `patching.Row`: it calls this function when it
+    the request; then the adapter itself answers that nothing is known. `patch` is this patch's `patching.Row`: it calls this function when it
     is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
@@ -163,7 +163,7 @@ def pass_on(row: Any) -> None:
     if patching.is_switched_off(REFUSED.name):
         raise patching.Misfit(f"row {REFUSED.name} is switched off")
 
-    @row.replace(f"{CLIENT}.initialize_request")
+    @patch.replace(f"{CLIENT}.initialize_request")
     def initialize_request(stock: Any, *given: Any, **named: Any) -> Any:
         return {**stock(*given, **named), CAPABILITY: True}
 
@@ -179,8 +179,8 @@ def pass_on(row: Any) -> None:
 
         return later if drain(self, respond) else {"sent": False}
 
-    guarded = row.guard(drain_request, unknown_answer)
-    row.set(f"{CLIENT}.{COMMAND}_request", client.message_handler(guarded))
+    guarded = patch.guard(drain_request, unknown_answer)
+    patch.set(f"{CLIENT}.{COMMAND}_request", client.message_handler(guarded))
 
 
 def drain(connection: Any, answered: Callable[..., None]) -> bool:

@@ -53,18 +53,18 @@ NO_TOKEN_SHOWN = patching.Row(
 
 
 @ADMITTED
-def admit_only_us(row: Any) -> None:
+def admit_only_us(patch: Any) -> None:
     """Patch debugpy so that its listening sockets close each connection of another user of the machine.
 
     On the port of debug servers, a process in the POSIX session of the adapter or of a debugged program is admitted, too: the program may
-    have started it under another user. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
+    have started it under another user. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
     back what was replaced by it.
     """
     programs: Callable[[], list[Any]] = importlib.import_module(
         "debugpy.adapter.servers"
     ).connections
 
-    @row.replace(SERVE)
+    @patch.replace(SERVE)
     def serve(
         stock: Any, name: str, handler: Callable[..., Any], *rest: object, **named: object
     ) -> Any:
@@ -80,7 +80,7 @@ def admit_only_us(row: Any) -> None:
             else:
                 sock.close()
 
-        return stock(name, patching.guarded(row, handler, admit), *rest, **named)
+        return stock(name, patching.guarded(patch, handler, admit), *rest, **named)
 
 
 def is_ours(connection: socket.socket) -> bool:
@@ -110,11 +110,11 @@ def is_among(connection: socket.socket, pids: list[int]) -> bool:
 
 
 @NO_TOKEN_SHOWN
-def show_no_token(row: Any) -> None:
+def show_no_token(patch: Any) -> None:
     """Patch debugpy so that no access token is on command lines.
 
     The adapter creates its own token later, so that is dropped when the first port is opened. Where the system does not tell the user,
-    nothing changes. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    nothing changes. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
     replaced by it.
 
     Raises:
@@ -126,31 +126,31 @@ def show_no_token(row: Any) -> None:
     if adapter.access_token is not None:
         raise patching.Misfit("there is an access token already")
 
-    @row.replace(SERVE_PROGRAMS)
+    @patch.replace(SERVE_PROGRAMS)
     def serve(stock: Any, *given: Any, **named: Any) -> Any:
         adapter.access_token = None
         return stock(*given, **named)
 
     # The launcher needs a string.
-    row.set("debugpy.adapter.launchers:adapter", SimpleNamespace(access_token=NO_TOKEN))
+    patch.set("debugpy.adapter.launchers:adapter", SimpleNamespace(access_token=NO_TOKEN))
 
 
 @CHILDREN_ONLY
-def serve_children_only(row: Any) -> None:
+def serve_children_only(patch: Any) -> None:
     """Patch debugpy's adapter so that clients at its port can only attach to child processes.
 
-    Their other `launch` and `attach` requests fail; dapeer itself speaks by stdio, and is not limited. `row` is this patch's
+    Their other `launch` and `attach` requests fail; dapeer itself speaks by stdio, and is not limited. `patch` is this patch's
     `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     refusal = "This port serves only child processes of the program"
 
-    @row.replace(LAUNCH)
+    @patch.replace(LAUNCH)
     def launch_request(stock: Any, self: Any, request: Any, *rest: Any, **named: Any) -> Any:
         if not self.using_stdio:
             raise patching.Meant(request.isnt_valid(refusal))
         return stock(self, request, *rest, **named)
 
-    @row.replace(ATTACH)
+    @patch.replace(ATTACH)
     def attach_request(stock: Any, self: Any, request: Any, *rest: Any, **named: Any) -> Any:
         if not self.using_stdio and "subProcessId" not in request.arguments:
             raise patching.Meant(request.isnt_valid(refusal))

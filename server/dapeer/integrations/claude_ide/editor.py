@@ -143,21 +143,21 @@ def _by_file(data: Json) -> list[Json]:
     return [{"uri": f"file://{path}", "diagnostics": found} for path, found in files.items()]
 
 
-def _diagnostic(one: Mapping[str, Any]) -> Json:
+def _diagnostic(diagnostic: Mapping[str, Any]) -> Json:
     """Return a diagnostic of Neovim's tool in VS Code's form.
 
-    Positions are 1-based in `one`, and 0-based in the result. Where `one` has no end, the range has one character. The keys are `message`,
+    Positions are 1-based in `diagnostic`, and 0-based in the result. Where `diagnostic` has no end, the range has one character. The keys are `message`,
     `severity`, `range`, `source`, and `code` if there is one.
     """
-    line, column = int(one["line"]) - 1, int(one.get("column") or 1) - 1
+    line, column = int(diagnostic["line"]) - 1, int(diagnostic.get("column") or 1) - 1
     end = {
-        "line": int(one.get("end_line") or line + 1) - 1,
-        "character": int(one.get("end_column") or column + 1) - 1,
+        "line": int(diagnostic.get("end_line") or line + 1) - 1,
+        "character": int(diagnostic.get("end_column") or column + 1) - 1,
     }
     return {
-        "message": one.get("message", ""),
-        "severity": SEVERITIES.get(str(one.get("severity")), "Error"),
+        "message": diagnostic.get("message", ""),
+        "severity": SEVERITIES.get(str(diagnostic.get("severity")), "Error"),
         "range": {"start": {"line": line, "character": column}, "end": end},
-        "source": one.get("source", ""),
-        **({"code": str(one["code"])} if one.get("code") else {}),
+        "source": diagnostic.get("source", ""),
+        **({"code": str(diagnostic["code"])} if diagnostic.get("code") else {}),
     }

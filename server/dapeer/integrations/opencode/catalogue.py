@@ -294,13 +294,13 @@ def _pauses() -> Iterator[float]:
     return itertools.chain(SECONDS_OF_PAUSE, itertools.repeat(SECONDS_OF_LONGEST_PAUSE))
 
 
-def _checked(name: str, known: Iterable[str], what: str) -> str:
+def _checked(name: str, candidates: Iterable[str], what: str) -> str:
     """Return `name` if it is among the known ones; `what` says in the error what it names.
 
     Raises:
         ArgumentError: It is not known; the error names similar ones.
     """
-    names = sorted(known)
+    names = sorted(candidates)
     if name in names:
         return name
     near = difflib.get_close_matches(name, names, n=3) or names[:20]

@@ -52,12 +52,12 @@ class Servers:
         self,
         project: Path,
         tasks: TaskGroup,
-        named: OpenCode | None,
+        named_server: OpenCode | None,
         core: Core | None = None,
     ) -> None:
         self._project = project
         self._tasks = tasks
-        self._named_server = named
+        self._named_server = named_server
         self._core = core
         self._catalogues: dict[str, Catalogue] = {}
         """By the Neovim that has reported it, the newest last."""
@@ -88,40 +88,43 @@ class Servers:
         """Call `listener` when another server is the current one, or its skills are others."""
         self._listeners.append(listener)
 
-    def set_use(self, who: str, use: ServerUse, report: Report) -> None:
+    def set_use(self, neovim_address: str, use: ServerUse, report: Report) -> None:
         """Note which OpenCode server a Neovim uses now, listen to it, and have the core registered.
 
         The core is registered where the Neovim wants it. A server on another machine is refused, which is reported: it gets neither
         password nor token.
 
         Args:
-            who: The address of the Neovim.
+            neovim_address: The address of the Neovim.
             use: The OpenCode server, and what is to be registered there; an empty URL: none any more.
             report: Takes what becomes of the registrations.
         """
         if use.url and not is_here(use.url):
             self._refuse(use, report)
             use = ServerUse()
-        before, self._server_uses[who] = self._server_uses.get(who, ServerUse()), use
+        before, self._server_uses[neovim_address] = (
+            self._server_uses.get(neovim_address, ServerUse()),
+            use,
+        )
         credentials = _credentials(use.authorization) if use.authorization else {}
-        self._register(who, use, credentials, report)
+        self._register(neovim_address, use, credentials, report)
         if (before.url, before.authorization) != (use.url, use.authorization):
-            self._leave(who)
+            self._leave(neovim_address)
             if use.url:
-                registrations = self._registrations.get(who)
+                registrations = self._registrations.get(neovim_address)
                 on_event = registrations.on_event if registrations else None
-                self._take(who, OpenCode(use.url, credentials), on_event)
+                self._take(neovim_address, OpenCode(use.url, credentials), on_event)
             self._changed()
 
-    def forget(self, who: str) -> None:
+    def forget(self, neovim_address: str) -> None:
         """Note that a Neovim is no longer attached, and stop listening to its server.
 
-        What is registered stays until this process ends. `who` is the Neovim's address.
+        What is registered stays until this process ends. `neovim_address` is the Neovim's address.
         """
-        if who in self._registrations:
-            self._registrations[who].forget_reports()
-        if self._server_uses.pop(who, ServerUse()).url:
-            self._leave(who)
+        if neovim_address in self._registrations:
+            self._registrations[neovim_address].forget_reports()
+        if self._server_uses.pop(neovim_address, ServerUse()).url:
+            self._leave(neovim_address)
             self._changed()
 
     def _refuse(self, use: ServerUse, report: Report) -> None:
@@ -136,32 +139,37 @@ class Servers:
                 report({**about, "state": "failed", "problem": problem})
 
     def _register(
-        self, who: str, use: ServerUse, credentials: Mapping[str, str], report: Report
+        self, neovim_address: str, use: ServerUse, credentials: Mapping[str, str], report: Report
     ) -> None:
         """Have the core registered where a Neovim wants it; nothing happens if this server has no HTTP."""
         if self._core is None:
             return
-        if who not in self._registrations:
-            self._registrations[who] = Registrations(self._tasks, self._core)
-        self._registrations[who].want(use, lambda: OpenCode(use.url, credentials), report)
+        if neovim_address not in self._registrations:
+            self._registrations[neovim_address] = Registrations(self._tasks, self._core)
+        self._registrations[neovim_address].want(
+            use, lambda: OpenCode(use.url, credentials), report
+        )
 
     def _take(
-        self, who: str, opencode: OpenCode, listener: Callable[[Json], None] | None = None
+        self,
+        neovim_address: str,
+        opencode: OpenCode,
+        listener: Callable[[Json], None] | None = None,
     ) -> None:
         """Begin to listen to a server, in a task, as that of a Neovim (empty: as the one named at the start).
 
         `listener` gets the events after which an earlier answer may not be true any more.
         """
         catalogue = Catalogue(opencode, self._project, self._changed, listener)
-        self._catalogues[who] = catalogue
-        scope = self._watch_scopes[who] = anyio.CancelScope()
+        self._catalogues[neovim_address] = catalogue
+        scope = self._watch_scopes[neovim_address] = anyio.CancelScope()
         self._tasks.start_soon(_look_after, catalogue, scope)
 
-    def _leave(self, who: str) -> None:
+    def _leave(self, neovim_address: str) -> None:
         """Stop listening to the server of a Neovim, if there is one."""
-        if who in self._catalogues:
-            del self._catalogues[who]
-            self._watch_scopes.pop(who).cancel()
+        if neovim_address in self._catalogues:
+            del self._catalogues[neovim_address]
+            self._watch_scopes.pop(neovim_address).cancel()
 
     def _changed(self) -> None:
         for listener in self._listeners:
@@ -261,17 +269,17 @@ def uri_of(skill: Skill) -> str:
     return URI + quote(skill["name"], safe="")
 
 
-def skill_text(skill: Skill, given: str) -> str:
+def skill_text(skill: Skill, request: str) -> str:
     """Return the text by which a model uses a skill, as OpenCode writes it.
 
-    `given` says what is to be done with the skill: it replaces the placeholder for arguments in the text, or follows the text; empty:
+    `request` says what is to be done with the skill: it replaces the placeholder for arguments in the text, or follows the text; empty:
     nothing is added. The last line names the skill's folder.
     """
     text: str = skill["content"]
     if GIVEN in text:
-        text = text.replace(GIVEN, given)
-    elif given:
-        text = f"{text}\n\n{given}"
+        text = text.replace(GIVEN, request)
+    elif request:
+        text = f"{text}\n\n{request}"
     # Its other files are named relative to it.
     return f"{text}\n\nBase directory of this skill: {Path(skill['location']).parent}"
 
@@ -286,9 +294,9 @@ class OpenCodeIntegration(Integration):
     tools = TOOLS
     own_clients = ("opencode",)
 
-    def __init__(self, named: OpenCode | None = None) -> None:
+    def __init__(self, named_server: OpenCode | None = None) -> None:
         super().__init__()
-        self._named_server = named
+        self._named_server = named_server
         self._servers: Servers | None = None
 
     @asynccontextmanager

@@ -124,10 +124,10 @@ def calls_of(message: Json) -> list[Json]:
     return [part for part in message["parts"] if part["type"] == "tool"]
 
 
-def call_of(part: Json, most: int) -> Json:
+def call_of(part: Json, max_chars: int) -> Json:
     """Return a tool's call as data: `tool`, `status`, `input`, and `output` or `error` if there is one.
 
-    `part` is the call as OpenCode sends it. Each value is cut to `most` characters; an `input` that is longer is text.
+    `part` is the call as OpenCode sends it. Each value is cut to `max_chars` characters; an `input` that is longer is text.
     """
     state: Json = part["state"]
     given: Json = state.get("input") or {}
@@ -135,11 +135,11 @@ def call_of(part: Json, most: int) -> Json:
     call: Json = {
         "tool": part["tool"],
         "status": state["status"],
-        "input": given if len(as_text) <= most else shortened(as_text, most),
+        "input": given if len(as_text) <= max_chars else shortened(as_text, max_chars),
     }
     for name in ("output", "error"):
         if state.get(name):
-            call[name] = shortened(str(state[name]), most)
+            call[name] = shortened(str(state[name]), max_chars)
     return call
 
 

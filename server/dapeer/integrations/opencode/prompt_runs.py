@@ -591,7 +591,7 @@ class PromptRun:
         """
         # Events show that OpenCode is alive; after a gap, or at the next heartbeat, the state is requested.
         with contextlib.suppress(NoOpenCode):
-            return await self.look(beat=event["type"] == HEARTBEAT)
+            return await self.look(at_heartbeat=event["type"] == HEARTBEAT)
         return None
 
     def _note_event(self, event: Json) -> bool:
@@ -636,13 +636,13 @@ class PromptRun:
         self._start_event.set()
         return self._may_be_queued and bool(info.get("finish") or info.get("error"))
 
-    async def look(self, *, beat: bool = False) -> PromptOutcome | None:
+    async def look(self, *, at_heartbeat: bool = False) -> PromptOutcome | None:
         """Request the state of the session; return the prompt's outcome, or None while it runs.
 
         The outcome may be that it needs an answer.
 
         Args:
-            beat: Whether this is at a heartbeat, so that time has passed since the last one: after several without an answer the prompt
+            at_heartbeat: Whether this is at a heartbeat, so that time has passed since the last one: after several without an answer the prompt
                 counts as failed.
 
         Raises:
@@ -661,7 +661,7 @@ class PromptRun:
             return _ended(turn)
         if self._error:
             return PromptOutcome("failed", turn, error=self._error)
-        self._silent_beats += beat
+        self._silent_beats += at_heartbeat
         limit = HEARTBEATS_TO_ANSWER if turn.messages else HEARTBEATS_TO_ARRIVE
         stopped = turn.messages and self._start_event.is_set()
         if stopped or self._silent_beats >= limit:

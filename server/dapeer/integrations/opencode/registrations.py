@@ -547,20 +547,22 @@ class Registrations:
         for one in list(self._by_server.values()):
             await one.over.wait()
 
-    def _begin(self, key: tuple[str, str], one: Registration) -> None:
+    def _begin(self, key: tuple[str, str], registration: Registration) -> None:
         """Begin to look after a registration, in a task of its own."""
-        self._by_server[key] = one
-        self._tasks.start_soon(self._live, key, one)
+        self._by_server[key] = registration
+        self._tasks.start_soon(self._live, key, registration)
 
-    async def _live(self, key: tuple[str, str], one: Registration) -> None:
+    async def _live(self, key: tuple[str, str], registration: Registration) -> None:
         """Look after a registration until it was removed; an error is logged, and ends only this.
 
         `key` is the registration's, under which it is forgotten then.
         """
         try:
-            await one.keep_up()
+            await registration.keep_up()
         except Exception:
             # Whatever a server of somebody else tells us, debugging goes on.
-            log.exception("dapeer gives up its registration at OpenCode in %s", one.directory)
+            log.exception(
+                "dapeer gives up its registration at OpenCode in %s", registration.directory
+            )
         finally:
             del self._by_server[key]

@@ -33,12 +33,12 @@ class ToolRun(PromptRun):
     OpenCode then asks the relay once more, which takes it as long as the call did. Nobody needs that answer.
     """
 
-    async def look(self, *, beat: bool = False) -> PromptOutcome | None:
+    async def look(self, *, at_heartbeat: bool = False) -> PromptOutcome | None:
         """Request the state of the session; return the tool's result, or what it needs; None: it still runs."""
         turn = await self._turn()
         if any(_has_ended(call) for call in turn.calls):
             return PromptOutcome("done", turn)
-        return await super().look(beat=beat)
+        return await super().look(at_heartbeat=at_heartbeat)
 
     async def _is_busy_before(self) -> bool:
         # Its session is its own, and each request costs OpenCode 10 ms or more.

@@ -60,7 +60,7 @@ async def opencode_tools(
     using = Relay(catalogue, where, call.peers.judge, await catalogue.agent_field(where, agent))
     missing = await using.why_unavailable()
     found = await _request_tools(catalogue, where) if missing else await using.offered_tools()
-    rows = [_row(one, whole=name is not None) for one in _tools_named(found, name)]
+    rows = [_row(one, with_description=name is not None) for one in _tools_named(found, name)]
     data: Json = {"tools": rows, "mcp_servers": await relay.servers_of(catalogue, where)}
     lines = [_line(row) for row in rows] or ["OpenCode has no such tool here."]
     if name is not None:
@@ -158,17 +158,17 @@ def _tools_named(found: Sequence[Json], name: str | None) -> Sequence[Json]:
     return exact or sorted(near, key=lambda one: not one["name"].startswith(name))
 
 
-def _row(one: Json, *, whole: bool) -> Json:
+def _row(tool: Json, *, with_description: bool) -> Json:
     """Return a tool as data: `name`, `description` and `input_schema`.
 
-    Without `whole` the description is a short line. `one` is the tool in the form of the relay's list.
+    Without `with_description` the description is a short line. `tool` is the tool in the form of the relay's list.
     """
-    description: str = one.get("description") or ""
+    description: str = tool.get("description") or ""
     summary = description.strip().partition("\n")[0]
     return {
-        "name": one["name"],
-        "description": description if whole else shortened(summary, LONGEST_SUMMARY),
-        "input_schema": one.get("parameters") or {},
+        "name": tool["name"],
+        "description": description if with_description else shortened(summary, LONGEST_SUMMARY),
+        "input_schema": tool.get("parameters") or {},
     }
 
 

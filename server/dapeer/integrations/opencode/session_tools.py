@@ -284,17 +284,17 @@ def _opencode(call: Call) -> OpenCode:
     return catalogue_of(call).opencode
 
 
-def _session(one: Json, busy: Json) -> dict[str, Any]:
+def _session(session: Json, busy: Json) -> dict[str, Any]:
     """Return a session as data: its `session_id`, `title`, `directory` and `state`.
 
-    `one` is the session as OpenCode sends it. `busy` is OpenCode's answer on busy sessions, objects by session id: their `type` is the
+    `session` is the session as OpenCode sends it. `busy` is OpenCode's answer on busy sessions, objects by session id: their `type` is the
     state; a session that is not there is `idle`.
     """
     return {
-        "session_id": one["id"],
-        "title": one["title"],
-        "directory": one["directory"],
-        "state": busy.get(one["id"], {}).get("type", "idle"),
+        "session_id": session["id"],
+        "title": session["title"],
+        "directory": session["directory"],
+        "state": busy.get(session["id"], {}).get("type", "idle"),
     }
 
 

@@ -209,12 +209,12 @@ class ClientRequests:
         for message in self._pending_requests.values():
             yield _line(message)
 
-    def announce_change(self, what: str) -> Iterator[bytes]:
+    def announce_change(self, server_name: str) -> Iterator[bytes]:
         """Yield the notifications for the client that everything may have changed with the new server.
 
-        With its next answer to a tool call the model gets a text on it. `what` is a name of the new server, as the beginning of a sentence.
+        With its next answer to a tool call the model gets a text on it. `server_name` is a name of the new server, as the beginning of a sentence.
         """
-        self._note = NEWS.format(what=what)
+        self._note = NEWS.format(what=server_name)
         if self._initialized is not None:
             for name in LISTS:
                 yield _notification(f"{name}/list_changed")
@@ -240,9 +240,9 @@ class ClientRequests:
         return _line({**message, "id": number}), number
 
 
-def _notification(what: str, **params: object) -> bytes:
+def _notification(method: str, **params: object) -> bytes:
     more = {"params": params} if params else {}
-    return _line({"jsonrpc": "2.0", "method": f"notifications/{what}", **more})
+    return _line({"jsonrpc": "2.0", "method": f"notifications/{method}", **more})
 
 
 def _answer_of_ended_server(request: Json) -> Json:

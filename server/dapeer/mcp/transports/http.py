@@ -162,8 +162,8 @@ async def _ended(tasks: set[asyncio.Task[None]], seconds: float) -> set[asyncio.
 class UnadmittedConnections:
     """The connections on which no request has been let in yet, oldest first."""
 
-    def __init__(self, room: int) -> None:
-        self._max_waiting = room
+    def __init__(self, max_waiting: int) -> None:
+        self._max_waiting = max_waiting
         self._waiting_connections: dict[HttpConnection, None] = {}
 
     def add(self, connection: HttpConnection) -> None:

@@ -74,7 +74,7 @@ def list_change_notifications(changed: Iterable[str]) -> Iterator[t.JSONRPCNotif
             log.warning("the client was given another answer to `%s` than this server's", method)
 
 
-NOBODY: Final = Handover((), b"", left=False)
+NOBODY: Final = Handover((), b"", has_left=False)
 """A client that has sent nothing yet."""
 
 LONGEST_LINE: Final = 64 << 20

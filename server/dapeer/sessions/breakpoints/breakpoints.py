@@ -264,17 +264,19 @@ class Breakpoints:
 
     def forget(
         self,
-        kept: Collection[tuple[str, int]] = (),
+        kept_places: Collection[tuple[str, int]] = (),
         collecting: Collection[tuple[str, int]] = (),
         client: str = "",
     ) -> list[str]:
         """Remove what tools have set, except some, for a new start; return the files that had any of it.
 
-        Breakpoints that a person has set stay, those in `kept` that stop (path and line), and those of the client's in `collecting` that
+        Breakpoints that a person has set stay, those in `kept_places` that stop (path and line), and those of the client's in `collecting` that
         collect (path and line, or title and 0). Function breakpoints go, exception filters are again the defaults, and `fresh` is
         emptied.
         """
-        stop = [each for each in self.places() if each not in self.persons and each not in kept]
+        stop = [
+            each for each in self.places() if each not in self.persons and each not in kept_places
+        ]
         collect = [each for each in self.points.places(client) if each not in collecting]
         for path, line in stop:
             self._put(path, line, None)

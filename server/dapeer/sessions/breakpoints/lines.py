@@ -49,13 +49,17 @@ class LogLines:
     """
 
     def __init__(
-        self, collected: Collected, stops_at: StopsAt, request: SendRequest, known: Collect
+        self,
+        collected: Collected,
+        stops_at: StopsAt,
+        request: SendRequest,
+        collect_definition: Collect,
     ) -> None:
         """Keep the tools for one session's log points.
 
-        `known` is the `[collect]` table of the adapter's definition.
+        `collect_definition` is the `[collect]` table of the adapter's definition.
         """
-        self._log_points = known
+        self._log_points = collect_definition
         self._collected = collected
         self._stops_at = stops_at
         self._request = request
@@ -547,15 +551,15 @@ def _read(text: str) -> Mapping[str, Any]:
     return outcome
 
 
-def _as_breakpoint(answer: Mapping[str, Any], whole: str) -> Breakpoint:
+def _as_breakpoint(answer: Mapping[str, Any], common_message: str) -> Breakpoint:
     """Return a point's state as a DAP breakpoint, made of the program's answer on it.
 
-    `answer` has the keys `bound` (it is verified), `line` and `message`; it is empty if the program did not name the point. `whole` is
+    `answer` has the keys `bound` (it is verified), `line` and `message`; it is empty if the program did not name the point. `common_message` is
     the program's message on all points, for a point that has no message of its own.
     """
     made = Breakpoint(verified=bool(answer.get("bound")))
     if answer.get("line"):
         made["line"] = int(answer["line"])
-    if message := str(answer.get("message") or whole):
+    if message := str(answer.get("message") or common_message):
         made["message"] = message
     return made

@@ -263,7 +263,7 @@ class DirectSession(Session):
         if self.launched and parent is None:
             self.detached = DetachedProcesses(adapter.processes, self.program, plan.relay)
         inside = plan.definition.quirks.program_inside
-        self.watch = ProcessWatch(self, starter, inside=inside)
+        self.watch = ProcessWatch(self, starter, is_in_adapter=inside)
         # All observers are notified, so the state must be complete.
         if adapter.terminal is not None:
             self._enter(adapter.terminal)

@@ -32,10 +32,10 @@ OUT_OF_TIME: Final = "Perhaps its parent kills a process that does not answer in
 class ProcessWatch:
     """Notices the end of a program by its process, and the signal that killed it. Linux only."""
 
-    def __init__(self, session: Session, adapter: Adapter, *, inside: bool) -> None:
+    def __init__(self, session: Session, adapter: Adapter, *, is_in_adapter: bool) -> None:
         """Watch nothing yet; `adapter` is the process whose descendants are searched for the program.
 
-        `inside`: the program runs in the adapter's own process, so nothing is searched.
+        `is_in_adapter`: the program runs in the adapter's own process, so nothing is searched.
         """
         self._session = session
         self._adapter = adapter
@@ -51,7 +51,7 @@ class ProcessWatch:
         self._killer: str | None = None
         self._looks_again = False
         """It was not found, and may be at the first stop."""
-        self._is_in_adapter = inside
+        self._is_in_adapter = is_in_adapter
 
     def follow(self, pid: int, *, sure: bool = True) -> None:
         """Watch the process `pid` from now on, instead of any other; its end is recorded in the session.

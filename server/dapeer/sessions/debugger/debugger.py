@@ -534,13 +534,15 @@ class Debugger:
             if not line or session.takes(path):
                 session.program.awaited.expect([(path, line)])
 
-    def broadcast(self, what: str, sessions: Iterable[Session], send: SendChange) -> Broadcast:
+    def broadcast(
+        self, change_name: str, sessions: Iterable[Session], send: SendChange
+    ) -> Broadcast:
         """Start calling `send` for those of `sessions` that have not ended; return the broadcast.
 
-        Its `wait_for_failures` waits for them, and returns which have not applied the change, and why. `what` is a noun phrase for the
+        Its `wait_for_failures` waits for them, and returns which have not applied the change, and why. `change_name` is a noun phrase for the
         change in those texts, such as "the breakpoints".
         """
-        return Broadcast(self._tasks, what, [s for s in sessions if self._is_held(s)], send)
+        return Broadcast(self._tasks, change_name, [s for s in sessions if self._is_held(s)], send)
 
     def push(self, *paths: str, started: Session | None = None) -> Broadcast:
         """Start sending all breakpoints of files to every session that takes them; return the broadcast.
@@ -559,7 +561,9 @@ class Debugger:
             s for s in self.sessions.held.values() if s.id not in known and not s.mirror.ended
         ]
         holding = [s for s in others if s in s.program.debugged and any(map(s.takes, paths))]
-        return Broadcast(self._tasks, "the breakpoints", holding, send, taken=started is not None)
+        return Broadcast(
+            self._tasks, "the breakpoints", holding, send, is_taken_elsewhere=started is not None
+        )
 
     def push_kept_back(self, programs: Iterable[Program[Session]]) -> Broadcast:
         """Start sending again the breakpoints that these programs did not get; return the broadcast.

@@ -158,14 +158,14 @@ class Focus:
         self._last_used = self._debugger.sessions.named(session_id)
         return self._last_used
 
-    def _started_since(self, used: Session) -> Session | None:
-        """Return the session that a person has started in Neovim after the program of `used` has ended.
+    def _started_since(self, last_used: Session) -> Session | None:
+        """Return the session that a person has started in Neovim after the program of `last_used` has ended.
 
         None: none.
         """
         latest = self._debugger.sessions.focused
-        theirs = latest is not None and latest.feed is not None and latest.id > used.id
-        return latest if theirs and not used.program.runs else None
+        theirs = latest is not None and latest.feed is not None and latest.id > last_used.id
+        return latest if theirs and not last_used.program.runs else None
 
     def _refuse_ended(self, meant: Session, acting: Session) -> None:
         """Raise if the meant session has ended, so that `acting`, another one, would be used instead.

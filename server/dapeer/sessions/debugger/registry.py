@@ -34,13 +34,13 @@ class Files:
     """Tells which files may be read unasked: those of the project, and those that sessions have loaded."""
 
     def __init__(
-        self, project: Path, sessions: Mapping[int, Session], known: Iterable[Frames] = ()
+        self, project: Path, sessions: Mapping[int, Session], library_frames: Iterable[Frames] = ()
     ) -> None:
-        """Allow the files of `project`, and of what `sessions` have loaded; `known` tells where libraries are.
+        """Allow the files of `project`, and of what `sessions` have loaded; `library_frames` tells where libraries are.
 
-        `sessions` is read at each question, and ended ones count as long as they are in it. `known` counts only in `foreign`.
+        `sessions` is read at each question, and ended ones count as long as they are in it. `library_frames` counts only in `foreign`.
         """
-        self._library_frames = tuple(known)
+        self._library_frames = tuple(library_frames)
         self.secret = SecretFiles()
         self._sessions = sessions
         self.folders: set[Path] = set()

@@ -173,19 +173,21 @@ class OtherClient:
         while not await self._patiently(over):
             self._set_looked()
 
-    async def _patiently(self, over: Callable[[], bool]) -> bool:
+    async def _patiently(self, is_over: Callable[[], bool]) -> bool:
         """Wait until `over()` is true, and return True; False: the client has sent nothing for a while.
 
         The wait goes on as long as the client sends something every `SECONDS_WITHOUT_REQUEST`, and its answers come within
         `SECONDS_TO_ANSWER`.
         """
         goes_on = True
-        while goes_on and not over():
+        while goes_on and not is_over():
             if self.asks:
-                goes_on = await self._wait_for(lambda: over() or not self.asks, SECONDS_TO_ANSWER)
+                goes_on = await self._wait_for(
+                    lambda: is_over() or not self.asks, SECONDS_TO_ANSWER
+                )
             else:
                 left = self._active + SECONDS_WITHOUT_REQUEST - anyio.current_time()
-                goes_on = await self._wait_for(lambda: over() or self.asks, left)
+                goes_on = await self._wait_for(lambda: is_over() or self.asks, left)
         return goes_on
 
     def _expects(self, command: str, arguments: Body) -> bool:

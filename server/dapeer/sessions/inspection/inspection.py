@@ -484,13 +484,13 @@ class Inspection(Fetching):
         self.editions.find_old(path, frames, map(str, as_array(answer.get("functions"))))
 
     def source(
-        self, path: str, line: int, around: int, function: str = ""
+        self, path: str, line: int, line_count: int, function: str = ""
     ) -> tuple[int, list[str]] | None:
         """Return the lines around a line as the program has loaded them: the first's number, and texts.
 
-        `around` is how many lines on either side, `function` the name of the frame there. None: they cannot be read. A file that may hold
+        `line_count` is how many lines on either side, `function` the name of the frame there. None: they cannot be read. A file that may hold
         secrets gives one line that says so.
         """
         if self._secret_files.hides(path):
             return line, [HIDDEN]
-        return self.editions.window(path, line, around, function)
+        return self.editions.window(path, line, line_count, function)

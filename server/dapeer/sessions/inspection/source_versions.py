@@ -20,7 +20,7 @@ MAX_LOADED_FILES = 10_000
 RESTART = "dap_restart runs what is there now"
 
 
-def lines_around(lines: list[str], line: int, around: int) -> tuple[int, list[str]] | None:
+def lines_around(lines: list[str], line: int, line_count: int) -> tuple[int, list[str]] | None:
     """Return the lines around a 1-based line: the first one's number, and their text; None: no such line.
 
     >>> lines_around(["a", "b", "c", "d"], 3, 1)
@@ -29,8 +29,8 @@ def lines_around(lines: list[str], line: int, around: int) -> tuple[int, list[st
     """
     if not 1 <= line <= len(lines):
         return None
-    first = max(1, line - around)
-    return first, lines[first - 1 : line + around]
+    first = max(1, line - line_count)
+    return first, lines[first - 1 : line + line_count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +115,9 @@ def _common(one: list[str], other: list[str]) -> int:
 class SourceVersions:
     """The texts of one program's files as they were loaded."""
 
-    def __init__(self, since: float) -> None:
-        """Hold no texts yet; `since` is when the program began, in seconds since 1970."""
-        self._program_start = since
+    def __init__(self, program_start: float) -> None:
+        """Hold no texts yet; `program_start` is when the program began, in seconds since 1970."""
+        self._program_start = program_start
         self._kept_lines: dict[str, list[str] | None] = {}
         """By path; None: the file was changed after the program had begun, before it was read."""
         self._loaded: dict[str, float] = {}
@@ -138,14 +138,14 @@ class SourceVersions:
             since = max(self._program_start, self._loaded.get(path, 0))
             self._kept_lines[path] = lines if _modified(path) <= since else None
 
-    def load(self, path: str, at: float) -> None:
-        """Record that the program has loaded a file at the time `at`, and keep the file's present text.
+    def load(self, path: str, loaded_at: float) -> None:
+        """Record that the program has loaded a file at the time `loaded_at`, and keep the file's present text.
 
         The time is in seconds since 1970. If another text was kept before, that one is kept as old code. If none was, only the time is
         recorded.
         """
         if path in self._loaded or len(self._loaded) < MAX_LOADED_FILES:
-            self._loaded[path] = at
+            self._loaded[path] = loaded_at
         before = self._kept_lines.pop(path, None)
         if before is None:
             return
@@ -182,19 +182,19 @@ class SourceVersions:
         return self.change(path) if path in self._kept_lines else None
 
     def window(
-        self, path: str, line: int, around: int, function: str = ""
+        self, path: str, line: int, line_count: int, function: str = ""
     ) -> tuple[int, list[str]] | None:
         """Return the lines around a 1-based line, as loaded if known: the first's number, and their text.
 
-        `around` is how many lines on either side. `function` is the name of the frame there, which may run old code. None: the file
+        `line_count` is how many lines on either side. `function` is the name of the frame there, which may run old code. None: the file
         cannot be read, is not text, or has no such line.
         """
         self.keep(path)
         old = self._outdated_codes.get(path)
         if old is not None and old.runs_in(function, line):
-            return lines_around(old.text, line, around)
+            return lines_around(old.text, line, line_count)
         lines = self._kept_lines.get(path) or read_lines(path)
-        return None if lines is None else lines_around(lines, line, around)
+        return None if lines is None else lines_around(lines, line, line_count)
 
     def is_late(self, path: str, line: int) -> bool:
         """Return whether a 1-based line is of Python, in a function that may run while the interpreter ends."""

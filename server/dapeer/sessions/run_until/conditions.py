@@ -46,25 +46,35 @@ class NoConditions(DapeerError):
 
 
 async def places(
-    session: Session, debugger: Debugger, scope: ScopeSpec, known: Until, frame: StackFrame | None
+    session: Session,
+    debugger: Debugger,
+    scope: ScopeSpec,
+    until_definition: Until,
+    frame: StackFrame | None,
 ) -> list[ConditionPlace]:
     """Return path, line and column of the breakpoints whose condition is to look at an expression.
 
     They are the lines of the scope's `files`, or without these of the user's loaded files. With `functions` in the scope, only loaded
     files in whose text one of the names occurs count, beside `files` and the file of `frame`, the frame where the program is stopped.
-    Lines that cannot have another condition are left out. `known` is the definition's `[until]` table.
+    Lines that cannot have another condition are left out. `until_definition` is the definition's `[until]` table.
 
     Raises:
         NoConditions: There are too many files or lines, or none.
     """
-    paths = scope.get("files") or await _user_files(session, debugger, known.files, frame)
+    paths = scope.get("files") or await _user_files(
+        session, debugger, until_definition.files, frame
+    )
     if functions := scope.get("functions"):
         here = [frame_path(frame)] if frame else []
         others = await in_thread(_naming, paths, functions)
         paths = [*dict.fromkeys([*scope.get("files", ()), *here, *others])]
     if len(paths) > MOST_FILES:
         raise NoConditions(f"{len(paths):,} files are too many for conditions", "")
-    found = [(path, *each) for path in paths for each in await _lines(session, path, known, frame)]
+    found = [
+        (path, *each)
+        for path in paths
+        for each in await _lines(session, path, until_definition, frame)
+    ]
     if len(found) > MOST_LINES:
         raise NoConditions(f"{len(found):,} lines are too many for conditions", "")
     if not found:
@@ -141,11 +151,11 @@ async def _evaluated(session: Session, expression: str, frame: StackFrame) -> st
 
 
 async def _lines(
-    session: Session, path: str, known: Until, frame: StackFrame | None
+    session: Session, path: str, until_definition: Until, frame: StackFrame | None
 ) -> list[tuple[int, int]]:
     """Return line and column (0: none) of a file's lines that can get a breakpoint with a condition.
 
-    The adapter's `breakpointLocations`, or an expression of the definition (`known.lines`) evaluated in `frame`, tells which these are;
+    The adapter's `breakpointLocations`, or an expression of the definition (`until_definition.lines`) evaluated in `frame`, tells which these are;
     else all lines count that are not blank and no comment. Lines with a breakpoint of somebody's that has no room for another condition
     are left out.
     """
@@ -166,26 +176,26 @@ async def _lines(
             lines = sorted(breakable) or lines
         except DapeerError:
             pass
-    elif known.lines and frame and "'" not in path:
+    elif until_definition.lines and frame and "'" not in path:
         breakable_lines = await _evaluated(
-            session, known.filled(known.lines, {"path": path}), frame
+            session, until_definition.filled(until_definition.lines, {"path": path}), frame
         )
         lines = [(int(each), 0) for each in re.findall(r"\d+", breakable_lines)] or lines
-    taken = unshared(session, path, known)
+    taken = unshared(session, path, until_definition)
     return [each for each in lines if each[0] not in taken]
 
 
-def unshared(session: Session, path: str, known: Until) -> set[int]:
+def unshared(session: Session, path: str, until_definition: Until) -> set[int]:
     """Return the lines of a file with a breakpoint whose condition cannot be combined with another one.
 
     These are all lines of the file `path` on which the adapter has a breakpoint, if the definition cannot combine conditions
-    (`known.shared` is empty), else those whose breakpoint has a hit condition, logs or collects.
+    (`until_definition.shared` is empty), else those whose breakpoint has a hit condition, logs or collects.
     """
     placed = session.mirror.placed.breakpoints_in(path)
     return {
         int(each.get("line", sent["line"]))
         for sent, each in placed
-        if not known.shared or not _LOST.isdisjoint(sent)
+        if not until_definition.shared or not _LOST.isdisjoint(sent)
     }
 
 
@@ -205,10 +215,10 @@ class ByConditions(Driving):
         watch: Watch,
         scope: ScopeSpec,
         seconds: float,
-        known: Until,
+        until_definition: Until,
         debugger: Debugger,
     ) -> None:
-        """Set no breakpoints yet; `known` is how the definition runs until something by conditions.
+        """Set no breakpoints yet; `until_definition` is how the definition runs until something by conditions.
 
         `scope` (keys `files` and `functions`) says on which lines breakpoints are set. The run ends at a stop, whatever `seconds` are:
         these do not limit it.
@@ -216,7 +226,7 @@ class ByConditions(Driving):
         super().__init__(session, watch, scope, seconds)
         self.bounded = False
         self._end_time = float("inf")
-        self._until_definition = known
+        self._until_definition = until_definition
         self._debugger = debugger
         definition = debugger.definitions.get(session.adapter)
         self._quirks = definition.quirks if definition is not None else Quirks()

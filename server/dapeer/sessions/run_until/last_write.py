@@ -71,15 +71,15 @@ class WritesUpToStop(AtWatchpoint):
         session: Session,
         watched: Watch,
         seconds: float,
-        known: Watchpoints,
+        watchpoints: Watchpoints,
         wanted: StopIdentity,
     ) -> None:
         """Set nothing yet.
 
         The run ends at the first stop like `wanted`, or that which `expect` says, or after `seconds`. Writes become rows of the watch
-        `watched`. `known` is how the definition sets watchpoints.
+        `watched`. `watchpoints` is how the definition sets watchpoints.
         """
-        super().__init__(session, watched, {}, seconds, known)
+        super().__init__(session, watched, {}, seconds, watchpoints)
         self._wanted_stop = wanted
         self._stops_left = 1
         self.reached = False
@@ -112,10 +112,10 @@ class WritesUpToStop(AtWatchpoint):
         return found
 
 
-def require_rerunnable(session: Session, known: Watchpoints) -> DirectSession:
+def require_rerunnable(session: Session, watchpoints: Watchpoints) -> DirectSession:
     """Return the first session of a program, once it is sure that it can be run again up to its stop.
 
-    That is `session` itself. `known` is how the adapter's definition sets watchpoints: by a command (`set`), or by data breakpoints with
+    That is `session` itself. `watchpoints` is how the adapter's definition sets watchpoints: by a command (`set`), or by data breakpoints with
     the command `writer`.
 
     Raises:
@@ -133,7 +133,7 @@ def require_rerunnable(session: Session, known: Watchpoints) -> DirectSession:
             "The program reads from a terminal, and what was typed there is not recorded.",
             "Give its input in a file, and run it without `terminal`.",
         )
-    if not (known.set or known.writer):
+    if not (watchpoints.set or watchpoints.writer):
         raise Unsupported(
             f"{session.adapter} does not watch memory by its address, which is what is the same in a second run.",
             'type="gdb" and those of LLDB do, in C, C++ and Rust; dap_run_until(on="write", every=true) records the writes from a stop on.',
@@ -267,14 +267,14 @@ async def _recorded(
     place: str,
     client: str,
     seconds: float,
-    known: Watchpoints,
+    watchpoints: Watchpoints,
     wanted: StopIdentity,
     times: int,
 ) -> WritesUpToStop:
     """Run a program from its entry to the stop `wanted` for the `times`-th time, and return that run.
 
     `second` is a session that stops at its entry, which is waited for. Each write of `place`, an expression by address, becomes a row of
-    the program, for the client with the key `client`. The run ends at the latest after `seconds`; `known` is how the definition sets
+    the program, for the client with the key `client`. The run ends at the latest after `seconds`; `watchpoints` is how the definition sets
     watchpoints.
 
     Raises:
@@ -282,7 +282,7 @@ async def _recorded(
     """
     await second.program.next_stop(second, 0, seconds)
     watched = watch(second.program.collected, place, "write", client, every=True)
-    run = WritesUpToStop(second, watched, seconds, known, wanted)
+    run = WritesUpToStop(second, watched, seconds, watchpoints, wanted)
     run.expect(times)
     top = await second.inspect.top(second.mirror.require_stop())
     try:

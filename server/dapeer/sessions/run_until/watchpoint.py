@@ -26,9 +26,14 @@ class AtWatchpoint(Driving):
     road = "watchpoint"
 
     def __init__(
-        self, session: Session, watch: Watch, scope: ScopeSpec, seconds: float, known: Watchpoints
+        self,
+        session: Session,
+        watch: Watch,
+        scope: ScopeSpec,
+        seconds: float,
+        watchpoints: Watchpoints,
     ) -> None:
-        """Set nothing yet; `known` is how the definition sets watchpoints.
+        """Set nothing yet; `watchpoints` is how the definition sets watchpoints.
 
         `scope` (keys `files` and `functions`; neither: the user's code) says of which frames lines are told. `seconds` limit the run only
         if each write is recorded (`watch.every`).
@@ -36,7 +41,7 @@ class AtWatchpoint(Driving):
         super().__init__(session, watch, scope, seconds)
         self.bounded = watch.every
         self._end_time = self._end_time if watch.every else float("inf")
-        self._watchpoints = known
+        self._watchpoints = watchpoints
         self._number = ""
         self._memory_row: memory_breakpoints.MemoryRow | None = None
         self._depth = 0

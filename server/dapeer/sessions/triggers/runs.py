@@ -60,7 +60,7 @@ class CannotRun(DapeerError):
 
 
 async def run_command(
-    own: OwnProcesses,
+    own_processes: OwnProcesses,
     command: Sequence[str],
     cwd: str,
     env: Mapping[str, str],
@@ -68,14 +68,14 @@ async def run_command(
 ) -> int:
     """Run a command, pass all that it prints to `printed` as it comes, and return its exit code.
 
-    Standard output and errors are one stream; its input is empty. `own` makes the set of processes that it belongs to; it runs in the
+    Standard output and errors are one stream; its input is empty. `own_processes` makes the set of processes that it belongs to; it runs in the
     folder `cwd`, and `env` is added to the variables that `of_starter` returns. What it has started and left behind is killed at its end.
     There is no time limit: if the caller is cancelled, the command is killed with all that it has started.
 
     Raises:
         CannotRun: There is no such command or folder.
     """
-    async with own() as processes:
+    async with own_processes() as processes:
         try:
             child = await ChildProcess.start(
                 command,
@@ -597,15 +597,17 @@ class TriggerRun:
 class Triggers:
     """The triggers of all clients, until they have been told."""
 
-    def __init__(self, tasks: TaskGroup, everybody: AllSessions, own: OwnProcesses) -> None:
+    def __init__(
+        self, tasks: TaskGroup, everybody: AllSessions, own_processes: OwnProcesses
+    ) -> None:
         """Hold no triggers yet.
 
-        They are done in `tasks`; `everybody` returns all sessions, to which requests may go, and `own` opens the set of processes of a
+        They are done in `tasks`; `everybody` returns all sessions, to which requests may go, and `own_processes` opens the set of processes of a
         command.
         """
         self._tasks = tasks
         self._all_sessions = everybody
-        self._own_processes = own
+        self._own_processes = own_processes
         self._trigger_runs: list[TriggerRun] = []
         self._unread_lines: dict[str, list[str]] = {}
         """What else clients are to be told, by their keys."""

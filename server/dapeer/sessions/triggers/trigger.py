@@ -222,7 +222,7 @@ def is_loopback(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def triggers_of(given: Sequence[Json]) -> tuple[Trigger, ...]:
+def triggers_of(spec: Sequence[Json]) -> tuple[Trigger, ...]:
     """Return the triggers that a caller's argument `then` lists, in its order.
 
     Each entry has one of the keys `request`, `command`, `input` and `evaluate`, and others that belong to it.
@@ -230,10 +230,10 @@ def triggers_of(given: Sequence[Json]) -> tuple[Trigger, ...]:
     Raises:
         ArgumentError: An entry is no trigger.
     """
-    return tuple(_trigger(each) for each in given)
+    return tuple(_trigger(each) for each in spec)
 
 
-def ready_of(given: Json | None) -> ReadyCondition:
+def ready_of(spec: Json | None) -> ReadyCondition:
     """Return what a caller's argument `ready` says: an object with either `port` or `output`.
 
     None gives a `ReadyCondition` that names nothing, so that each trigger waits as it needs. `port` is from 1 to 65535; `output` is checked by
@@ -242,10 +242,10 @@ def ready_of(given: Json | None) -> ReadyCondition:
     Raises:
         ArgumentError: It has neither key, or more than one, or a port or a pattern that is invalid.
     """
-    if given is None:
+    if spec is None:
         return ReadyCondition()
-    port, output = given.get("port", 0), given.get("output", "")
-    if len(given) != 1 or not isinstance(port, int) or not isinstance(output, str):
+    port, output = spec.get("port", 0), spec.get("output", "")
+    if len(spec) != 1 or not isinstance(port, int) or not isinstance(output, str):
         raise ArgumentError(
             "`ready` is a port or a pattern.", 'Give {"port": 8000} or {"output": "listening on"}.'
         )
@@ -279,16 +279,16 @@ def checked_pattern(pattern: str, where: str) -> str:
     return written
 
 
-def _trigger(given: Json) -> Trigger:
+def _trigger(spec: Json) -> Trigger:
     """Return the trigger of one entry of `then`.
 
-    `given` has one of the keys `request`, `command`, `input` and `evaluate`; beside `request` may stand `headers` and `json`, `form` or
+    `spec` has one of the keys `request`, `command`, `input` and `evaluate`; beside `request` may stand `headers` and `json`, `form` or
     `body`, beside `command` `cwd` and `env`. Keys with None count as left out.
 
     Raises:
         ArgumentError: It has no kind, or several, or a key that does not go with its kind.
     """
-    kinds = [each for each in _KINDS if given.get(each) is not None]
+    kinds = [each for each in _KINDS if spec.get(each) is not None]
     if len(kinds) != 1:
         what = (
             f"has {' and '.join(kinds)}"
@@ -297,20 +297,20 @@ def _trigger(given: Json) -> Trigger:
         )
         raise ArgumentError(f"`then`: an entry {what}.", USAGE)
     kind = kinds[0]
-    other = {key for key, value in given.items() if value is not None} - {kind} - _KEYS[kind]
+    other = {key for key, value in spec.items() if value is not None} - {kind} - _KEYS[kind]
     if other:
         raise ArgumentError(f"`then`: `{min(other)}` does not go with `{kind}`.", USAGE)
     if kind == "request":
-        return _request(given)
+        return _request(spec)
     if kind == "command":
-        return _command(given)
-    text = given[kind]
+        return _command(spec)
+    text = spec[kind]
     if not isinstance(text, str) or not text:
         raise ArgumentError(f"`then`: `{kind}` must be a text.", USAGE)
     return TerminalInput(text) if kind == "input" else Evaluation(text)
 
 
-def _request(given: Json) -> HttpRequest:
+def _request(spec: Json) -> HttpRequest:
     """Return the HTTP request of an entry of `then`.
 
     Its key `request` has method and URL, beside `headers` and one kind of body. The method is POST with a body, GET without one, unless
@@ -319,9 +319,9 @@ def _request(given: Json) -> HttpRequest:
     Raises:
         ArgumentError: The URL is not one of HTTP, or there are two bodies.
     """
-    found = _METHOD.fullmatch(str(given["request"]).strip())
+    found = _METHOD.fullmatch(str(spec["request"]).strip())
     if found is None:
-        raise ArgumentError(f"`then`: {_quoted(given['request'])} is no method and URL.", USAGE)
+        raise ArgumentError(f"`then`: {_quoted(spec['request'])} is no method and URL.", USAGE)
     url = found[2]
     try:
         parts = urlsplit(url)
@@ -333,11 +333,11 @@ def _request(given: Json) -> HttpRequest:
             f"`then`: {_quoted(url)} is no URL of HTTP.",
             "Give http://127.0.0.1:8000/total, or /total at the program's own port.",
         )
-    bodies = [key for key in ("json", "form", "body") if given.get(key) is not None]
+    bodies = [key for key in ("json", "form", "body") if spec.get(key) is not None]
     if len(bodies) > 1:
         raise ArgumentError(f"`then`: `{bodies[0]}` and `{bodies[1]}` are two bodies.", "Give one.")
-    kind, body = _body(bodies[0], given[bodies[0]]) if bodies else ("", b"")
-    headers = _texts(given.get("headers"), "headers")
+    kind, body = _body(bodies[0], spec[bodies[0]]) if bodies else ("", b"")
+    headers = _texts(spec.get("headers"), "headers")
     if kind and not any(name.lower() == "content-type" for name in headers):
         headers = {**headers, "Content-Type": kind}
     method = (found[1] or ("POST" if bodies else "GET")).upper()
@@ -372,13 +372,13 @@ def _fields(value: object) -> dict[str, Any]:
     return {name: each if is_array(each) else str(each) for name, each in value.items()}
 
 
-def _command(given: Json) -> CommandRun:
+def _command(spec: Json) -> CommandRun:
     """Return the command of an entry: `command` is a list of texts, beside `cwd` and `env`.
 
     Raises:
         ArgumentError: It is no such list, or has a NUL in it.
     """
-    words: object = given["command"]
+    words: object = spec["command"]
     if not is_array(words) or not words or not all(isinstance(each, str) for each in words):
         raise ArgumentError(
             "`then`: `command` must be a list of texts, since no shell reads it.",
@@ -386,9 +386,9 @@ def _command(given: Json) -> CommandRun:
         )
     if any("\0" in each for each in words):
         raise ArgumentError("`then`: no command can have a NUL.", "Leave it out.")
-    cwd = given.get("cwd")
+    cwd = spec.get("cwd")
     return CommandRun(
-        tuple(words), None if cwd is None else str(cwd), _texts(given.get("env"), "env")
+        tuple(words), None if cwd is None else str(cwd), _texts(spec.get("env"), "env")
     )
 
 

@@ -87,18 +87,18 @@ class Call:
         """Return the object of type `kind` that an integration provides to its tools; None: there is none."""
         return next((each for each in self.of_integrations if isinstance(each, kind)), None)
 
-    def require_consent(self, kind: ActionKind, what: str, instead: str) -> None:
+    def require_consent(self, kind: ActionKind, action_sentence: str, instead: str) -> None:
         """Raise `ConsentNeeded` unless this call may do something of `kind`, which the tool is about to do.
 
         A tool that is declared read-only calls this before an action that changes something; the call is made again after the person's
-        consent. `what` is a sentence on the action, `instead` one on what the assistant can do without it: both stand in the error if the
+        consent. `action_sentence` is a sentence on the action, `instead` one on what the assistant can do without it: both stand in the error if the
         person refuses.
 
         Raises:
             ConsentNeeded: Nobody has consented to this kind for this call.
         """
         if self.allowed != kind:
-            raise ConsentNeeded(kind, what, instead)
+            raise ConsentNeeded(kind, action_sentence, instead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +135,10 @@ class Reply:
 class ConsentNeeded(Exception):
     """A read-only tool needs more: `what` says why, `instead` what to do without."""
 
-    def __init__(self, kind: ActionKind, what: str, instead: str) -> None:
-        super().__init__(what)
+    def __init__(self, kind: ActionKind, action_sentence: str, instead: str) -> None:
+        super().__init__(action_sentence)
         self.kind: ActionKind = kind
-        self.refusal = RefusedByPerson(what, instead)
+        self.refusal = RefusedByPerson(action_sentence, instead)
 
 
 class AnyTool(Protocol):

@@ -250,20 +250,20 @@ def has_more(value: str) -> bool:
 
 
 async def evaluate_expression(
-    session: Session, expression: str, frame: int | None, context: str, left: RemainingTime
+    session: Session, expression: str, frame: int | None, context: str, remaining: RemainingTime
 ) -> Evaluated:
     """Send the adapter an `evaluate` request, and return the expression's result.
 
     `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`.
-    If the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `left`. If the
-    program has left the stop by then, the value is returned without a reference. `left` is the remaining time of the call.
+    If the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `remaining`. If the
+    program has left the stop by then, the value is returned without a reference. `remaining` is the remaining time of the call.
 
     Raises:
         DapeerError: The expression cannot be evaluated, or the adapter does not answer in time.
     """
     before = session.mirror.stop
     body = await evaluate(
-        session, expression, frame, context, max(round(left.remaining_ms / 1000, 2), 0.01)
+        session, expression, frame, context, max(round(remaining.remaining_ms / 1000, 2), 0.01)
     )
     stop = session.mirror.stop
     value, reference = str(body.get("result") or ""), int(body.get("variablesReference") or 0)
@@ -271,14 +271,14 @@ async def evaluate_expression(
         return Evaluated(expression, value, str(body.get("type") or ""))
     if reference:
         result = Variable(name=expression, value=value, variablesReference=reference)
-        with anyio.move_on_after(left.seconds_to_inspect):
+        with anyio.move_on_after(remaining.seconds_to_inspect):
             await _open(session, stop, result)
         value = stop.values.shown(result)
         reference = stop.reported.handles.handle_for("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
 
 
-async def consequence_of(session: Session, before: Stop | None, left: RemainingTime) -> str:
+async def consequence_of(session: Session, before: Stop | None, remaining: RemainingTime) -> str:
     """Return in a few words what an evaluation has made of the stop at which it was begun.
 
     The program may have ended, been resumed, or stopped anew. If the program has stopped again, wait until its place is known.
@@ -286,7 +286,7 @@ async def consequence_of(session: Session, before: Stop | None, left: RemainingT
     Args:
         session: The session of the program.
         before: The session's stop when the evaluation was begun; None: it was running.
-        left: The remaining time of the call, which limits the wait.
+        remaining: The remaining time of the call, which limits the wait.
 
     Returns:
         Some words; empty if the stop still lasts, or there was none.
@@ -299,18 +299,18 @@ async def consequence_of(session: Session, before: Stop | None, left: RemainingT
         return f"the program has ended{f', exit code {code}' if code is not None else ''}"
     if stop is None:
         return "the program runs now"
-    await wait_for_place(session, left.seconds_to_inspect)
+    await wait_for_place(session, remaining.seconds_to_inspect)
     return f"the program has stopped ({stop.reason}) in {last_place(session)}"
 
 
 @asynccontextmanager
 async def consequence_noted(
-    call: Call, session: Session, left: RemainingTime
+    call: Call, session: Session, remaining: RemainingTime
 ) -> AsyncGenerator[None]:
     """Run the block of a `with`, and add a note to the call's answer if the stop is another then.
 
     The note is added, too, when the block raises a `DapeerError`, except for `ChannelClosed`, which itself says how the program ended.
-    `left` limits the wait for the new place.
+    `remaining` limits the wait for the new place.
     """
     before = session.mirror.stop
     try:
@@ -318,14 +318,16 @@ async def consequence_noted(
     except ChannelClosed:
         raise  # it says how the program has ended
     except DapeerError:
-        await _note(call, session, before, left)
+        await _note(call, session, before, remaining)
         raise
-    await _note(call, session, before, left)
+    await _note(call, session, before, remaining)
 
 
-async def _note(call: Call, session: Session, before: Stop | None, left: RemainingTime) -> None:
+async def _note(
+    call: Call, session: Session, before: Stop | None, remaining: RemainingTime
+) -> None:
     """Append to the notes of a call what has become of the stop `before`, if that stop does not last."""
-    if consequence := await consequence_of(session, before, left):
+    if consequence := await consequence_of(session, before, remaining):
         call.notes.append(consequence)
 
 
@@ -353,13 +355,13 @@ async def evaluate_all(
     expressions: Sequence[str],
     frame: int | None,
     context: str,
-    left: RemainingTime,
+    remaining: RemainingTime,
 ) -> list[Evaluated]:
     """Evaluate expressions one after the other; return one result per expression, in their order.
 
     An expression that fails has its error in its result; a name that does not exist gets suggestions. After an expression that takes too
     long, or that resumes, stops or ends the program, the following ones are not evaluated: their error says so. `frame` is the adapter's id
-    of a frame, or None for no frame; `context` is DAP's, such as `watch`; `left` is the time for all of them.
+    of a frame, or None for no frame; `context` is DAP's, such as `watch`; `remaining` is the time for all of them.
     """
     found: list[Evaluated] = []
     before, over = session.mirror.stop, False
@@ -368,25 +370,35 @@ async def evaluate_all(
             found.append(Evaluated(expression, error="not evaluated"))
             continue
         try:
-            one = await evaluate_expression(session, expression, frame, context, left)
+            one = await evaluate_expression(session, expression, frame, context, remaining)
         except DapeerError as error:
             over = isinstance(error, (RequestTimeout, ChannelClosed))
-            consequence = "" if over else await consequence_of(session, before, left)
+            consequence = "" if over else await consequence_of(session, before, remaining)
             known = over or consequence
-            why = error.what if known else await _explained(session, frame, expression, error, left)
+            why = (
+                error.what
+                if known
+                else await _explained(session, frame, expression, error, remaining)
+            )
             one = Evaluated(expression, error=why, consequence=consequence)
         else:
-            one = replace(one, consequence=await consequence_of(session, before, left))
+            one = replace(one, consequence=await consequence_of(session, before, remaining))
         over |= bool(one.consequence)
         found.append(one)
     return found
 
 
 async def _explained(
-    session: Session, frame: int | None, expression: str, error: DapeerError, left: RemainingTime
+    session: Session,
+    frame: int | None,
+    expression: str,
+    error: DapeerError,
+    remaining: RemainingTime,
 ) -> str:
     """Return the text of an evaluation's error, with names that are similar to one that does not exist."""
-    near = await name_suggestions(session, frame, expression, error.what, left.seconds_to_inspect)
+    near = await name_suggestions(
+        session, frame, expression, error.what, remaining.seconds_to_inspect
+    )
     return f"{_main_line(str(error))} ({'; '.join(near)})" if near else str(error)
 
 

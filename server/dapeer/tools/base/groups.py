@@ -35,10 +35,10 @@ class GroupCall:
     It resumes programs that may wait for each other.
     """
 
-    async def run_for_members(self, one: Callable[[Session], Awaitable[Reply]]) -> Reply:
+    async def run_for_members(self, run_tool: Callable[[Session], Awaitable[Reply]]) -> Reply:
         """Run a tool for each member of the group that can answer, side by side, and return one reply for all.
 
-        `one` runs the tool for one session. The reply's text has the members' answers, equal ones folded; its data has `group` and
+        `run_tool` runs the tool for one session. The reply's text has the members' answers, equal ones folded; its data has `group` and
         `answers` by member label. A note names the members that were not asked, or that have not answered in time; a member whose call
         fails has the error as its answer. The client's default session stays the same.
 
@@ -54,7 +54,7 @@ class GroupCall:
                 "dap_status lists the groups.",
             )
         before = self.call.focus.default
-        replies = await self._replies(asked, one)
+        replies = await self._replies(asked, run_tool)
         if before is not None:
             self.call.focus.use(before)
         waiting = {label: each for label, each in asked.items() if label not in replies}
@@ -86,18 +86,18 @@ class GroupCall:
                 return not mirror.ended
 
     async def _replies(
-        self, asked: Mapping[str, Session], one: Callable[[Session], Awaitable[Reply]]
+        self, asked: Mapping[str, Session], run_tool: Callable[[Session], Awaitable[Reply]]
     ) -> dict[str, Reply]:
         """Run the tool for all sessions side by side; return the replies by label, in the order of `asked`.
 
         An error of the tool becomes a failed reply. If the call `ends_early`, members that have not answered `SECONDS_AFTER_FIRST` after
-        another are cancelled, and missing in the result. `one` runs the tool for one session.
+        another are cancelled, and missing in the result. `run_tool` runs the tool for one session.
         """
         found: dict[str, Reply] = {}
 
         async def ask(label: str, session: Session) -> None:
             try:
-                found[label] = await one(session)
+                found[label] = await run_tool(session)
             except DapeerError as error:
                 found[label] = Reply(str(error), failed=True)
             if self.ends_early:

@@ -98,13 +98,13 @@ def _users(session: Session, place: ThreadLocation) -> int | None:
     return None if number is None else session.where.frame_id(place, number)
 
 
-async def frame_to_read(session: Session, given: int | None) -> int | None:
+async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
     """Return the id of the frame to read in a thread that is not stopped.
 
-    `given` is the frame that the caller names, or None. If `given` is None while a pause is requested and the program does not stop, it is
+    `frame_id` is the frame that the caller names, or None. If `frame_id` is None while a pause is requested and the program does not stop, it is
     the user's innermost frame of the first thread that has one. None: the program has ended, its frames can only be read while it is
-    stopped, `given` is the frame of a stopped thread (to be read through the adapter), or no frame is named and no pause is requested.
-    While the program runs, `given` is returned unchecked.
+    stopped, `frame_id` is the frame of a stopped thread (to be read through the adapter), or no frame is named and no pause is requested.
+    While the program runs, `frame_id` is returned unchecked.
 
     Raises:
         NotStopped: A pause is requested, and no thread runs code of the user.
@@ -114,9 +114,9 @@ async def frame_to_read(session: Session, given: int | None) -> int | None:
         return None
     if mirror.stop is not None:
         # At a stop, too, a task waits somewhere, and has a frame of its own.
-        return given if given is not None and session.where.has_frame(given) else None
-    if given is not None or not mirror.pausing:
-        return given
+        return frame_id if frame_id is not None and session.where.has_frame(frame_id) else None
+    if frame_id is not None or not mirror.pausing:
+        return frame_id
     seen = await session.where.look()
     found = next(filter(None, (_users(session, each) for each in seen.threads)), None)
     if found is None:
@@ -248,23 +248,23 @@ class Observation:
     """How it has ended."""
 
 
-async def inspect(session: Session, left: RemainingTime) -> None:
+async def inspect(session: Session, remaining: RemainingTime) -> None:
     """Request what a session's stop needs to be shown, once in a call; if it runs, nothing.
 
-    `left` is the time of the call: what has not arrived by then is missing in the answer.
+    `remaining` is the time of the call: what has not arrived by then is missing in the answer.
     """
-    await inspect_stop(session, min(left.seconds_to_inspect, SECONDS_TO_LOOK))
+    await inspect_stop(session, min(remaining.seconds_to_inspect, SECONDS_TO_LOOK))
 
 
-async def observe(session: Session, options: StopOptions, left: RemainingTime) -> Observation:
+async def observe(session: Session, options: StopOptions, remaining: RemainingTime) -> Observation:
     """Evaluate the caller's expressions at a stop that has been inspected, and return both.
 
-    While the program runs, only its state is returned. `options.evaluate` has the expressions. They take no longer than the time `left`;
+    While the program runs, only its state is returned. `options.evaluate` has the expressions. They take no longer than the time `remaining`;
     what did not arrive is missing in the result. If another client resumes the program meanwhile, `resumed` (the stop that it has ended)
     and `why` of the result say so.
     """
     reading, state = MirrorReading(session.mirror), view_of(session)
-    values = await _values(session, state["state"], options.evaluate, left)
+    values = await _values(session, state["state"], options.evaluate, remaining)
     stop = reading.stop if options.evaluate else None
     gone = stop and stop.found.left_by and views.left_stop_error(session, stop)
     return (
@@ -275,12 +275,12 @@ async def observe(session: Session, options: StopOptions, left: RemainingTime) -
 
 
 async def _values(
-    session: Session, state: str, expressions: Sequence[str], left: RemainingTime
+    session: Session, state: str, expressions: Sequence[str], remaining: RemainingTime
 ) -> Part:
     """Evaluate expressions in the top frame of a stop; return them as fields of a snapshot.
 
     `values` and `failed` are text and error by expression. If `state` is not `stopped`, only `notes` says that nothing was evaluated.
-    Empty: there are no expressions. `left` is the remaining time of the call.
+    Empty: there are no expressions. `remaining` is the remaining time of the call.
 
     Raises:
         NotStopped: The program has left the stop meanwhile.
@@ -291,7 +291,7 @@ async def _values(
         why = "has ended" if state == "ended" else "is not stopped"
         return {"notes": [f"nothing was evaluated: the program {why}"]}
     frame = await frame_of(session, None)
-    seconds = max(left.seconds_to_inspect - SECONDS_TO_INSPECT / 2, 0)
+    seconds = max(remaining.seconds_to_inspect - SECONDS_TO_INSPECT / 2, 0)
     limit = RemainingTime(min(MILLISECONDS_TO_EVALUATE, seconds * 1000))
     found = await evaluation.evaluate_all(session, expressions, frame, "watch", limit)
     return {
@@ -318,29 +318,32 @@ async def gather(
     call: Call,
     session: Session,
     observation: Observation,
-    seen: ThreadLocations | None,
-    left: RemainingTime,
+    thread_locations: ThreadLocations | None,
+    remaining: RemainingTime,
 ) -> SessionFacts:
     """Return all that there is to say of a session to the client of a call, once its stop was observed.
 
     The rows that the program has collected are read first. Output, collected rows and breakpoints that did not work, and that no answer
-    has reported yet, are marked as reported, so that no later answer repeats them. `observation` is what `observe` has returned. `seen`
-    has the locations of the session's threads if it runs; None: they are not known. `left` limits what is still asked of the program.
+    has reported yet, are marked as reported, so that no later answer repeats them. `observation` is what `observe` has returned. `thread_locations`
+    has the locations of the session's threads if it runs; None: they are not known. `remaining` limits what is still asked of the program.
     """
     observation.reading.mark_reported()
     program = session.program
     state = merge_snapshot(observation.state, observation.values)
     state = session.advice.add_hints(state, program.output)
     places: Part = {}
-    if seen is not None and session.mirror.phase is Phase.RUNNING:
-        places = {**_places(session, seen), **await lines_of_waits(session, seen)}
+    if thread_locations is not None and session.mirror.phase is Phase.RUNNING:
+        places = {
+            **_places(session, thread_locations),
+            **await lines_of_waits(session, thread_locations),
+        }
     elif state["state"] == "stopped" and state.get("reason") == "pause":
         # One thread was stopped; others may never go on.
         places = {"deadlock": waits.deadlock(await session.where.waits())}
     await program.read_rows()
-    slowness = await _slowness(session, left)
+    slowness = await _slowness(session, remaining)
     notes = [
-        *_silences(session, seen),
+        *_silences(session, thread_locations),
         *program.about_others(session),
         *program.take_undebugged(),
         *detached_processes_note(session),
@@ -407,7 +410,9 @@ def _outcomes(call: Call, session: Session) -> Part:
     definition = call.debugger.definitions.get(session.adapter)
     mute = definition is not None and "condition_errors" in definition.cannot
     hits = definition.quirks.hit_conditions if definition is not None else ""
-    found = outcomes.unreported(session, call.debugger.breakpoints, mute=mute, hits=hits)
+    found = outcomes.unreported(
+        session, call.debugger.breakpoints, hides_condition_errors=mute, hits=hits
+    )
     found.mark_reported()
     return {"breakpoints": found.by_state} if found.by_state else {}
 
@@ -421,58 +426,60 @@ def detached_processes_note(session: Session) -> list[str]:
     return [] if detached is None else detached.unreported()
 
 
-def _silences(session: Session, seen: ThreadLocations | None) -> Iterator[str]:
+def _silences(session: Session, thread_locations: ThreadLocations | None) -> Iterator[str]:
     """Yield a sentence for each thing that the adapter has not answered in time.
 
-    That is a request to pause or resume, or the stack of a stop. `seen` has the locations of threads, or is None.
+    That is a request to pause or resume, or the stack of a stop. `thread_locations` has the locations of threads, or is None.
     """
     owed = [each for each in session.channel.unanswered if each in CONTROL]
-    if session.mirror.phase is Phase.RUNNING and (owed or (seen and seen.silent)):
-        yield describe_silence(session, seen)
+    if session.mirror.phase is Phase.RUNNING and (
+        owed or (thread_locations and thread_locations.silent)
+    ):
+        yield describe_silence(session, thread_locations)
     stop = session.mirror.stop
     if stop is not None and stop.thread_id not in stop.stack.frames:
         yield "the stack did not arrive: try dap_stacktrace"
 
 
-def describe_silence(session: Session, seen: ThreadLocations | None) -> str:
+def describe_silence(session: Session, thread_locations: ThreadLocations | None) -> str:
     """Return a sentence on an adapter that does not answer: why, and the program's last location.
 
-    `seen` has the locations of its threads now; None: they could not be read.
+    `thread_locations` has the locations of its threads now; None: they could not be read.
     """
     pid = session.where.pid
     why = "it may hang"
     if pid and process_table.is_held(pid):
         why = "a signal has stopped its process (SIGCONT has it run on)"
     elif cause := session.where.sight.silence:
-        if seen and any(each.holds for each in seen.threads):
+        if thread_locations and any(each.holds for each in thread_locations.threads):
             why = cause
         elif pid and process_table.computes(pid):
             why = f"perhaps {cause}"
     place = last_place(session)
     last_stop = f"; its last stop was {place}" if place else ""
-    unread = f"; {seen.unread}" if seen and seen.unread else ""
+    unread = f"; {thread_locations.unread}" if thread_locations and thread_locations.unread else ""
     owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
     return f"the adapter does not answer{owed} now: {why}{last_stop}{unread}; dap_terminate ends it by force"
 
 
-async def _slowness(session: Session, left: RemainingTime) -> list[str]:
+async def _slowness(session: Session, remaining: RemainingTime) -> list[str]:
     """Return why a program that has run for long is slow, as a list of one text, each reason once.
 
     Empty: the call has not lasted long, nothing could have slowed the program, it did not compute, or its debugger is not the reason.
-    `left` is the remaining time of the call, which tells how long it has lasted.
+    `remaining` is the remaining time of the call, which tells how long it has lasted.
     """
     mirror = session.mirror
     points = [requested for each in mirror.breakpoints.values() for requested, _ in each]
-    if left.elapsed_s < SECONDS_UNTIL_SLOW or not (points or mirror.history.latest):
+    if remaining.elapsed_s < SECONDS_UNTIL_SLOW or not (points or mirror.history.latest):
         return []
     conditions = [each for requested in points if (each := requested.get("condition"))]
     if why := session.advice.of_conditions(conditions):
         return [why]
     computed = process_table.cpu_seconds(session.where.pid)
-    if computed is not None and computed < left.elapsed_s * SHARE_OF_COMPUTING:
+    if computed is not None and computed < remaining.elapsed_s * SHARE_OF_COMPUTING:
         return []
     # Interpreters that do not answer in time are asked again after the next wait.
-    with anyio.move_on_after(left.seconds_to_inspect):
+    with anyio.move_on_after(remaining.seconds_to_inspect):
         why = await in_thread(session.advice.of_slow)
         return [why] if why else []
     return []

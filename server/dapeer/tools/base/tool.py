@@ -245,15 +245,15 @@ def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Repl
     )
 
 
-def _notes_below(lines: Sequence[str], room: int) -> list[str]:
-    """Return the lines in parentheses that end an answer, in order, as many of the last as fit in `room`.
+def _notes_below(lines: Sequence[str], max_chars: int) -> list[str]:
+    """Return the lines in parentheses that end an answer, in order, as many of the last as fit in `max_chars`.
 
-    `room` is a number of characters. Empty: the last line is no note, or does not fit.
+    `max_chars` is a number of characters. Empty: the last line is no note, or does not fit.
     """
     notes: list[str] = []
     for line in reversed(lines):
-        room -= len(line) + 1
-        if not line.startswith("(") or room < 0:
+        max_chars -= len(line) + 1
+        if not line.startswith("(") or max_chars < 0:
             break
         notes.insert(0, line)
     return notes
@@ -284,8 +284,8 @@ def _folded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         begin = end
 
 
-def _fit_lines(lines: Sequence[tuple[int, str]], room: int) -> tuple[list[str], int]:
-    """Return the first of some numbered lines that fit in `room` characters, and the number to go on with.
+def _fit_lines(lines: Sequence[tuple[int, str]], max_chars: int) -> tuple[list[str], int]:
+    """Return the first of some numbered lines that fit in `max_chars` characters, and the number to go on with.
 
     The number is that of the line after the last returned one. Each of `lines` is (number of the line after it, line). At least one line is
     returned, whatever its length. Without lines the number is 0.
@@ -293,8 +293,8 @@ def _fit_lines(lines: Sequence[tuple[int, str]], room: int) -> tuple[list[str], 
     shown: list[str] = []
     following = 0
     for number, line in lines:
-        room -= len(line) + 1
-        if room < 0 and shown:
+        max_chars -= len(line) + 1
+        if max_chars < 0 and shown:
             break
         shown.append(line)
         following = number

@@ -82,11 +82,16 @@ async def next_stop(
 
 
 async def _stopped(
-    call: Call, session: Session, epoch: int, timeout_ms: float, left: RemainingTime, old: StopIds
+    call: Call,
+    session: Session,
+    epoch: int,
+    timeout_ms: float,
+    remaining: RemainingTime,
+    old: StopIds,
 ) -> Session | None:
     """Wait for a stop after number `epoch`, or the end; inspect it, and return its session.
 
-    None: it did not come in `timeout_ms`. If another client ends a stop during its inspection, the wait continues. `left` is the time of
+    None: it did not come in `timeout_ms`. If another client ends a stop during its inspection, the wait continues. `remaining` is the time of
     the call, which limits the inspection. `old` are stops of other processes that were there before.
     """
     rest, program = RemainingTime(timeout_ms), session.program
@@ -97,7 +102,7 @@ async def _stopped(
         if ready is None:
             return None
         is_last = not rest.remaining_ms
-        await report.inspect(ready, left)
+        await report.inspect(ready, remaining)
         if is_last or program.stop_or_end(session, epoch) is ready:
             return ready
         old = NONE
@@ -107,7 +112,7 @@ async def wait_for_pause(
     call: Call,
     session: Session,
     epoch: int,
-    left: RemainingTime,
+    remaining: RemainingTime,
     *,
     wait: bool,
     options: StopOptions = NOTHING,
@@ -121,32 +126,32 @@ async def wait_for_pause(
         call: The call, whose client gets the answer.
         session: The session that was asked to pause.
         epoch: The number of its last stop before: only a later one counts.
-        left: The remaining time of the call.
+        remaining: The remaining time of the call.
         wait: False: do not wait at all.
         options: What to evaluate and show.
     """
     patience = (
-        min(left.remaining_ms, MILLISECONDS_UNTIL_BLOCKED)
+        min(remaining.remaining_ms, MILLISECONDS_UNTIL_BLOCKED)
         if session.where.sees_running
-        else left.remaining_ms
+        else remaining.remaining_ms
     )
     program = session.program
     seconds = patience / 1000 if wait else 0
     stopped = await program.next_stop(session, epoch, seconds, report=call.progress)
     blocked = stopped is None and not session.over
     seen = (
-        await session.where.look(min(SECONDS_TO_LOOK_AROUND, left.seconds_to_inspect))
+        await session.where.look(min(SECONDS_TO_LOOK_AROUND, remaining.seconds_to_inspect))
         if blocked
         else None
     )
     ready = program.stop_or_end(session, epoch) or program.living(session)
-    return await show_state(call, ready, seen, left, options)
+    return await show_state(call, ready, seen, remaining, options)
 
 
 async def show_state(
     call: Call,
     session: Session,
-    seen: ThreadLocations | None = None,
+    thread_locations: ThreadLocations | None = None,
     left: RemainingTime | None = None,
     options: StopOptions = NOTHING,
     *,
@@ -154,7 +159,7 @@ async def show_state(
 ) -> Reply:
     """Return the state of a session as a reply.
 
-    The session becomes the client's default one if it belongs to the same program as the present default, or if there is none. `seen` has
+    The session becomes the client's default one if it belongs to the same program as the present default, or if there is none. `thread_locations` has
     the locations of its threads, if it runs; None: they are not known. What does not arrive in the time `left` (None: a default) is
     missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead. `options`
     say what to evaluate, and how much to show. `inspected`: its stop has been inspected in this call.
@@ -167,7 +172,7 @@ async def show_state(
     if observation.resumed and left.remaining_ms:
         epoch = observation.resumed.number
         return await next_stop(call, session, epoch, left.remaining_ms, options=options)
-    facts = await report.gather(call, session, observation, seen, left)
+    facts = await report.gather(call, session, observation, thread_locations, left)
     return report.snapshot_reply(call, report.snapshot_of(facts), options.show)
 
 

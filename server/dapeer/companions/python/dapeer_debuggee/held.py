@@ -60,14 +60,14 @@ def found(kind: Any, name: str) -> Any:
     return next((each[name] for each in spaces if name in each), None)
 
 
-def text(value: Any, room: int, around: "tuple[int, ...]") -> str:
-    """Return a value as Python writes it, in about `room` characters; of what does not fit, only its size.
+def text(value: Any, max_chars: int, around: "tuple[int, ...]") -> str:
+    """Return a value as Python writes it, in about `max_chars` characters; of what does not fit, only its size.
 
     `around` are the ids of the objects that it is in, the outermost first.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
-        most = min(room, MAX_STRING_CHARS) if around else room
+        most = min(max_chars, MAX_STRING_CHARS) if around else max_chars
         cut = repr(value[:most])
         return cut if len(value) <= most else f"{cut[:-1]}…{cut[-1]} ({len(value)} chars)"
     if kind is int and value.bit_length() > MAX_BITS:
@@ -76,19 +76,19 @@ def text(value: Any, room: int, around: "tuple[int, ...]") -> str:
         return repr(value)
     for known, opening, closing in AROUND:
         if kind is known:
-            return container(value, known, (opening, closing), room, around)
+            return container(value, known, (opening, closing), max_chars, around)
         if issubclass(kind, known):
             brackets = (f"<{NAME.__get__(kind)}: {opening}", f"{closing}>")
-            return container(value, known, brackets, room, around)
-    return holder(value, kind, room, around)
+            return container(value, known, brackets, max_chars, around)
+    return holder(value, kind, max_chars, around)
 
 
 def container(
-    value: Any, known: Any, brackets: "tuple[str, str]", room: int, around: "tuple[int, ...]"
+    value: Any, known: Any, brackets: "tuple[str, str]", max_chars: int, around: "tuple[int, ...]"
 ) -> str:
     """Return the text of a container with its first elements, which the methods of the class `known` read.
 
-    `brackets` are what is before and behind its elements, `room` is about how many characters there are, `around` are the ids of the
+    `brackets` are what is before and behind its elements, `max_chars` is about how many characters there are, `around` are the ids of the
     objects that the container is in, the outermost first. One inside of itself is `[...]`.
     """
     (opening, closing), size = brackets, known.__len__(value)
@@ -103,18 +103,18 @@ def container(
     for each in itertools.islice(
         known.items(value) if keyed else known.__iter__(value), MAX_MEMBERS
     ):
-        share = max(room // min(size - len(parts), 4), 12)
+        share = max(max_chars // min(size - len(parts), 4), 12)
         parts.append(": ".join(text(one, share, inner) for one in (each if keyed else (each,))))
-        room -= len(parts[-1]) + 2
-        if room < 0:
+        max_chars -= len(parts[-1]) + 2
+        if max_chars < 0:
             break
     comma = "," if known is tuple and size == 1 else ""
     ends = f", … ({size} items)" if len(parts) < size else comma
     return f"{opening}{', '.join(parts)}{ends}{closing}"
 
 
-def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
-    """Return the text of an object of the class `kind` with its attributes, in about `room` characters.
+def holder(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]") -> str:
+    """Return the text of an object of the class `kind` with its attributes, in about `max_chars` characters.
 
     A class, function or module is shown by its name. `around` are the ids of the objects that it is in, the outermost first.
     """
@@ -134,10 +134,10 @@ def holder(value: Any, kind: Any, room: int, around: "tuple[int, ...]") -> str:
     opening, closing = (f"<{name}: ", ">") if own else (f"{name}(", ")")
     parts: Any = []
     for key, each in list(held.items())[:MAX_MEMBERS]:
-        share = max(room // min(len(held) - len(parts), 4), 12)
+        share = max(max_chars // min(len(held) - len(parts), 4), 12)
         parts.append(f"{key}={text(each, share, (*around, id(value)))}")
-        room -= len(parts[-1]) + 2
-        if room < 0:
+        max_chars -= len(parts[-1]) + 2
+        if max_chars < 0:
             break
     more = [f"… ({len(held)} attributes)"] if len(held) > len(parts) else []
     return f"{opening}{', '.join(parts + more)}{closing}" if parts else f"<{name}>"

@@ -52,14 +52,14 @@ HIDDEN = patching.Row(
 
 
 @HIDDEN
-def hide_files(row: patching.Row) -> None:
+def hide_files(patch: patching.Row) -> None:
     """Patch pydevd so that it takes this package's files for its own: it neither stops in nor shows them.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     debuggers: Any = importlib.import_module("pydevd").PYDEV_FILE
 
-    @row.replace(FILE_KIND, again=True)
+    @patch.replace(FILE_KIND, again=True)
     def kind_of_file(
         stock: Any, self: Any, abs_real_path_and_basename: Any, *rest: Any, **named: Any
     ) -> Any:

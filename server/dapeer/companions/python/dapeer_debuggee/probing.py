@@ -189,11 +189,11 @@ class StockCall:
         return self.returned[0] if self.returned else self._stock(*given, **named)
 
 
-def guarded(row: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
+def guarded(patch: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
     """Return a replacement of `stock` that calls `ours`, and where that fails gives what `stock` gives.
 
     `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is what `Meant` carries, and
-    what a signal handler of the program raises. Any other exception makes the `row` fail: then the result of `stock` is used, which is
+    what a signal handler of the program raises. Any other exception makes the `patch` fail: then the result of `stock` is used, which is
     called if `ours` has not. Once the row is off, only `stock` is called. With `again`, `stock` changes nothing, so it is called once more
     where `ours` has had it raise.
     """
@@ -201,7 +201,7 @@ def guarded(row: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
     @functools.wraps(stock)
     def replaced(*given: Any, **named: Any) -> Any:
         """Call `ours`, or `stock` where the row is off or fails."""
-        if row.off:
+        if patch.off:
             return stock(*given, **named)
         call = StockCall(stock)
         try:
@@ -213,7 +213,7 @@ def guarded(row: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
                 raise
             # Where this raises, too, that is not the row's fault.
             result = call.instead(given, named, again=again)
-            row.fail(error)
+            patch.fail(error)
             return result
 
     return replaced

@@ -80,14 +80,14 @@ def row_bytes(values: int) -> int:
     return HEAD_BYTES + WIDTH * (values + 1)
 
 
-def count_alike(chunk: bytes, at: int) -> int:
-    """Return how many plain rows begin with the same byte, one after the other from `at` in a chunk.
+def count_alike(chunk: bytes, index: int) -> int:
+    """Return how many plain rows begin with the same byte, one after the other from `index` in a chunk.
 
     The last one may not be whole.
     """
-    size = row_bytes(chunk[at] - PLAIN)
-    alike = _count_repeated(chunk[at : at + ROWS_AHEAD * size : size])
-    return _count_repeated(chunk[at::size]) if alike == ROWS_AHEAD else alike
+    size = row_bytes(chunk[index] - PLAIN)
+    alike = _count_repeated(chunk[index : index + ROWS_AHEAD * size : size])
+    return _count_repeated(chunk[index::size]) if alike == ROWS_AHEAD else alike
 
 
 def _count_repeated(first_bytes: bytes) -> int:

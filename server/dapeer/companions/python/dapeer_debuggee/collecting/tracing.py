@@ -392,21 +392,21 @@ class TracingHooks:
             self._tracing.SetTrace(self._wrapped(tracer))
         return "" if result == 0 else "threads that ran before are not collected from"
 
-    def _wrap(self, row: Any) -> None:
+    def _wrap(self, patch: Any) -> None:
         """Replace the functions of pydevd that set trace functions by ones that wrap these.
 
-        `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+        `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
         """
 
-        @row.replace(SET)
+        @patch.replace(SET)
         def set_trace(stock: Any, tracing_func: Any, *rest: Any, **named: Any) -> Any:
             return stock(self._wrapped(tracing_func), *rest, **named)
 
-        @row.replace(SET_IN_THREADS)
+        @patch.replace(SET_IN_THREADS)
         def set_trace_to_threads(stock: Any, tracing_func: Any, *rest: Any, **named: Any) -> Any:
             return stock(self._wrapped(tracing_func), *rest, **named)
 
-        @row.replace(SET_IN_FRAMES)
+        @patch.replace(SET_IN_FRAMES)
         def set_trace_for_frame_and_parents(
             stock: Any, debugger: Any, thread_ident: Any, frame: Any, *rest: Any, **named: Any
         ) -> Any:
@@ -414,7 +414,7 @@ class TracingHooks:
             guard.hook(self.adopt)(frame)
             return result
 
-        @row.replace(CLEAR)
+        @patch.replace(CLEAR)
         def clear_caches(stock: Any, *given: Any, **named: Any) -> Any:
             result = stock(*given, **named)
             guard.hook(self.skipped.clear)()

@@ -66,10 +66,10 @@ EXITS = patching.Row(
 
 
 @INFORM
-def inform(row: Any) -> None:
+def inform(patch: Any) -> None:
     """Patch pydevd so that `exceptionInfo` gets the whole message and traceback of an exception.
 
-    The message has lines about a group's members and the place in a library or worker process; the traceback has the causes in order. `row`
+    The message has lines about a group's members and the place in a library or worker process; the traceback has the causes in order. `patch`
     is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
@@ -98,18 +98,18 @@ def inform(row: Any) -> None:
                 return response
         return response
 
-    row.replace(BUILT)(build)
-    row.replace(BUILT_IN_ANSWERS)(build)
+    patch.replace(BUILT)(build)
+    patch.replace(BUILT_IN_ANSWERS)(build)
 
 
 @INNERMOST_FIRST
-def innermost_first(row: Any) -> None:
+def innermost_first(patch: Any) -> None:
     """Patch pydevd so that the frames of an exception's causes have the order of all other stacks.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(CAUSE, again=True)
+    @patch.replace(CAUSE, again=True)
     def create(stock: Any, *given: Any, **named: Any) -> Any:
         frames = stock(*given, **named)
         if frames is not None:
@@ -118,19 +118,19 @@ def innermost_first(row: Any) -> None:
 
 
 @NO_CURRENT
-def keep_names(row: Any) -> None:
+def keep_names(patch: Any) -> None:
     """Patch pydevd so that no frame counts as that of an exception: it adds a text of its own there.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    row.set(f"{LISTS}:FramesList.current_frame", property(lambda _: None, lambda _, __: None))
+    patch.set(f"{LISTS}:FramesList.current_frame", property(lambda _: None, lambda _, __: None))
 
 
 @UNTRACED
-def show_untraced(row: Any) -> None:
+def show_untraced(patch: Any) -> None:
     """Have the program stop at an exception that ends it once the recursion limit has ended tracing.
 
-    pydevd misses such exceptions, which the hooks of `sys` and `threading` get. `row` is this patch's `patching.Row`: it calls this
+    pydevd misses such exceptions, which the hooks of `sys` and `threading` get. `patch` is this patch's `patching.Row`: it calls this
     function when it is applied, and its `undo` puts back what was replaced by it.
     """
     last: list[int] = []
@@ -139,7 +139,7 @@ def show_untraced(row: Any) -> None:
         last[:] = [id(error[1])]
         return False
 
-    skip_stops(row, note)
+    skip_stops(patch, note)
 
     def shown(error: Any, *, by_hook: bool = False) -> None:
         """Stop at an exception that pydevd has not seen.
@@ -153,14 +153,14 @@ def show_untraced(row: Any) -> None:
         if not known and (left or isinstance(error[1], RecursionError)):
             showing.show(error)
 
-    hook_ends(row, shown)
+    hook_ends(patch, shown)
 
 
 @EXITS
-def pass_exits(row: Any) -> None:
+def pass_exits(patch: Any) -> None:
     """Patch pydevd so that the program does not stop where it ends by `sys.exit`, or for a reloader.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     def is_end(error: Any) -> bool:
@@ -172,23 +172,23 @@ def pass_exits(row: Any) -> None:
         asked = getattr(debugger, "break_on_uncaught_exceptions", {})
         return issubclass(error[0], SystemExit) and "SystemExit" not in asked
 
-    skip_stops(row, is_end)
+    skip_stops(patch, is_end)
 
-    @row.replace(IGNORES)
+    @patch.replace(IGNORES)
     def ignores(stock: Any, self: Any, system_exit_exc: Any, *rest: Any, **named: Any) -> Any:
         code = getattr(system_exit_exc, "code", system_exit_exc)
         reloads = type(code) is int and code == RELOAD and any(map(os.environ.get, RELOADED))
         return reloads or stock(self, system_exit_exc, *rest, **named)
 
 
-def skip_stops(row: Any, is_passed: Callable[[Any], bool]) -> None:
+def skip_stops(patch: Any, is_passed: Callable[[Any], bool]) -> None:
     """Patch pydevd so that it does not stop at exceptions that leave the program, if `is_passed` says so.
 
-    `is_passed` gets a tuple of the exception's type, itself and its traceback, and returns True for no stop. `row` is the `patching.Row`
+    `is_passed` gets a tuple of the exception's type, itself and its traceback, and returns True for no stop. `patch` is the `patching.Row`
     for this change; it must state `UNHANDLED`.
     """
 
-    @row.replace(UNHANDLED)
+    @patch.replace(UNHANDLED)
     def stop(
         stock: Any,
         self: Any,
@@ -204,7 +204,7 @@ def skip_stops(row: Any, is_passed: Callable[[Any], bool]) -> None:
         return stock(self, thread, frame, frames_byid, arg, *rest, **named)
 
 
-def hook_ends(row: Any, shown: Callable[..., None]) -> None:
+def hook_ends(patch: Any, shown: Callable[..., None]) -> None:
     """Replace `sys.excepthook` and `threading.excepthook` by ones that first call `shown`.
 
     They are put back when the row is undone. `shown` gets a tuple of type, exception and traceback, and `by_hook=True` if it is not a
@@ -222,14 +222,14 @@ def hook_ends(row: Any, shown: Callable[..., None]) -> None:
 
     # A program that reads or restores its hook finds the same as without this patch.
     stock_hook, stock_hook_of_threads = sys.excepthook, threading.excepthook
-    hook = call_first(stock_hook, row.guard(of_program, nothing))
-    hook_of_threads = call_first(stock_hook_of_threads, row.guard(of_thread, nothing))
+    hook = call_first(stock_hook, patch.guard(of_program, nothing))
+    hook_of_threads = call_first(stock_hook_of_threads, patch.guard(of_thread, nothing))
     if sys.__excepthook__ is stock_hook:
-        row.set("sys:__excepthook__", hook)
+        patch.set("sys:__excepthook__", hook)
     if getattr(threading, "__excepthook__", None) is stock_hook_of_threads:
-        row.set("threading:__excepthook__", hook_of_threads)
-    row.set("sys:excepthook", hook)
-    row.set("threading:excepthook", hook_of_threads)
+        patch.set("threading:__excepthook__", hook_of_threads)
+    patch.set("sys:excepthook", hook)
+    patch.set("threading:excepthook", hook_of_threads)
 
 
 def call_first(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:

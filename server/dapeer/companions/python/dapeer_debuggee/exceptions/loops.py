@@ -44,21 +44,21 @@ NOT_RAISED = (
 class Finder(importlib.abc.MetaPathFinder):
     """An import finder that finds nothing, but patches a method once the program has imported its module."""
 
-    def __init__(self, row: Any, method: str, takes: str, ours: Callable[..., Any]) -> None:
+    def __init__(self, patch: Any, method: str, takes: str, ours: Callable[..., Any]) -> None:
         """Put itself first into `sys.meta_path`, until the row is undone.
 
         Args:
-            row: The row of the patch.
+            patch: The row of the patch.
             method: The method, as `module:Class.method`.
             takes: The `shape` that it must have.
             ours: What replaces it; it gets the stock one first.
         """
-        self._row, self._expected_arguments, self._replacement = row, takes, ours
+        self._row, self._expected_arguments, self._replacement = patch, takes, ours
         self._module, _, path = method.partition(":")
         self._class, self._method = path.split(".")
         self._is_done = False
-        self._guarded_patch = row.guard(self._patch, lambda: None)
-        row.and_undo(self.leave)
+        self._guarded_patch = patch.guard(self._patch, lambda: None)
+        patch.and_undo(self.leave)
         sys.meta_path.insert(0, self)
 
     def find_spec(self, *_: object) -> None:
@@ -90,23 +90,23 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 @ASYNCIO
-def report_what_asyncio_catches(row: Any) -> None:
+def report_what_asyncio_catches(patch: Any) -> None:
     """Have exceptions reported that asyncio's event loops handle, once asyncio is imported.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     method = "asyncio.base_events:BaseEventLoop.call_exception_handler"
-    Finder(row, method, "self context", call_exception_handler)
+    Finder(patch, method, "self context", call_exception_handler)
 
 
 @TWISTED
-def stop_where_nobody_handles(row: Any) -> None:
+def stop_where_nobody_handles(patch: Any) -> None:
     """Have the program stop at errors that no errback of Twisted handles, once Twisted is imported.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    Finder(row, "twisted.logger._logger:Logger.failure", FAILURE, failure)
-    Finder(row, "twisted.internet.base:ReactorBase.fireSystemEvent", "self eventType", fire)
+    Finder(patch, "twisted.logger._logger:Logger.failure", FAILURE, failure)
+    Finder(patch, "twisted.internet.base:ReactorBase.fireSystemEvent", "self eventType", fire)
 
 
 def call_exception_handler(

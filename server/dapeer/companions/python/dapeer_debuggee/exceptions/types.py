@@ -89,22 +89,22 @@ UNKNOWN = patching.Row(
 
 
 @BY_NAME
-def match_by_name(row: Any) -> None:
+def match_by_name(patch: Any) -> None:
     """Patch pydevd so that it matches exceptions to stop at by the names of their types.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(CLASS)
+    @patch.replace(CLASS)
     def get_exception_class(stock: Any, kls: str, *rest: Any, **named: Any) -> type:
         return type_of(kls)
 
 
 @UNKNOWN
-def report_unknown(row: Any) -> None:
+def report_unknown(patch: Any) -> None:
     """Have names of exceptions reported, at the end of the first process, that no class has had.
 
-    A child may not import all types, so nothing is reported there. `row` is this patch's `patching.Row`: it calls this function when it is
+    A child may not import all types, so nothing is reported there. `patch` is this patch's `patching.Row`: it calls this function when it is
     applied, and its `undo` puts back what was replaced by it.
     """
     if not patching.first_process[0]:
@@ -113,7 +113,7 @@ def report_unknown(row: Any) -> None:
 
     reported: set[str] = set()
 
-    @row.replace(DISPOSE)
+    @patch.replace(DISPOSE)
     def dispose(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         """Report the names that no class has by now, then end the debugger as pydevd does."""
         if not self.pydb_disposed and not self.terminate_requested:

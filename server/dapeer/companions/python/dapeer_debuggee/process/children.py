@@ -24,18 +24,18 @@ CHILDREN = patching.Row(
 
 
 @CHILDREN
-def improve_children(row: Any) -> None:
+def improve_children(patch: Any) -> None:
     """Patch pydevd so that each Python process which the program starts imports our `child`.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     folder = Path(__file__).absolute().parents[2]
     child = f"{__name__.partition('.')[0]}.child"
-    row.set(PREIMPORT, f"{folder};{child}")
+    patch.set(PREIMPORT, f"{folder};{child}")
     constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
     defaults: Any = importlib.import_module("_pydevd_bundle.pydevd_defaults")
 
-    @row.replace(CODE_STRINGS)
+    @patch.replace(CODE_STRINGS)
     def arguments(stock: Any, *given: Any, **named: Any) -> Any:
         """Return pydevd's command line for a child by `python -c`, in which our `child` is imported, too.
 

@@ -39,22 +39,22 @@ system: Any = sys
 
 
 @CRASHES
-def print_crashes(row: Any) -> None:
+def print_crashes(patch: Any) -> None:
     """Have a crash in C code print to stderr where Python was, as the option `-X faulthandler` does.
 
-    Nothing changes if the program has switched that on itself. `row` is this patch's `patching.Row`: it calls this function when it is
+    Nothing changes if the program has switched that on itself. `patch` is this patch's `patching.Row`: it calls this function when it is
     applied, and its `undo` puts back what was replaced by it.
     """
     if not faulthandler.is_enabled():
         faulthandler.enable(STDERR, all_threads=False)
-        row.and_undo(faulthandler.disable)
+        patch.and_undo(faulthandler.disable)
 
 
 @AT_EXIT
-def debug_the_end(row: Any) -> None:
+def debug_the_end(patch: Any) -> None:
     """Have functions of `atexit` called a moment earlier, while pydevd still debugs.
 
-    They are called when Python's end begins, if there are no threads to wait for. `row` is this patch's `patching.Row`: it calls this
+    They are called when Python's end begins, if there are no threads to wait for. `patch` is this patch's `patching.Row`: it calls this
     function when it is applied, and its `undo` puts back what was replaced by it.
     """
     process = os.getpid()
@@ -65,9 +65,9 @@ def debug_the_end(row: Any) -> None:
             with contextlib.suppress(BaseException):
                 functions._run_exitfuncs()
 
-    threads._register_atexit(row.guard(run, lambda: None))
+    threads._register_atexit(patch.guard(run, lambda: None))
 
-    @row.replace(TIMEOUT)
+    @patch.replace(TIMEOUT)
     def call_on_timeout(stock: Any, self: Any, *given: Any, **named: Any) -> Any:
         """Do as pydevd's `call_on_timeout`, and once more where it cannot start its thread."""
         try:

@@ -24,13 +24,13 @@ last: list[Callable[[], None]] = []
 
 
 @LEAVE
-def call_at_disconnect(row: Any) -> None:
+def call_at_disconnect(patch: Any) -> None:
     """Patch pydevd so that functions in `first` are called before a client's `disconnect`, `last` after.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(DISCONNECT)
+    @patch.replace(DISCONNECT)
     def on_disconnect_request(stock: Any, *given: Any, **named: Any) -> Any:
         try:
             call_and_clear(first)

@@ -48,10 +48,10 @@ setting: dict[str, Any] = {}
 
 
 @NATIVE
-def replace_makers(row: Any) -> None:
+def replace_makers(patch: Any) -> None:
     """Patch pydevd's functions that start processes: a native program is started as a stand-in.
 
-    Nothing changes without `SETTING`. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
+    Nothing changes without `SETTING`. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
     back what was replaced by it.
     """
     said = os.environ.get(SETTING)
@@ -59,18 +59,18 @@ def replace_makers(row: Any) -> None:
         return
     setting.update(json.loads(said))
     for maker, owner in MAKERS.items():
-        replace_fork_exec(row, maker, owner)
-    replace_posix_spawn(row)
+        replace_fork_exec(patch, maker, owner)
+    replace_posix_spawn(patch)
 
 
-def replace_fork_exec(row: Any, maker: str, owner: str) -> None:
+def replace_fork_exec(patch: Any, maker: str, owner: str) -> None:
     """Have the function that `maker` makes, in place of the `fork_exec` of a module, start stand-ins.
 
-    `owner` is the module's name, and `row` is `NATIVE`.
+    `owner` is the module's name, and `patch` is `NATIVE`.
     """
-    swap = row.guard(stand_in, nothing)
+    swap = patch.guard(stand_in, nothing)
 
-    @row.replace(maker)
+    @patch.replace(maker)
     def make(stock: Any, original_name: Any, *rest: Any, **named: Any) -> Any:
         made = stock(original_name, *rest, **named)
 
@@ -85,11 +85,11 @@ def replace_fork_exec(row: Any, maker: str, owner: str) -> None:
         return fork_exec
 
 
-def replace_posix_spawn(row: Any) -> None:
-    """Have what pydevd makes in place of `posix_spawn` start stand-ins; `row` is `NATIVE`."""
-    swap = row.guard(spawned, nothing)
+def replace_posix_spawn(patch: Any) -> None:
+    """Have what pydevd makes in place of `posix_spawn` start stand-ins; `patch` is `NATIVE`."""
+    swap = patch.guard(spawned, nothing)
 
-    @row.replace(SPAWN)
+    @patch.replace(SPAWN)
     def make(stock: Any, original_name: Any, *rest: Any, **named: Any) -> Any:
         made = stock(original_name, *rest, **named)
 

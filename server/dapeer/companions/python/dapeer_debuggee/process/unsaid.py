@@ -31,15 +31,15 @@ class All(Dict[str, int]):  # noqa: UP006 - Python 3.8 has no other
 
 
 @UNSAID
-def say_nothing(row: Any) -> None:
+def say_nothing(patch: Any) -> None:
     """Patch pydevd so that it prints no warnings about itself.
 
-    These are that the program calls `sys.settrace`, and that a thread has not started. `row` is this patch's `patching.Row`: it calls this
+    These are that the program calls `sys.settrace`, and that a thread has not started. `patch` is this patch's `patching.Row`: it calls this
     function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    row.set(WARNINGS, All())
+    patch.set(WARNINGS, All())
 
-    @row.replace(CRITICAL)
+    @patch.replace(CRITICAL)
     def critical(stock: Any, msg: Any, *given: Any, **named: Any) -> None:
         if not str(msg).startswith(OF_STARTS):
             stock(msg, *given, **named)

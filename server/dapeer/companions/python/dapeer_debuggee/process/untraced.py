@@ -190,10 +190,10 @@ def this_thread() -> Any:
 
 
 @UNTRACED
-def trace_when_needed(row: Any) -> None:
+def trace_when_needed(patch: Any) -> None:
     """Patch pydevd so that it traces no thread until something needs it.
 
-    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `row` is this patch's `patching.Row`: it calls this
+    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `patch` is this patch's `patching.Row`: it calls this
     function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
@@ -209,29 +209,29 @@ def trace_when_needed(row: Any) -> None:
             "debugpy has no helper for this processor that traces running threads"
         )
     tracing.is_on, tracing.may_end = False, True
-    row.and_undo(row.guard(tracing.begin, lambda: None))
-    begin_where_needed(row)
-    begin_at_stops(row)
-    show_what_leaves(row)
-    finder = OwnStacks(row)
-    row.and_undo(finder.leave)
+    patch.and_undo(patch.guard(tracing.begin, lambda: None))
+    begin_where_needed(patch)
+    begin_at_stops(patch)
+    show_what_leaves(patch)
+    finder = OwnStacks(patch)
+    patch.and_undo(finder.leave)
     sys.meta_path.insert(0, finder)
 
 
-def begin_where_needed(row: Any) -> None:
+def begin_where_needed(patch: Any) -> None:
     """Replace the functions of pydevd after which tracing may be needed: each begins it then.
 
-    `row` is the `patching.Row` `UNTRACED`, whose `undo` puts them back.
+    `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts them back.
     """
 
-    @row.replace(ENABLE)
+    @patch.replace(ENABLE)
     def enable(stock: Any, self: Any, *given: Any, **named: Any) -> Any:
         if not tracing.is_on and not tracing.is_needed(self):
             return None
         tracing.begin()
         return stock(self, *given, **named)
 
-    @row.replace(FUTURE)
+    @patch.replace(FUTURE)
     def trace_future_threads(stock: Any, self: Any, *given: Any, **named: Any) -> Any:
         """Do as pydevd's `patch_threads`, but leave `threading.settrace` as it was while nothing is traced."""
         known: Any = threading
@@ -241,20 +241,20 @@ def begin_where_needed(row: Any) -> None:
             known.settrace(before)
         return result
 
-    @row.replace(CHANGED)
+    @patch.replace(CHANGED)
     def changed(stock: Any, self: Any, *given: Any, **named: Any) -> Any:
         if self.ready_to_run and tracing.is_needed(self):
             tracing.begin()
         return stock(self, *given, **named)
 
 
-def begin_at_stops(row: Any) -> None:
+def begin_at_stops(patch: Any) -> None:
     """Replace the functions of pydevd that stop threads: tracing begins before a stop.
 
-    It may end when the thread is resumed. `row` is the `patching.Row` `UNTRACED`, whose `undo` puts them back.
+    It may end when the thread is resumed. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts them back.
     """
 
-    @row.replace(SUSPEND)
+    @patch.replace(SUSPEND)
     def suspend(
         stock: Any, self: Any, thread: Any, stop_reason: Any, *given: Any, **named: Any
     ) -> Any:
@@ -262,9 +262,9 @@ def begin_at_stops(row: Any) -> None:
         tracing.begin()
         return stock(self, thread, stop_reason, *given, **named)
 
-    end = row.guard(tracing.end, lambda: None)
+    end = patch.guard(tracing.end, lambda: None)
 
-    @row.replace(WAITS)
+    @patch.replace(WAITS)
     def wait(
         stock: Any, self: Any, thread: Any, frame: Any, event: Any, *given: Any, **named: Any
     ) -> Any:
@@ -274,25 +274,25 @@ def begin_at_stops(row: Any) -> None:
             end()
         return result
 
-    @row.replace(SET_TRACE)
+    @patch.replace(SET_TRACE)
     def set_trace(stock: Any, *given: Any, **named: Any) -> Any:
         # The program itself asks for a stop: `breakpoint()`.
         tracing.begin()
         return stock(*given, **named)
 
 
-def show_what_leaves(row: Any) -> None:
+def show_what_leaves(patch: Any) -> None:
     """Replace what runs the program and its threads, so that an exception that leaves them is shown.
 
-    Shown means that the thread stops at it, as at an uncaught exception. `row` is the `patching.Row` `UNTRACED`, whose `undo` puts them
+    Shown means that the thread stops at it, as at an uncaught exception. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts them
     back.
     """
-    show = row.guard(tracing.show, lambda: None)
+    show = patch.guard(tracing.show, lambda: None)
 
     def was_shown(error: Any) -> bool:
         return tracing.was_shown(error[1])
 
-    errors.skip_stops(row, was_shown)
+    errors.skip_stops(patch, was_shown)
 
     def shows(stock: Any, *given: Any, **named: Any) -> Any:
         """Call the stock function, and show what it raises."""
@@ -302,10 +302,10 @@ def show_what_leaves(row: Any) -> None:
             show()
             raise
 
-    row.replace(EXECUTES)(shows)
-    row.replace(THREAD)(shows)
+    patch.replace(EXECUTES)(shows)
+    patch.replace(THREAD)(shows)
 
-    @row.replace(HOOK)
+    @patch.replace(HOOK)
     def make(stock: Any, *given: Any, **named: Any) -> Any:
         """Return Python's function that handles what leaves a thread, after showing that."""
         invoke = stock(*given, **named)
@@ -323,8 +323,8 @@ def show_what_leaves(row: Any) -> None:
 class OwnStacks(importlib.abc.MetaPathFinder):
     """An import finder that begins tracing when the program imports one of `OWN_STACKS`."""
 
-    def __init__(self, row: Any) -> None:
-        self._begin = row.guard(tracing.begin_for_good, lambda: None)
+    def __init__(self, patch: Any) -> None:
+        self._begin = patch.guard(tracing.begin_for_good, lambda: None)
 
     def find_spec(self, fullname: str, *_: object) -> None:
         """Return None, so that others import it; begin tracing for good if it is one of `OWN_STACKS`."""

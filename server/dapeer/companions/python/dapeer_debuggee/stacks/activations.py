@@ -84,13 +84,13 @@ CALLS = patching.Row(
 
 
 @CALLS
-def number_calls(row: Any) -> None:
+def number_calls(patch: Any) -> None:
     """Patch pydevd so that `stopped` has the number of the innermost call, under the key `ACTIVATION`.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(WAIT)
+    @patch.replace(WAIT)
     def do_wait_suspend(
         stock: Any, self: Any, thread: Any, frame: Any, *rest: Any, **named: Any
     ) -> Any:
@@ -98,7 +98,7 @@ def number_calls(row: Any) -> None:
             stopping.number = number_of(frame)
         return stock(self, thread, frame, *rest, **named)
 
-    @row.replace(SUSPENDED)
+    @patch.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
         """Return pydevd's event `stopped` with the call's number in its body; without it where it is unknown."""
         command = stock(*given, **named)

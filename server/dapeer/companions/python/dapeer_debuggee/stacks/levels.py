@@ -107,10 +107,10 @@ LEVELS = patching.Row(
 
 
 @LEVELS
-def describe_few(row: Any) -> None:
+def describe_few(patch: Any) -> None:
     """Patch pydevd so that it describes only the frames that a `stackTrace` request asks for.
 
-    If these are more than `MAX_DESCRIBED_FRAMES`, one is described for each place, and the response has the key `FRAMES`. `row` is this
+    If these are more than `MAX_DESCRIBED_FRAMES`, one is described for each place, and the response has the key `FRAMES`. `patch` is this
     patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
@@ -122,7 +122,7 @@ def describe_few(row: Any) -> None:
     if number_of("*") != "*":  # pydevd's name of all
         raise patching.Misfit("frames are numbered in another way")
 
-    @row.replace(MAKE, again=True)
+    @patch.replace(MAKE, again=True)
     def make(
         stock: Any,
         self: Any,

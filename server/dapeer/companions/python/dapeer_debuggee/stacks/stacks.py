@@ -81,15 +81,15 @@ THREADS = patching.Row(
 
 
 @THREADS
-def name_threads(row: Any) -> None:
+def name_threads(patch: Any) -> None:
     """Patch pydevd so that `threads` gets the names that Python keeps.
 
-    A property `name` of the thread's class is not called. `row` is this patch's `patching.Row`: it calls this function when it is applied,
+    A property `name` of the thread's class is not called. `patch` is this patch's `patching.Row`: it calls this function when it is applied,
     and its `undo` puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(JSON)
 
-    @row.replace(LIST)
+    @patch.replace(LIST)
     def make(stock: Any, self: Any, py_db: Any, seq: int, *rest: Any, **named: Any) -> Any:
         """Return pydevd's response to `threads`; threads that are new are reported as pydevd does."""
         names: dict[Any, str] = {}
@@ -117,13 +117,13 @@ REPORTED_OF_MODULES = ("__version__", "__package__")
 
 
 @VERSIONS
-def report_versions(row: Any) -> None:
+def report_versions(patch: Any) -> None:
     """Patch pydevd so that it reports a module's version and package only where they are strings.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(TRACK)
+    @patch.replace(TRACK)
     def track(
         stock: Any,
         self: Any,
@@ -156,17 +156,17 @@ PYTHON = "text/x-python"
 
 
 @TEXTS
-def report_texts(row: Any) -> None:
+def report_texts(patch: Any) -> None:
     """Patch pydevd so that `source` gets the source of code without a file, where that is known.
 
-    pydevd lists instructions instead. A text that is a source has the `mimeType` of Python. `row` is this patch's `patching.Row`: it calls
+    pydevd lists instructions instead. A text that is a source has the `mimeType` of Python. `patch` is this patch's `patching.Row`: it calls
     this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
     files: Any = importlib.import_module("pydevd_file_utils")
     from .. import sources
 
-    @row.replace(SOURCE)
+    @patch.replace(SOURCE)
     def source(stock: Any, self: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
         """Return pydevd's response to `source`, with the source in place of instructions where it is known."""
         made = stock(self, py_db, request, *rest, **named)
@@ -185,10 +185,10 @@ def report_texts(row: Any) -> None:
 
 
 @TASKS
-def follow_tasks(row: Any) -> None:
+def follow_tasks(patch: Any) -> None:
     """Patch pydevd so that, below a task's frames, a stack lists those of the tasks that await it.
 
-    Frames of dapeer's, and those that only start the program, are left out. The frames of an exception group's members follow. `row` is
+    Frames of dapeer's, and those that only start the program, are left out. The frames of an exception group's members follow. `patch` is
     this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(LISTS)
@@ -208,9 +208,9 @@ def follow_tasks(row: Any) -> None:
             insert_awaiting_frames(known, lists)
         return frames
 
-    row.replace(FROM_FRAME)(create)
+    patch.replace(FROM_FRAME)(create)
 
-    @row.replace(FROM_TRACEBACK)
+    @patch.replace(FROM_TRACEBACK)
     def of_error(stock: Any, *given: Any, **named: Any) -> Any:
         frames = create(stock, *given, **named)
         with contextlib.suppress(Exception):  # classes of the program
@@ -239,14 +239,14 @@ def add_members(frames: Any, error: Any, lists: Any) -> None:
 
 
 @CAUSES
-def label_causes(row: Any) -> None:
+def label_causes(patch: Any) -> None:
     """Patch pydevd so that the frames of an exception's cause follow a label with its name.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(LISTS)
 
-    @row.replace(FROM_CAUSE)
+    @patch.replace(FROM_CAUSE)
     def create(stock: Any, *given: Any, **named: Any) -> Any:
         """Return pydevd's list of a cause's frames, the label first."""
         frames = stock(*given, **named)
@@ -303,14 +303,14 @@ class Whole:
 
 
 @ALL_FRAMES
-def show_all(row: Any) -> None:
+def show_all(patch: Any) -> None:
     """Patch pydevd so that it lists stacks with all frames, also those of libraries with `justMyCode`.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     command: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NetCommand
 
-    @row.replace(MAKE, again=True)
+    @patch.replace(MAKE, again=True)
     def make(stock: Any, self: Any, py_db: Any, *rest: Any, **named: Any) -> Any:
         """Return pydevd's response to `stackTrace`, with labels as DAP has them."""
         made = stock(self, Whole(py_db), *rest, **named)

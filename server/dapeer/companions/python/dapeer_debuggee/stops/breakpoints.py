@@ -74,13 +74,13 @@ WAIT: dict[Any, str] = {
 
 
 @CONDITIONS
-def count_conditions(row: Any) -> None:
+def count_conditions(patch: Any) -> None:
     """Patch pydevd so that it evaluates conditions and hit conditions by `breaking.holds`.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(CONDITION)
+    @patch.replace(CONDITION)
     def handle_condition(
         stock: Any,
         self: Any,
@@ -98,22 +98,22 @@ def count_conditions(row: Any) -> None:
 
 
 @LOG_MESSAGES
-def print_messages(row: Any) -> None:
+def print_messages(patch: Any) -> None:
     """Patch pydevd so that log messages are printed to the program's stdout, behind their conditions.
 
-    In a child, whose stdout may be another program's pipe, they are sent as output. `row` is this patch's `patching.Row`: it calls this
+    In a child, whose stdout may be another program's pipe, they are sent as output. `patch` is this patch's `patching.Row`: it calls this
     function when it is applied, and its `undo` puts back what was replaced by it.
     """
     nothing: Any = importlib.import_module("_pydevd_bundle.pydevd_net_command").NULL_NET_COMMAND
     printer = breaking.Printer() if patching.first_process[0] else None
 
-    @row.replace(CONVERTED)
+    @patch.replace(CONVERTED)
     def template(stock: Any, log_message: str, *rest: Any, **named: Any) -> str:
         made = breaking.Template(stock(log_message, *rest, **named))
         made.parts = parts.parts_of(log_message)
         return made
 
-    @row.replace(EXPRESSION)
+    @patch.replace(EXPRESSION)
     def handle_expression(
         stock: Any,
         self: Any,
@@ -131,7 +131,7 @@ def print_messages(row: Any) -> None:
         else:
             stock(self, pybreakpoint, info, new_frame, *rest, **named)
 
-    @row.replace(IO_MESSAGE)
+    @patch.replace(IO_MESSAGE)
     def make_io_message(stock: Any, self: Any, msg: str, ctx: Any, *rest: Any, **named: Any) -> Any:
         """Print the log message of the breakpoint that this thread has hit, and return an empty command.
 
@@ -149,13 +149,13 @@ def print_messages(row: Any) -> None:
 
 
 @AT_STOPS
-def report_at_stops(row: Any) -> None:
+def report_at_stops(patch: Any) -> None:
     """Patch pydevd so that counts of failed conditions, and rows that are off, are reported before stops.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(SUSPENDED)
+    @patch.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
         breaking.failures.report()
         patching.report_news()
@@ -166,14 +166,14 @@ def report_at_stops(row: Any) -> None:
 
 
 @AT_END
-def report_at_end(row: Any) -> None:
+def report_at_end(patch: Any) -> None:
     """Patch pydevd so that the last counts are reported, and all events sent, before it ends.
 
-    It waits for `breaking.SECONDS_TO_SEND_ALL` at most. `row` is this patch's `patching.Row`: it calls this function when it is applied,
+    It waits for `breaking.SECONDS_TO_SEND_ALL` at most. `patch` is this patch's `patching.Row`: it calls this function when it is applied,
     and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(DISPOSE)
+    @patch.replace(DISPOSE)
     def dispose(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         """Report, wait until pydevd has sent all, and end the debugger as pydevd does."""
         if not self.pydb_disposed and not self.terminate_requested:
@@ -195,14 +195,14 @@ FUNCTIONS = patching.Row(
 
 
 @FUNCTIONS
-def know_functions_by_name(row: Any) -> None:
+def know_functions_by_name(patch: Any) -> None:
     """Patch pydevd so that the collector of dapeer stops at breakpoints of functions.
 
     It gets them all (`Collector.stop_at`), and pydevd none. pydevd itself compares the last part of a name, and passes by code without a
-    file. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    file. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(SET_FUNCTIONS)
+    @patch.replace(SET_FUNCTIONS)
     def set_function_breakpoints(
         stock: Any, self: Any, py_db: Any, function_breakpoints: Any, *rest: Any, **named: Any
     ) -> None:
@@ -223,14 +223,14 @@ OWN_FILES = patching.Row(
 
 
 @OWN_FILES
-def know_by_path(row: Any) -> None:
+def know_by_path(patch: Any) -> None:
     """Patch pydevd so that it knows Python's own files by their paths, not by their names.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     library = importlib.import_module("pydevd").LIB_FILE
 
-    @row.replace(KIND, again=True)
+    @patch.replace(KIND, again=True)
     def kind_of_file(
         stock: Any, self: Any, abs_real_path_and_basename: Any, *rest: Any, **named: Any
     ) -> Any:
@@ -249,13 +249,13 @@ ARCHIVES = patching.Row(
 
 
 @ARCHIVES
-def know_archives(row: Any) -> None:
+def know_archives(patch: Any) -> None:
     """Patch pydevd so that it takes a file in a zip archive of any name for one that exists.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(EXISTS)
+    @patch.replace(EXISTS)
     def exists(stock: Any, filename: Any, *rest: Any, **named: Any) -> Any:
         return stock(filename, *rest, **named) or is_in_archive(str(filename))
 
@@ -280,16 +280,16 @@ def is_in_archive(path: str) -> bool:
 
 
 @WAITING
-def trace_what_waits(row: Any) -> None:
+def trace_what_waits(patch: Any) -> None:
     """Patch pydevd so that new breakpoints bind in generators and coroutines that wait.
 
-    Nothing changes before Python 3.12. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
+    Nothing changes before Python 3.12. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
     back what was replaced by it.
     """
     if sys.version_info < (3, 12):
         return
 
-    @row.replace("pydevd:PyDB.on_breakpoints_changed")
+    @patch.replace("pydevd:PyDB.on_breakpoints_changed")
     def changed(stock: Any, self: Any, removed: bool = False, *given: Any, **named: Any) -> Any:
         """Do as pydevd does, and have it trace the codes of all that wait."""
         result = stock(self, removed, *given, **named)

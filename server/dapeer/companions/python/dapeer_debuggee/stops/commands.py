@@ -67,14 +67,14 @@ QUEUE = patching.Row(
 
 
 @QUEUE
-def announce(row: Any) -> None:
+def announce(patch: Any) -> None:
     """Patch pydevd so that the events of each new debugger's queues are `QueueEvent`s.
 
-    A debugger of another structure keeps its own. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    A debugger of another structure keeps its own. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
     `undo` puts back what was replaced by it.
     """
 
-    @row.replace(START)
+    @patch.replace(START)
     def start(stock: Any, self: Any, *rest: Any, **named: Any) -> None:
         """Initialize pydevd's `PyDB` (`stock`), and replace its events."""
         stock(self, *rest, **named)

@@ -59,18 +59,18 @@ PRINTED = patching.Row(
 
 
 @PRINTED
-def add_printed(row: Any) -> None:
+def add_printed(patch: Any) -> None:
     """Patch pydevd so that what an evaluation in a REPL prints is put before its result or error.
 
-    It is no output of the program then. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
+    It is no output of the program then. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
     puts back what was replaced by it.
     """
 
-    @row.replace(ANSWER)
+    @patch.replace(ANSWER)
     def init(stock: Any, self: Any, result: str, *rest: Any, **named: Any) -> None:
         stock(self, take_printed() + result, *rest, **named)
 
-    @row.replace(RESPONSE)
+    @patch.replace(RESPONSE)
     def response(
         stock: Any,
         py_db: Any,
@@ -84,7 +84,7 @@ def add_printed(row: Any) -> None:
             error_message = take_printed() + error_message
         return stock(py_db, request, result, error_message, *rest, **named)
 
-    @row.replace(EVALUATE)
+    @patch.replace(EVALUATE)
     def evaluate(stock: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
         with listening() if request.arguments.context == "repl" else contextlib.nullcontext():
             return stock(py_db, request, *rest, **named)
@@ -102,10 +102,10 @@ NAMES = patching.Row(
 
 
 @NAMES
-def complete_names(row: Any) -> None:
+def complete_names(patch: Any) -> None:
     """Patch pydevd so that completing names of a frame runs no code of their values.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     tips: Any = importlib.import_module(TIPS)
 
@@ -118,7 +118,7 @@ def complete_names(row: Any) -> None:
             return tips.TYPE_IMPORT
         return tips.TYPE_CLASS if issubclass(real, type) else tips.TYPE_ATTR
 
-    @row.replace(COMPLETE)
+    @patch.replace(COMPLETE)
     def complete(stock: Any, frame: Any, act_tok: str, *rest: Any, **named: Any) -> Any:
         """Return a tuple (name, "", "", kind) for each name of a frame.
 

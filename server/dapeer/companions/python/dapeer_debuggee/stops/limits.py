@@ -121,15 +121,15 @@ LIMITS = patching.Row(
 
 
 @LIMITS
-def limit(row: Any) -> None:
+def limit(patch: Any) -> None:
     """Patch pydevd so that evaluations which take longer than `SECONDS_TO_EVALUATE` are cut off.
 
-    An `await` in one ends after `AWAIT_SECONDS`. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    An `await` in one ends after `AWAIT_SECONDS`. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
     `undo` puts back what was replaced by it.
     """
     failed: Any = importlib.import_module("_pydevd_bundle.pydevd_vars").ExceptionOnEvaluate
 
-    @row.replace(RUN)
+    @patch.replace(RUN)
     def run(
         stock: Any,
         original_func: Any,
@@ -159,7 +159,7 @@ def limit(row: Any) -> None:
                 raise
             return failed(error, EvaluationTimeout, error.__traceback__)
 
-    @row.replace(AWAIT)
+    @patch.replace(AWAIT)
     def awaited(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         return in_time(stock(self, *rest, **named))
 

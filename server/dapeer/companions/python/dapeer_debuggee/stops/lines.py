@@ -74,23 +74,23 @@ AT_ONCE = patching.Row(
 
 
 @KEPT
-def keep_lines(row: Any) -> None:
+def keep_lines(patch: Any) -> None:
     """Patch pydevd so that it remembers which lines of a file have code.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     lines = CodeLines()
-    row.replace(CODE_LINES)(lines.lines_of)
+    patch.replace(CODE_LINES)(lines.lines_of)
 
 
 @AT_ONCE
-def change_once(row: Any) -> None:
+def change_once(patch: Any) -> None:
     """Patch pydevd so that what it does about changed breakpoints is done once for a request, at its end.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(SET)
+    @patch.replace(SET)
     def handle(stock: Any, self: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
         """Handle `setBreakpoints` as pydevd does, then sort and announce the breakpoints once."""
         changed: list[bool] = []
@@ -135,14 +135,14 @@ TEMPLATES = patching.Row(
 
 
 @TEMPLATES
-def know_templates(row: Any) -> None:
+def know_templates(patch: Any) -> None:
     """Patch pydevd so that a breakpoint in a template of Jinja is one of its plugin.
 
-    The user need not set the option `jinja` for that. `row` is this patch's `patching.Row`: it calls this function when it is applied, and
+    The user need not set the option `jinja` for that. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
     its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(ADD)
+    @patch.replace(ADD)
     def add(
         stock: Any,
         self: Any,

@@ -115,15 +115,15 @@ def found(name: str, path: str) -> str:
 
 
 @MOVED
-def know_by_ends(row: Any) -> None:
+def know_by_ends(patch: Any) -> None:
     """Patch pydevd so that breakpoints bind in code that names its file in another folder or an archive.
 
-    pydevd gets the path of the file with breakpoints for such a name. `row` is this patch's `patching.Row`: it calls this function when it
+    pydevd gets the path of the file with breakpoints for such a name. `patch` is this patch's `patching.Row`: it calls this function when it
     is applied, and its `undo` puts back what was replaced by it.
     """
     files: Any = importlib.import_module("pydevd_file_utils")
 
-    @row.replace(PATHS, again=True)
+    @patch.replace(PATHS, again=True)
     def abs_and_canonical(stock: Any, filename: Any, *rest: Any, **named: Any) -> Any:
         """Return pydevd's absolute and canonical path of a file; for moved code, twice its file here."""
         paths = stock(filename, *rest, **named)
@@ -135,7 +135,7 @@ def know_by_ends(row: Any) -> None:
             file = "" if is_here else found(filename, paths[0])
         return (file, file) if file else paths
 
-    @row.replace(CHANGED)
+    @patch.replace(CHANGED)
     def changed(stock: Any, self: Any, removed: bool = False, *rest: Any, **named: Any) -> Any:
         """Look once more for the files of names that had none, drop pydevd's paths of those, and do as pydevd."""
         held: Any = files.NORM_PATHS_AND_BASE_CONTAINER

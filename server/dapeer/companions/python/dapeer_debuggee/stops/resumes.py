@@ -29,15 +29,15 @@ LATE = patching.Row(
 
 
 @LATE
-def report_the_latest_stop(row: Any) -> None:
+def report_the_latest_stop(patch: Any) -> None:
     """Patch pydevd so that a late thread reports no resume once the program has stopped again.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     own: Any = {}
     """By thread, the number of the stop for which it has stopped."""
 
-    @row.replace(STOPS)
+    @patch.replace(STOPS)
     def stops(stock: Any, self: Any, thread_id: Any, *rest: Any, **named: Any) -> None:
         own[thread_id] = self._suspend_time_request
         stock(self, thread_id, *rest, **named)
@@ -45,7 +45,7 @@ def report_the_latest_stop(row: Any) -> None:
     stays: Any = importlib.import_module("_pydevd_bundle.pydevd_constants").STATE_SUSPEND
 
     # pydevd calls it with its lock, for the first thread that goes on after a stop was told.
-    @row.replace(TELLS)
+    @patch.replace(TELLS)
     def tells(stock: Any, self: Any, thread_id: Any, *rest: Any, **named: Any) -> None:
         """Report the resume as pydevd does, unless the thread was stopped for an earlier stop than the last."""
         latest, stopped = self._last_suspend_notification_time, self._suspended_thread_id_to_thread

@@ -38,15 +38,15 @@ RETURNED = patching.Row(
 
 
 @RETURNED
-def forget(row: Any) -> None:
+def forget(patch: Any) -> None:
     """Patch pydevd so that values returned to a frame are forgotten when it resumes.
 
-    The time for which the thread was stopped is added to what `stopped_ns` returns in it. `row` is this patch's `patching.Row`: it calls
+    The time for which the thread was stopped is added to what `stopped_ns` returns in it. `patch` is this patch's `patching.Row`: it calls
     this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
 
-    @row.replace(WAIT)
+    @patch.replace(WAIT)
     def wait_suspended(
         stock: Any, self: Any, thread: Any, frame: Any, *rest: Any, **named: Any
     ) -> Any:
@@ -70,16 +70,16 @@ NAMED = patching.Row(
 
 
 @NAMED
-def name_classes(row: Any) -> None:
+def name_classes(patch: Any) -> None:
     """Patch pydevd so that it finds the class of a function by `class_of`, which runs no code.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     stock = getattr(importlib.import_module("_pydevd_bundle.pydevd_utils"), CLASS)
-    ours = row.guard(class_of, stock)
+    ours = patch.guard(class_of, stock)
     for each in list(sys.modules.values()):
         if type(each) is types.ModuleType and vars(each).get(CLASS) is stock:
-            row.set_in(each, CLASS, ours)
+            patch.set_in(each, CLASS, ours)
 
 
 def class_of(code: Any, frame: Any) -> str | None:

@@ -442,7 +442,7 @@ def trace_again(step: Any, of: int) -> None:
 class Monitor:
     """Follows the frames of all threads' steps by `sys.monitoring`, since Python 3.12."""
 
-    def __init__(self, row: Any) -> None:
+    def __init__(self, patch: Any) -> None:
         of_python: Any = sys
         self._sys_monitoring: Any = of_python.monitoring
         self._lock = threading.Lock()
@@ -450,11 +450,11 @@ class Monitor:
         self._tool: int | None = None
         events = self._sys_monitoring.events
         self._callbacks = {
-            events.PY_UNWIND: row.guard(self._unwound, nothing),
-            events.EXCEPTION_HANDLED: row.guard(self._handled, nothing),
-            events.LINE: row.guard(self._passed, nothing),
-            events.PY_RETURN: row.guard(self._step_to_taker, nothing),
-            events.PY_YIELD: row.guard(self._step_to_taker, nothing),
+            events.PY_UNWIND: patch.guard(self._unwound, nothing),
+            events.EXCEPTION_HANDLED: patch.guard(self._handled, nothing),
+            events.LINE: patch.guard(self._passed, nothing),
+            events.PY_RETURN: patch.guard(self._step_to_taker, nothing),
+            events.PY_YIELD: patch.guard(self._step_to_taker, nothing),
         }
 
     def begin(self, step: Any) -> None:
@@ -592,18 +592,18 @@ class Steps:
 
 
 @UNWINDING
-def follow_exceptions(row: Any) -> None:
+def follow_exceptions(patch: Any) -> None:
     """Patch pydevd so that steps are followed, and `stopped` names the exception that ended the function.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     pydevd: Any = importlib.import_module("pydevd")
-    monitor = Monitor(row) if pydevd.PYDEVD_USE_SYS_MONITORING else None
+    monitor = Monitor(patch) if pydevd.PYDEVD_USE_SYS_MONITORING else None
     if monitor is not None:
-        row.and_undo(monitor.end_all)
+        patch.and_undo(monitor.end_all)
     followed = Steps(monitor)
 
-    @row.replace(WAIT)
+    @patch.replace(WAIT)
     def do_wait_suspend(
         stock: Any, self: Any, thread: Any, frame: Any, *rest: Any, **named: Any
     ) -> Any:
@@ -613,7 +613,7 @@ def follow_exceptions(row: Any) -> None:
         followed.begin(self, thread, frame)
         return result
 
-    @row.replace(SUSPENDED)
+    @patch.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
         """Return pydevd's event `stopped`, with the exception under the key `RAISED` if there is one."""
         command = stock(*given, **named)

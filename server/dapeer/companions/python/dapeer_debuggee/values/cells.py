@@ -26,22 +26,22 @@ ROW = values.Inside()
 """A value of a row is shown as at a stop, but without its address."""
 
 
-def cell(value: Any, room: int = MAX_CELL_CHARS) -> str:
-    """Return a value as one line of text for a row, in about `room` characters; it runs no code."""
+def cell(value: Any, max_chars: int = MAX_CELL_CHARS) -> str:
+    """Return a value as one line of text for a row, in about `max_chars` characters; it runs no code."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int:
         return (
             repr(value)
             if -LARGE_INTEGER < value < LARGE_INTEGER
-            else values.integer(value, 3 * room)
+            else values.integer(value, 3 * max_chars)
         )
     if kind is str:
-        return repr(value) if len(value) <= room else escaped(values.shown(value, room))
+        return repr(value) if len(value) <= max_chars else escaped(values.shown(value, max_chars))
     if kind is float or kind is bool or value is None:
         return repr(value)
     if (kind is list or kind is tuple) and len(value) <= MAX_ELEMENTS and all(map(is_small, value)):
         return repr(value)
-    return escaped(values.shown(value, room, ROW))
+    return escaped(values.shown(value, max_chars, ROW))
 
 
 def is_small(value: Any) -> bool:

@@ -42,25 +42,27 @@ if TYPE_CHECKING:
     """Shows a value in at most that many characters."""
 
 
-def describe_library_value(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def describe_library_value(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a reference, view, cell, mock, task or XML element; None for all other values.
 
-    `kind` is the type of `value`; `room` is about how many characters it may have; `show` makes the text of a value inside of it.
+    `kind` is the type of `value`; `max_chars` is about how many characters it may have; `show` makes the text of a value inside of it.
     """
     text = referring(value, kind)
     if text is not None:
         return text
     if kind is types.MappingProxyType:
-        return f"mappingproxy({show(gc.get_referents(value)[0], room)})"
+        return f"mappingproxy({show(gc.get_referents(value)[0], max_chars)})"
     if kind is types.CellType:
         held = gc.get_referents(value)
-        return f"<cell: {show(held[0], room)}>" if held else "<cell: empty>"
+        return f"<cell: {show(held[0], max_chars)}>" if held else "<cell: empty>"
     if objects.is_one_of(kind, VIEWS):
-        items = f"{len(value)} items" if len(value) > MAX_LISTED_ITEMS else show(list(value), room)
+        items = (
+            f"{len(value)} items" if len(value) > MAX_LISTED_ITEMS else show(list(value), max_chars)
+        )
         return f"{objects.name_of(kind)}({items})"
     for path, describe in KNOWN:
         if issubclass(kind, known_class(path)):
-            return describe(value, known_class(path), room, show)
+            return describe(value, known_class(path), max_chars, show)
     return None
 
 
@@ -90,10 +92,10 @@ def known_class(path: str) -> Any:
     return found if isinstance(found, type) else ()
 
 
-def mock(value: Any, of: Any, room: int, show: Show) -> str:
+def mock(value: Any, of: Any, max_chars: int, show: Show) -> str:
     """Return the text of a mock: its class, its name, the class that it stands for, and its last calls.
 
-    `of` is not used. `room` is about how many characters the text may have; `show(VALUE, ROOM)` makes the text of an argument of a call.
+    `of` is not used. `max_chars` is about how many characters the text may have; `show(VALUE, ROOM)` makes the text of an argument of a call.
     """
     name = objects.name_of(type(value))
     held = objects.attributes_of(value)
@@ -105,29 +107,30 @@ def mock(value: Any, of: Any, room: int, show: Show) -> str:
     calls: Any = held.get("_mock_mock_calls") or ()
     if LIST.__len__(calls) if calls else 0:
         last = [
-            call(each, room, show) for each in LIST.__getitem__(calls, slice(-SHOWN_CALLS, None))
+            call(each, max_chars, show)
+            for each in LIST.__getitem__(calls, slice(-SHOWN_CALLS, None))
         ]
         more = LIST.__len__(calls) - len(last)
         parts.append(f"calls=[{'…, ' * bool(more)}{', '.join(last)}]")
     return f"<{name}{': ' * bool(parts)}{', '.join(parts)}>"
 
 
-def call(one: Any, room: int, show: Show) -> str:
+def call(one: Any, max_chars: int, show: Show) -> str:
     """Return the text of one call of a mock; `one` is its tuple of name, arguments and named arguments.
 
-    `show(VALUE, ROOM)` makes the text of an argument, in an eighth of the `room` characters.
+    `show(VALUE, ROOM)` makes the text of an argument, in an eighth of the `max_chars` characters.
     """
     name, given, named = TUPLE.__iter__(one)
-    parts = [show(each, room // 8) for each in given]
-    parts += [f"{each}={show(held, room // 8)}" for each, held in named.items()]
+    parts = [show(each, max_chars // 8) for each in given]
+    parts += [f"{each}={show(held, max_chars // 8)}" for each, held in named.items()]
     return f"{name}({', '.join(parts)})"
 
 
-def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def future(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a future or task of asyncio with its state; a task also has name and coroutine.
 
     `kind` is the class `asyncio.Task` or `asyncio.Future`, from which the value's type derives. The state is `pending`, `cancelled`,
-    `result=…`, or the exception. `show(VALUE, ROOM)` makes the text of a value inside; `room` is about how many characters there are.
+    `result=…`, or the exception. `show(VALUE, ROOM)` makes the text of a value inside; `max_chars` is about how many characters there are.
     """
     asyncio: Any = sys.modules["asyncio"]
     is_task = issubclass(kind, asyncio.Task)
@@ -137,7 +140,7 @@ def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
         named = (
             objects.of_class(value, "_name") if not hasattr(of, "get_name") else of.get_name(value)
         )
-        parts += [show(named, room)]
+        parts += [show(named, max_chars)]
     if not of.done(value):
         parts.append("pending")
     elif of.cancelled(value):
@@ -146,24 +149,26 @@ def future(value: Any, kind: Any, room: int, show: Show) -> str | None:
         error = objects.of_class(value, "_exception")
         result = objects.of_class(value, "_result")
         parts.append(
-            f"result={show(result, room // 2)}" if error is None else show(error, room // 2)
+            f"result={show(result, max_chars // 2)}"
+            if error is None
+            else show(error, max_chars // 2)
         )
     if is_task:
-        parts.append(show(of.get_coro(value), room))
+        parts.append(show(of.get_coro(value), max_chars))
     return f"<{' '.join(parts)}>"
 
 
-def describe_element(value: Any, of: Any, room: int, show: Show) -> str:
+def describe_element(value: Any, of: Any, max_chars: int, show: Show) -> str:
     """Return the text of an XML element: its tag, attributes, text, and how many elements are in it.
 
     `of` is the element class of lxml or of Python's library, whose own methods read it. `show(VALUE, ROOM)` makes the text of a value
-    inside; `room` is about how many characters there are.
+    inside; `max_chars` is about how many characters there are.
     """
-    parts = [show(of.tag.__get__(value), room // 4)]
-    parts += [f"{name}={show(each, room // 4)}" for name, each in of.items(value)]
+    parts = [show(of.tag.__get__(value), max_chars // 4)]
+    parts += [f"{name}={show(each, max_chars // 4)}" for name, each in of.items(value)]
     text = of.text.__get__(value)
     if type(text) is str and text.strip():
-        parts.append(f"text={show(text.strip(), room // 2)}")
+        parts.append(f"text={show(text.strip(), max_chars // 2)}")
     if count := of.__len__(value):
         parts.append(f"{count} element{'s' * (count > 1)} in it")
     return f"Element({', '.join(parts)})"
@@ -190,12 +195,12 @@ HOOKS = ("bind_expression", "column_expression", "_compiler_dispatcher")
 PARAMETER = re.compile(r"\(__\[POSTCOMPILE_(\w+)\]\)|(?<!:):([A-Za-z_]\w*)")
 
 
-def describe_statement(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def describe_statement(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return an SQL expression of SQLAlchemy in one line, its parameters filled in; None for all else.
 
     A mapped attribute, such as `Order.id`, is written as its own `str`. An expression of more than `MAX_PARTS` parts, or one with
     constructs or types of the program, is not compiled: the text only names its class. `kind` is the type of `value`; `show` makes the text
-    of a parameter in `room` characters.
+    of a parameter in `max_chars` characters.
     """
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is not None and issubclass(kind, attributes.QueryableAttribute):
@@ -215,8 +220,8 @@ def describe_statement(value: Any, kind: Any, room: int, show: Show) -> str | No
         if name not in held:
             return match[0]
         if not match[1]:
-            return show(held[name], room)
-        shown = show(tuple(held[name]), room)
+            return show(held[name], max_chars)
+        shown = show(tuple(held[name]), max_chars)
         return shown.replace(",)", ")")
 
     return PARAMETER.sub(parameter, " ".join(str(compiled).split()))
@@ -284,12 +289,12 @@ MAX_ELEMENTS = 1000
 """Elements that are shown at most."""
 
 
-def describe_array(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def describe_array(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of an array, tensor or NumPy number: shape, type, missing elements, elements.
 
     Of many elements those at the ends are shown; those on another device are not fetched. None leaves the value to other functions: it is
     no array, a NumPy number of a class outside of NumPy, or an array without dimensions that holds no object. `kind` is the type of
-    `value`, `room` about how many characters the text may have; `show` makes the text of an element that is an object.
+    `value`, `max_chars` about how many characters the text may have; `show` makes the text of an element that is an object.
     """
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(kind, numpy.generic):
@@ -298,15 +303,15 @@ def describe_array(value: Any, kind: Any, room: int, show: Show) -> str | None:
     if not hasattr(value, "dtype") or not isinstance(getattr(value, "shape", None), tuple):
         return None
     if kind.__module__.partition(".")[0] == "torch":
-        return tensor(value, room)
+        return tensor(value, max_chars)
     if not value.shape:
         objects = getattr(value.dtype, "hasobject", False) is True
-        return f"() {value.dtype} {show(value.item(), room)}" if objects else None
+        return f"() {value.dtype} {show(value.item(), max_chars)}" if objects else None
     at_hand = is_at_hand(value)
     if at_hand and numpy is not None and kind.__module__.startswith("jaxlib"):
         value, kind = numpy.asarray(value), numpy.ndarray
     lost = missing_elements(value, kind, numpy) if at_hand else ""
-    body = written(value, room, show, numpy) if at_hand else "(not fetched)"
+    body = written(value, max_chars, show, numpy) if at_hand else "(not fetched)"
     return f"{tuple(value.shape)} {value.dtype} {lost}{body}"
 
 
@@ -319,20 +324,20 @@ def is_at_hand(value: Any) -> bool:
     return all(each.platform == "cpu" for each in devices()) and ready()
 
 
-def edges(room: int) -> tuple[int, int]:
+def edges(max_chars: int) -> tuple[int, int]:
     """Return up to how many elements an array is shown whole, and else the number of elements at each end.
 
-    `room` is how many characters the array may have.
+    `max_chars` is how many characters the array may have.
     """
-    return (max(room // 8, 20), 3) if room >= MIN_ALONE_CHARS else (10, 2)
+    return (max(max_chars // 8, 20), 3) if max_chars >= MIN_ALONE_CHARS else (10, 2)
 
 
-def corner(value: Any, room: int) -> tuple[Any, int]:
+def corner(value: Any, max_chars: int) -> tuple[Any, int]:
     """Return the part of an array at its first indices that is small enough, and its depth.
 
     The depth is how many dimensions of the array were left out.
     """
-    threshold, edge = edges(room)
+    threshold, edge = edges(max_chars)
     deep, shape = 0, tuple(value.shape)
     while (
         shape and size(shape) > threshold and size(min(n, 2 * edge) for n in shape) > MAX_ELEMENTS
@@ -349,13 +354,13 @@ def size(shape: Any) -> int:
     return product
 
 
-def written(value: Any, room: int, show: Show, numpy: Any) -> str:
+def written(value: Any, max_chars: int, show: Show, numpy: Any) -> str:
     """Return the elements of an array as NumPy writes them; objects and strings as `show` does.
 
-    `room` tells how many elements are shown; `numpy` is the module.
+    `max_chars` tells how many elements are shown; `numpy` is the module.
     """
-    value, deep = corner(value, room)
-    threshold, edge = edges(room)
+    value, deep = corner(value, max_chars)
+    threshold, edge = edges(max_chars)
     formats = dict.fromkeys(("object", "numpystr"), lambda each: element_text(each, show))  # type: ignore[reportUnknownLambdaType]
     with numpy.printoptions(threshold=threshold, edgeitems=edge, formatter=formats):
         exact = type(value) is numpy.ndarray
@@ -399,10 +404,10 @@ def missing_elements(value: Any, kind: Any, numpy: Any) -> str:
 # -- PyTorch's tensors
 
 
-def tensor(value: Any, room: int) -> str:
+def tensor(value: Any, max_chars: int) -> str:
     """Return shape, type, device, `requires_grad`, missing and other elements of a PyTorch tensor.
 
-    Elements on another device are not fetched. `value` is the tensor, `room` is about how many characters there are, which decides how many
+    Elements on another device are not fetched. `value` is the tensor, `max_chars` is about how many characters there are, which decides how many
     elements are shown.
     """
     held = value.detach()
@@ -418,8 +423,8 @@ def tensor(value: Any, room: int) -> str:
         return f"tensor({', '.join(facts)})"
     if count := not_numbers(held):
         facts.append(f"({count} missing)")
-    part, deep = corner(held, room)
-    threshold, edge = edges(room)
+    part, deep = corner(held, max_chars)
+    threshold, edge = edges(max_chars)
     elements = "".join(array_parts(part, part.numel() <= threshold, edge))
     return f"{' '.join(facts)} {nested(elements, deep)}"
 
@@ -481,23 +486,23 @@ CELL_CHARS = 40
 PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.timedelta)
 
 
-def describe_table(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def describe_table(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a DataFrame, Series, Index or array of pandas; None for all other values.
 
-    `kind` is the type of `value`, `room` is how many characters there are; `show` makes the text of a cell.
+    `kind` is the type of `value`, `max_chars` is how many characters there are; `show` makes the text of a cell.
     """
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
-        return frame(value, room, show, pandas)
+        return frame(value, max_chars, show, pandas)
     if issubclass(kind, (pandas.Index, pandas.api.extensions.ExtensionArray)):
-        return sequence(value, kind, room, show)
+        return sequence(value, kind, max_chars, show)
     return None
 
 
-def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def of_polars(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars; else None.
 
-    Rows are left out where `room`, the characters of the text, is less than `MIN_ALONE_CHARS`, or where a column has objects. `kind` is the
+    Rows are left out where `max_chars`, the characters of the text, is less than `MIN_ALONE_CHARS`, or where a column has objects. `kind` is the
     type of `value`; `show` makes the text of a row, which is a tuple.
     """
     name = objects.name_of(kind)
@@ -507,24 +512,26 @@ def of_polars(value: Any, kind: Any, room: int, show: Show) -> str | None:
     shown_columns = [f"{column} {dtype}" for column, dtype in table.schema.items()]
     more = ["…"] if len(shown_columns) > MAX_COLUMNS else []
     head = f"{value.shape} {', '.join(shown_columns[:MAX_COLUMNS] + more)}"
-    if room < MIN_ALONE_CHARS or any(each.endswith(" Object") for each in shown_columns):
+    if max_chars < MIN_ALONE_CHARS or any(each.endswith(" Object") for each in shown_columns):
         return f"{name}({head})"
     ends = [table] if len(table) <= MAX_ROWS else [table.head(HEAD), table.tail(TAIL)]
-    rows = [[show(row, room // MAX_ROWS) for row in end[:, :MAX_COLUMNS].rows()] for end in ends]
+    rows = [
+        [show(row, max_chars // MAX_ROWS) for row in end[:, :MAX_COLUMNS].rows()] for end in ends
+    ]
     return "\n".join([head, *"\n…\n".join("\n".join(each) for each in rows).split("\n")])
 
 
-def frame(value: Any, room: int, show: Show, pandas: Any) -> str:
+def frame(value: Any, max_chars: int, show: Show, pandas: Any) -> str:
     """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
 
-    `room` is how many characters it may have: with less than `MIN_ALONE_CHARS` rows and missing cells are left out. `show` makes the text
+    `max_chars` is how many characters it may have: with less than `MIN_ALONE_CHARS` rows and missing cells are left out. `show` makes the text
     of an object, `pandas` is the module.
     """
     name = type(value).__name__
     shape = tuple(value.shape)
     named = value.ndim > 1 or value.name is not None
     table = value.to_frame() if value.ndim == 1 else value
-    wide = room >= MIN_ALONE_CHARS
+    wide = max_chars >= MIN_ALONE_CHARS
     lost = missing_cells(table) if wide else []
     shown_columns = list(columns(table, lost, show, named=named))
     head = f"{shape} {', '.join(shown_columns)}"
@@ -613,13 +620,13 @@ def labels(index: Any, show: Show, pandas: Any) -> Any:
     return index
 
 
-def sequence(value: Any, kind: Any, room: int, show: Show) -> str:
+def sequence(value: Any, kind: Any, max_chars: int, show: Show) -> str:
     """Return type, length, data type and elements of a pandas index or array; of many those at its ends.
 
-    `room` is how many characters there are, which decides how many elements are shown; `kind` is the type of `value`. Elements of a type
+    `max_chars` is how many characters there are, which decides how many elements are shown; `kind` is the type of `value`. Elements of a type
     that is neither pandas' nor NumPy's are not shown.
     """
-    threshold, edge = edges(room)
+    threshold, edge = edges(max_chars)
     cut = len(value) > min(threshold, 10 * edge)
     ends = [value[:edge], value[-edge:]] if cut else [value]
     plain = is_known(value.dtype)
@@ -659,28 +666,28 @@ PATHS = (pathlib.PosixPath, pathlib.WindowsPath)
 QUALIFIED: Any = type.__dict__["__qualname__"]
 
 
-def described(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def described(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a value that has a form of its own, such as a date, enum or function; else None.
 
-    `kind` is the value's type, `room` about how many characters it may have, `show` makes the text of a value inside. None also means that
+    `kind` is the value's type, `max_chars` about how many characters it may have, `show` makes the text of a value inside. None also means that
     making the text has failed.
     """
     try:
         package = objects.module_of(kind).partition(".")[0]
         if package in PACKAGES:
-            return PACKAGES[package](value, kind, room, show)
+            return PACKAGES[package](value, kind, max_chars, show)
         if objects.is_one_of(kind, MOMENTS):
             return moment(value)
         if issubclass(kind, enum.Enum):
-            return member(value, kind, room, show)
+            return member(value, kind, max_chars, show)
         if objects.is_one_of(kind, PATHS):
             return f"Path({str(value)!r})"
         if kind is memoryview:
-            return memory(value, room)
+            return memory(value, max_chars)
         return (
             named(value, kind)
             or place_of(value, kind)
-            or describe_library_value(value, kind, room, show)
+            or describe_library_value(value, kind, max_chars, show)
         )
     except Exception:
         return None
@@ -731,10 +738,10 @@ def moment(value: Any) -> str | None:
     return str(value) if known else None
 
 
-def member(value: Any, kind: Any, room: int, show: Show) -> str | None:
+def member(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return name and value of an enum member; of several flags together all their names.
 
-    None: it has no name, and its value is no integer. `kind` is the enum class; `show` makes the text of the value in `room` characters.
+    None: it has no name, and its value is no integer. `kind` is the enum class; `show` makes the text of the value in `max_chars` characters.
     """
     held = objects.attributes_of(value)
     whole, name = held["_value_"], held["_name_"]
@@ -743,7 +750,7 @@ def member(value: Any, kind: Any, room: int, show: Show) -> str | None:
             return None
         named = [each for each, one in members_of(kind) if one and whole & one == one]
         name = "|".join(named) or "0"
-    return f"{objects.name_of(kind)}.{name} ({show(whole, room)})"
+    return f"{objects.name_of(kind)}.{name} ({show(whole, max_chars)})"
 
 
 def members_of(kind: Any) -> Iterator[tuple[str, int]]:
@@ -770,10 +777,10 @@ def place_of(value: Any, kind: Any) -> str | None:
     return None
 
 
-def memory(value: Any, room: int) -> str:
+def memory(value: Any, max_chars: int) -> str:
     """Return the first bytes of a memory view, and its size; its shape where it has several dimensions."""
     if value.ndim == 1 and value.contiguous:
-        size = max(room // 4, MIN_SHOWN_BYTES)
+        size = max(max_chars // 4, MIN_SHOWN_BYTES)
         more = f"… ({value.nbytes} bytes)" if value.nbytes > size else ""
         return f"<memory {bytes(value.cast('B')[:size])!r}{more}>"
     return f"<memory {value.shape} of format {value.format}>"

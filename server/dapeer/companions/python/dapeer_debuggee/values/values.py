@@ -26,11 +26,11 @@ MAX_COUNTED_BITS = 1_000_000
 """Bits of the largest integer whose digits are counted; those of a larger one would take long."""
 
 
-def string(value: Any, room: int) -> str:
-    """Return a string or bytes as Python writes it; a longer one than `room` is cut, with its length."""
-    if len(value) <= room:
+def string(value: Any, max_chars: int) -> str:
+    """Return a string or bytes as Python writes it; a longer one than `max_chars` is cut, with its length."""
+    if len(value) <= max_chars:
         return repr(value)
-    text = repr(value[:room])
+    text = repr(value[:max_chars])
     return f"{text[:-1]}…{text[-1]} ({len(value)} chars)"
 
 
@@ -290,106 +290,108 @@ OUTSIDE = Inside()
 """A value by itself: it is shown with its address where its `repr` does that."""
 
 
-def shown(value: Any, room: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> str:
-    """Return a value like its `repr` in about `room` characters, without code of the program.
+def shown(value: Any, max_chars: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> str:
+    """Return a value like its `repr` in about `max_chars` characters, without code of the program.
 
     An object with a `repr` that was not called is shown with its members, as `<Order: id=1, name='Ada'>`. A text that is cut says how long
     it is. `inside` is what the value is in; leave it out for a value by itself.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
-        return string(value, max(room, MIN_CHARS))
+        return string(value, max(max_chars, MIN_CHARS))
     if kind is int:
-        return integer(value, max(3 * room, MIN_CHARS * MIN_CHARS))
+        return integer(value, max(3 * max_chars, MIN_CHARS * MIN_CHARS))
     # Of these nothing else has to be found out.
     if id(kind) in SCALARS:
         return repr(value)
-    text = contained(value, kind, room, inside)
+    text = contained(value, kind, max_chars, inside)
     if text is None:
-        text = recognized(value, kind, room, inside)
-    if len(text) <= max(2 * room, MAX_UNCUT_CHARS):
+        text = recognized(value, kind, max_chars, inside)
+    if len(text) <= max(2 * max_chars, MAX_UNCUT_CHARS):
         return text
     # Among other values a text that is cut anywhere could not be told from these.
     alone = not inside.ids and not inside.objects
     more = f"({len(text)} chars)"
-    return f"{text[:room]}… {more}" if alone else f"<{objects.name_of(kind)} {more}>"
+    return f"{text[:max_chars]}… {more}" if alone else f"<{objects.name_of(kind)} {more}>"
 
 
-def recognized(value: Any, kind: Any, room: int, inside: Inside) -> str:
+def recognized(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
     """Return the text of a value that is no container: in its own form, with its members, or its `repr`.
 
-    `kind` is the type of the value, `room` about how many characters the text may have, `inside` the containers and objects that the value
+    `kind` is the type of the value, `max_chars` about how many characters the text may have, `inside` the containers and objects that the value
     is in. Only an outermost object with the `repr` of `object` gets its address.
     """
-    alone = room if not inside.ids else min(room, MAX_INNER_CHARS)
+    alone = max_chars if not inside.ids else min(max_chars, MAX_INNER_CHARS)
     within = functools.partial(shown, inside=inside.of(value, opened=True))
     text: str | None = forms.described(value, kind, alone, within)
     if text is not None:
         return text
-    text = opened(value, kind, room, inside)
+    text = opened(value, kind, max_chars, inside)
     if text is None:
-        return represented(value, kind, room, inside)
+        return represented(value, kind, max_chars, inside)
     # Only the outermost object shows its address, as its `repr` does.
     bare = inside is OUTSIDE and objects.found(kind, "__repr__") is object.__repr__
     return f"{text} at {id(value):#x}" if bare else text
 
 
-def represented(value: Any, kind: Any, room: int, inside: Inside) -> str:
+def represented(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
     """Return the `repr` of a value if it runs no code of the program and is short.
 
-    Else its contents or type. `kind` is the value's type, `room` how many characters it may have, `inside` what it is in.
+    Else its contents or type. `kind` is the value's type, `max_chars` how many characters it may have, `inside` what it is in.
     """
     bare = objects.found(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
     if not bare and is_safe(value):
         text = by_itself(value, kind)
         text = text if inside is OUTSIDE else WHERE.sub("", text)
-        if len(text) <= max(room, MAX_UNCUT_CHARS):
+        if len(text) <= max(max_chars, MAX_UNCUT_CHARS):
             return text
     else:
         text = f"<{objects.name_of(kind)}>"
-    return contents_text(value, kind, room, inside) or text
+    return contents_text(value, kind, max_chars, inside) or text
 
 
-def contained(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
+def contained(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
     """Return the text of a container or a plain exception, by its built-in class's methods; else None.
 
     None is also the answer for a container, or an exception, whose class has a `repr` of its own. A container that is inside of itself is
-    written as `[...]`. `kind` is the type of the value, `room` about how many characters there are, `inside` what the value is in.
+    written as `[...]`. `kind` is the type of the value, `max_chars` about how many characters there are, `inside` what the value is in.
     """
     if kind is defaultdict:
-        factory = shown(value.default_factory, room, inside)
-        return f"defaultdict({factory}, {contained(dict(value), dict, room, inside)})"
+        factory = shown(value.default_factory, max_chars, inside)
+        return f"defaultdict({factory}, {contained(dict(value), dict, max_chars, inside)})"
     shows_itself = objects.found(kind, "__repr__")
     if shows_itself is BaseException.__repr__:
         given, around = ARGUMENTS.__get__(value), (f"{objects.name_of(kind)}(", ")")
         if not given or id(value) in inside.ids:
             return ("..." * bool(given)).join(around)
-        return container(given, tuple, around, room, inside.of(value))
+        return container(given, tuple, around, max_chars, inside.of(value))
     for known, opening, closing in BRACKETS:
         if shows_itself is known.__repr__ and issubclass(kind, known):
             if id(value) in inside.ids:
                 return f"{opening}...{closing}"
-            return container(value, known, (opening, closing), room, inside.of(value))
+            return container(value, known, (opening, closing), max_chars, inside.of(value))
     return None
 
 
-def container(value: Any, known: Any, around: tuple[str, str], room: int, inside: Inside) -> str:
+def container(
+    value: Any, known: Any, around: tuple[str, str], max_chars: int, inside: Inside
+) -> str:
     """Return a container with the elements at its ends that fit, and its length if some are left out.
 
     `known` is the built-in class whose methods read it; `around` are the texts before and behind the elements; `inside` is what the
-    container is in; `room` is how many characters it may have.
+    container is in; `max_chars` is how many characters it may have.
     """
     opening, closing = around
     size = known.__len__(value)
     if not size:
         return repr(known())
-    room -= len(opening) + len(closing)
-    parts = fitting(elements(value, known, inside), size, room)
+    max_chars -= len(opening) + len(closing)
+    parts = fitting(elements(value, known, inside), size, max_chars)
     if len(parts) == size:
         comma = "," if size == 1 and opening == "(" else ""
         return f"{opening}{', '.join(parts)}{comma}{closing}"
-    ending = fitting(backwards(value, known, inside), LAST_ELEMENTS, room // 4)[::-1]
-    parts = fitting(elements(value, known, inside), size, room - sum(map(len, ending)))
+    ending = fitting(backwards(value, known, inside), LAST_ELEMENTS, max_chars // 4)[::-1]
+    parts = fitting(elements(value, known, inside), size, max_chars - sum(map(len, ending)))
     if not parts:
         return f"{opening}… {size} items{closing}"
     left_out = ["…"] if len(parts) + len(ending) < size else []
@@ -425,8 +427,8 @@ def backwards(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...
             yield inside, known.__getitem__(value, index)
 
 
-def fitting(parts: Iterable[tuple[Any, ...]], size: int, room: int) -> list[str]:
-    """Return the texts of the first elements that fit into `room` characters, `size` at most.
+def fitting(parts: Iterable[tuple[Any, ...]], size: int, max_chars: int) -> list[str]:
+    """Return the texts of the first elements that fit into `max_chars` characters, `size` at most.
 
     `parts` are `(inside, value)` or, of a dict, `(inside, key, value)`; `size` is how many there are in all. It ends at the first element
     that does not fit.
@@ -435,48 +437,48 @@ def fitting(parts: Iterable[tuple[Any, ...]], size: int, room: int) -> list[str]
     for inside, *part in parts:
         # Fewer elements, rather than elements of which nothing is visible.
         small = not texts or len(texts[-1]) <= 2 * MIN_CHARS
-        if room < (MIN_CHARS if small else 2 * SHARING_ELEMENTS * MIN_CHARS):
+        if max_chars < (MIN_CHARS if small else 2 * SHARING_ELEMENTS * MIN_CHARS):
             break
         left = size - len(texts)
-        share = max(room // max(min(left, SHARING_ELEMENTS), 1), min(room, MIN_CHARS))
+        share = max(max_chars // max(min(left, SHARING_ELEMENTS), 1), min(max_chars, MIN_CHARS))
         text = shown(part[0], share, inside)
         if len(part) > 1:
             text = f"{text}: {shown(part[1], max(share - len(text), MIN_CHARS), inside)}"
-        if texts and len(text) > room:
+        if texts and len(text) > max_chars:
             break
         texts.append(text)
-        room -= len(text) + 2
+        max_chars -= len(text) + 2
         if len(texts) == size:
             break
     return texts
 
 
-def opened(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
+def opened(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
     """Return an object as `TYPE(NAME=VALUE, …)` if its `repr` is generated or that of `object`; else None.
 
     Generated means by dataclasses, named tuples, attrs or pydantic. None also means that the object has no members. `kind` is its type,
-    `room` about how many characters there are, `inside` what the object is in.
+    `max_chars` about how many characters there are, `inside` what the object is in.
     """
     held = members(value, kind)
     if not held:
         return None
-    return written(value, held, room, inside, (f"{objects.name_of(kind)}(", ")"))
+    return written(value, held, max_chars, inside, (f"{objects.name_of(kind)}(", ")"))
 
 
-def contents_text(value: Any, kind: Any, room: int, inside: Inside) -> str | None:
+def contents_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
     """Return the text of what an object holds whose own `repr` is not called; None if it holds nothing.
 
-    `kind` is its type, with which the text begins: `<Order: id=1>`. `room` is how many characters it may have, `inside` what it is in.
+    `kind` is its type, with which the text begins: `<Order: id=1>`. `max_chars` is how many characters it may have, `inside` what it is in.
     """
     name = objects.name_of(kind)
     within = inside.of(value, opened=True)
     if inside.objects <= 1 and id(value) not in inside.ids:
         for known, opening, closing in reversed(BRACKETS):
             if issubclass(kind, known):
-                return f"<{name}: {container(value, known, (opening, closing), min(room, MAX_INNER_CHARS), within)}>"
+                return f"<{name}: {container(value, known, (opening, closing), min(max_chars, MAX_INNER_CHARS), within)}>"
         plain = plain_value(value, kind)
         if plain is not None:
-            return f"<{name}: {shown(plain, min(room, MAX_INNER_CHARS), within)}>"
+            return f"<{name}: {shown(plain, min(max_chars, MAX_INNER_CHARS), within)}>"
     held = objects.own(value)
     if issubclass(kind, BaseException):
         held = {"args": ARGUMENTS.__get__(value), **held}
@@ -485,13 +487,13 @@ def contents_text(value: Any, kind: Any, room: int, inside: Inside) -> str | Non
         held = {"holds": others} if others else {}
     own = not is_known(objects.found(kind, "__repr__"), kind) or objects.is_proxy(kind)
     around = (f"<{name}: ", ">") if own else (f"{name}(", ")")
-    return written(value, held, room, inside, around) if held else None
+    return written(value, held, max_chars, inside, around) if held else None
 
 
 def written(
-    value: Any, held: dict[str, Any], room: int, inside: Inside, around: tuple[str, str]
+    value: Any, held: dict[str, Any], max_chars: int, inside: Inside, around: tuple[str, str]
 ) -> str:
-    """Return the names and values of `held` between the two texts `around`, in about `room` characters.
+    """Return the names and values of `held` between the two texts `around`, in about `max_chars` characters.
 
     Where they do not all fit, those that say most come first, and their number follows. `inside` is what the object `value` is in: within
     two other objects only its type is named, within itself `TYPE(...)`.
@@ -501,9 +503,9 @@ def written(
         return f"{name}(...)"
     if inside.objects > 1:
         return f"<{name}>"
-    room = room if not inside.objects else min(room, MAX_INNER_CHARS)
+    max_chars = max_chars if not inside.objects else min(max_chars, MAX_INNER_CHARS)
     within = inside.of(value, opened=True)
-    left = room - sum(map(len, around))
+    left = max_chars - sum(map(len, around))
     parts = named(held, left, within)
     if len(parts) < len(held):
         parts = named(dict(sorted(held.items(), key=sort_key)), left, within)

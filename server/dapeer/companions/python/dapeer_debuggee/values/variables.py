@@ -317,16 +317,16 @@ KINDS = patching.Row(
 
 
 @RENDERED
-def render(row: Any) -> None:
+def render(patch: Any) -> None:
     """Patch pydevd so that it shows values by `values.shown`.
 
-    If the client wants a whole or hexadecimal value, pydevd's own function makes it. `row` is this patch's `patching.Row`: it calls this
+    If the client wants a whole or hexadecimal value, pydevd's own function makes it. `patch` is this patch's `patching.Row`: it calls this
     function when it is applied, and its `undo` puts back what was replaced by it.
     """
     kind: Any = importlib.import_module("_pydevd_bundle.pydevd_safe_repr").SafeRepr
     whole: Any = getattr(kind, "maxother_outer", None)
 
-    @row.replace(SHOWN)
+    @patch.replace(SHOWN)
     def call(stock: Any, self: Any, obj: Any, *rest: Any, **named: Any) -> str:
         """Return the text of `obj`; `self` is pydevd's `SafeRepr`, whose settings tell what the client wants.
 
@@ -342,13 +342,13 @@ def render(row: Any) -> None:
 
 
 @TABLES
-def present(row: Any) -> None:
+def present(patch: Any) -> None:
     """Patch pydevd so that pandas tables are shown by this package, not by its own plug-in.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(PROVIDED)
+    @patch.replace(PROVIDED)
     def from_providers(
         stock: Any,
         o: Any,
@@ -374,13 +374,13 @@ def present(row: Any) -> None:
 
 
 @OPENED
-def open_objects(row: Any) -> None:
+def open_objects(patch: Any) -> None:
     """Patch pydevd so that it reads the attributes of objects without running code.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
-    @row.replace(ATTRIBUTES)
+    @patch.replace(ATTRIBUTES)
     def get_dictionary(
         stock: Any,
         self: Any,
@@ -400,15 +400,15 @@ def open_objects(row: Any) -> None:
 
 
 @LISTED
-def list_contents(row: Any) -> None:
+def list_contents(patch: Any) -> None:
     """Patch pydevd so that values are described, and their contents listed, by this package.
 
-    `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     frames: Any = importlib.import_module(FRAMES)
     group: Any = frames._AbstractVariable._group_entries
 
-    @row.replace(MEMBERS)
+    @patch.replace(MEMBERS)
     def children(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         """Return pydevd's variables for the contents of a value; `self` is pydevd's `_ObjectVariable`.
 
@@ -431,7 +431,7 @@ def list_contents(row: Any) -> None:
             for name, each, behind in [*groups, *listed]
         ]
 
-    @row.replace(DATA)
+    @patch.replace(DATA)
     def get_var_data(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         """Return the DAP `Variable` of a value; `self` is pydevd's `_ObjectVariable`.
 
@@ -541,26 +541,26 @@ def mark_kinds(found: Any, code: Any) -> None:
 
 
 @KINDS
-def list_frames(row: Any) -> None:
+def list_frames(patch: Any) -> None:
     """Patch pydevd so that functions and classes stay among a frame's variables, with a hint.
 
-    The hint is their kind. `row` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what
+    The hint is their kind. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what
     was replaced by it.
     """
 
-    @row.replace(GROUP)
+    @patch.replace(GROUP)
     def group(
         stock: Any, self: Any, lst: Any, handle_return_values: Any, *rest: Any, **named: Any
     ) -> Any:
         return grouped(stock, self.py_db, lst)
 
-    @row.replace(CHILDREN)
+    @patch.replace(CHILDREN)
     def children(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         found = list_plainly(stock, self, *rest, **named)
         mark_kinds(found, self.frame.f_code)
         return found
 
-    @row.replace(DATA)
+    @patch.replace(DATA)
     def get_var_data(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
         """Return the DAP `Variable` of a value, with its kind in `presentationHint`.
 
