@@ -62,7 +62,7 @@ def find_python(
 def unused_environment(
     cwd: Path, env: Mapping[str, str], program: str | None, chosen_interpreter: str
 ) -> str:
-    """Return why a likelier virtual environment than that of the interpreter `chosen_interpreter` was passed over.
+    """Return why a likelier virtual environment than that of `chosen_interpreter` was passed over.
 
     The sentence names the first one that is broken; it is empty if none was passed over. `cwd`, `env` and `program` are those of the
     search for the interpreter.

@@ -51,7 +51,7 @@ def is_legible(text: str) -> bool:
 
 
 def without_lines(text: str, pattern: str) -> str:
-    """Return a text without the lines that match the pattern `pattern` as a whole; an empty one removes none.
+    """Return a text without the lines that match `pattern` as a whole; an empty one removes none.
 
     A text that is not legible comes back as it is.
     """

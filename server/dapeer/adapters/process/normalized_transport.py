@@ -485,7 +485,7 @@ class NormalizedTransport:
 
 
 def _fill_placeholders(value: Value, placeholders: Mapping[str, object]) -> Value:
-    """Return a JSON value in which the placeholders of `placeholders` are replaced by their values, in texts only.
+    """Return a JSON value in which `placeholders` are replaced by their values, in texts only.
 
     Other similar text is the user's, and stays.
     """

@@ -113,7 +113,7 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def read_bytes(path: str | os.PathLike[str], max_bytes: int = MAX_READ_BYTES) -> bytes:
-    """Return the first `max_bytes` bytes of a regular file.
+    """Return the first `max_bytes` of a regular file.
 
     Raises:
         OSError: It cannot be read, or is something else.
@@ -132,7 +132,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def read_member(path: str | os.PathLike[str], max_bytes: int = MAX_READ_BYTES) -> bytes:
-    """Return the first `max_bytes` bytes of a file in a zip archive, by a path such as `app.pyz/__main__.py`.
+    """Return the first `max_bytes` of a file in a zip archive, by a path such as `app.pyz/__main__.py`.
 
     Raises:
         OSError: There is no such archive or file in it, or it cannot be read.

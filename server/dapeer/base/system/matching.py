@@ -54,7 +54,7 @@ class Matcher:
         return [texts[index] for index in having]
 
     async def _asked(self, pattern: str, text: object, texts_name: str) -> Any:  # noqa: ANN401 - as JSON has it
-        """Return the answer of the process to a pattern and a text or texts; `texts_name` names these in the error.
+        """Return the process's answer to a pattern and texts; `texts_name` names these in the error.
 
         For a text that is the match and its groups, or None; for a list of texts the indices of those in which the pattern is found.
         Callers have compiled `pattern` before, with `re`: an invalid one would end the process, and look as if it took too long.

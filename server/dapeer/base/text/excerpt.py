@@ -43,7 +43,7 @@ def dedented(lines: Sequence[str]) -> list[str]:
 
 
 def _head(lines: Sequence[str], index: int, function: str) -> int | None:
-    """Return the index of the line with the function's head, above index `index`; None if none is found.
+    """Return the index of the line with the function's head, above `index`; None if none is found.
 
     The head contains the function's last name, and is indented less than the line at `index`; of several the least indented, nearest
     one is returned.
@@ -62,7 +62,7 @@ def _head(lines: Sequence[str], index: int, function: str) -> int | None:
 
 
 def _end(lines: Sequence[str], index: int, indent: int) -> int:
-    """Return the index after the last line of the function that the line at index `index` is in.
+    """Return the index after the last line of the function that the line at `index` is in.
 
     `indent` is the indentation of its head. It ends at a blank line before a line that is indented no more than that; where there
     is none, it is the number of lines.

@@ -23,6 +23,6 @@ def nearest(typed: str, candidates: Iterable[str]) -> str:
 
 
 def did_you_mean(typed: str, candidates: Iterable[str]) -> str:
-    """Return the sentence ``Did you mean `WORD`?`` with the nearest of `candidates`; empty if none is near."""
+    """Return ``Did you mean `WORD`?`` with the nearest of `candidates`; empty if none is near."""
     found = nearest(typed, candidates)
     return f"Did you mean `{found}`?" if found else ""

@@ -95,7 +95,7 @@ def _fold_repeated_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _times(lines: Sequence[str], index: int, size: int) -> int:
-    """Return how often the block of `size` lines at index `index` comes in a row; at least 1."""
+    """Return how often the block of `size` lines at `index` comes in a row; at least 1."""
     times = 1
     while lines[index : index + size] == lines[index + times * size : index + (times + 1) * size]:
         times += 1

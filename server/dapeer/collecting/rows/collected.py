@@ -381,7 +381,7 @@ class CollectedOutputReader:
             each.remove()
 
     def add_row(self, body: Body, row_time: float) -> None:
-        """Add a row that came at time `row_time` (seconds): `body` has the number of its `point`, and its `cells`."""
+        """Add a row that came at `row_time` (seconds): `body` has the number of its `point`, and its `cells`."""
         self._started_at = row_time if self._started_at is None else self._started_at
         point, cells = int(body.get("point") or 0), tuple(map(str, body.get("cells") or ()))
         row = CollectedRow(point, 0, row_time - self._started_at, "", "", "", cells)

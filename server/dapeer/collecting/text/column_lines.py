@@ -197,7 +197,7 @@ def shared(max_chars: int, lengths: Sequence[int]) -> int:
 
 
 def value(text: str, max_chars: int = MIN_CELL_CHARS) -> str:
-    """Return a cell for a reader in `max_chars` characters: an error in brackets, an empty text as two quotes."""
+    """Return a cell in `max_chars` characters: an error in brackets, an empty text as two quotes."""
     if text.startswith(FAILED):
         return f"({fitted(text[1:].strip() or 'failed', max_chars)})"
     return fitted(text, max_chars) if text else "''"

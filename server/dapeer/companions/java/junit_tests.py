@@ -123,7 +123,7 @@ class _TypeResolver:
             yield self._qualified_name(words[0], outer_class) + "[]" * rows
 
     def _qualified_name(self, name: str, outer_class: str) -> str:
-        """Return the qualified name of the type `name` as it is written in the class `outer_class` (`Outer$Inner`).
+        """Return the qualified name of the type that is written as `name` in `outer_class` (`Outer$Inner`).
 
         It is looked for among imports, this file's classes (taken for members of `outer_class`) and `java.lang`; else it belongs to the first
         `.*` import, or without one to this package. Primitive and qualified names are returned unchanged.

@@ -77,7 +77,7 @@ def _printed(value: Any, printer: Any, max_chars: int) -> str | None:
 
 
 def _opened(value: Any, max_chars: int) -> str:
-    """Return a structure's or container's `gdb.Value` with as many levels as fit into `max_chars` characters.
+    """Return a structure's or container's `gdb.Value` with as many levels as fit into `max_chars`.
 
     One level is always shown, even where that is longer.
     """

@@ -36,7 +36,9 @@ class Files:
     def __init__(
         self, project: Path, sessions: Mapping[int, Session], library_frames: Iterable[Frames] = ()
     ) -> None:
-        """Allow the files of `project`, and of what `sessions` have loaded; `library_frames` tells where libraries are.
+        """Allow the files of `project`, and of what `sessions` have loaded.
+
+        `library_frames` tells where libraries are.
 
         `sessions` is read at each question, and ended ones count as long as they are in it. `library_frames` counts only in `foreign`.
         """

@@ -246,7 +246,7 @@ def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Repl
 
 
 def _notes_below(lines: Sequence[str], max_chars: int) -> list[str]:
-    """Return the lines in parentheses that end an answer, in order, as many of the last as fit in `max_chars`.
+    """Return the lines in parentheses that end an answer, as many of the last as fit in `max_chars`.
 
     `max_chars` is a number of characters. Empty: the last line is no note, or does not fit.
     """
@@ -285,7 +285,7 @@ def _folded(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _fit_lines(lines: Sequence[tuple[int, str]], max_chars: int) -> tuple[list[str], int]:
-    """Return the first of some numbered lines that fit in `max_chars` characters, and the number to go on with.
+    """Return the first of some numbered lines that fit in `max_chars`, and the number to go on with.
 
     The number is that of the line after the last returned one. Each of `lines` is (number of the line after it, line). At least one line is
     returned, whatever its length. Without lines the number is 0.

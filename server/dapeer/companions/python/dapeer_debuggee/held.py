@@ -61,7 +61,7 @@ def found(kind: Any, name: str) -> Any:
 
 
 def text(value: Any, max_chars: int, around: "tuple[int, ...]") -> str:
-    """Return a value as Python writes it, in about `max_chars` characters; of what does not fit, only its size.
+    """Return a value as Python writes it, in about `max_chars`; of what does not fit, only its size.
 
     `around` are the ids of the objects that it is in, the outermost first.
     """
@@ -114,7 +114,7 @@ def container(
 
 
 def holder(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]") -> str:
-    """Return the text of an object of the class `kind` with its attributes, in about `max_chars` characters.
+    """Return the text of an object of the class `kind` with its attributes, in about `max_chars`.
 
     A class, function or module is shown by its name. `around` are the ids of the objects that it is in, the outermost first.
     """

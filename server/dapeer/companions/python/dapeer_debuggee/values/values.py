@@ -493,7 +493,7 @@ def contents_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str 
 def written(
     value: Any, held: dict[str, Any], max_chars: int, inside: Inside, around: tuple[str, str]
 ) -> str:
-    """Return the names and values of `held` between the two texts `around`, in about `max_chars` characters.
+    """Return the names and values of `held` between the two texts `around`, in about `max_chars`.
 
     Where they do not all fit, those that say most come first, and their number follows. `inside` is what the object `value` is in: within
     two other objects only its type is named, within itself `TYPE(...)`.
