@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,10 +81,26 @@ async def change():
     async with farm.changed:
         await asyncio.Event().wait()
 
+class Stripes:
+    def __init__(self):
+        self._locks = [asyncio.Lock() for _ in range(8)]
+
+    def of(self, owner):
+        return self._locks[len(owner)]
+
+class Bank:
+    def __init__(self):
+        self.stripes = Stripes()
+
+async def pay(bank, owner):
+    async with bank.stripes.of(owner):
+        await asyncio.Event().wait()
+
 async def main():
     global farm, stripes
-    farm, stripes = Farm(), [asyncio.Lock() for _ in range(8)]
+    farm, stripes, bank = Farm(), [asyncio.Lock() for _ in range(8)], Bank()
     works = dict(one=render(), two=render_by_acquire(), a=queue(), b=queue(), c=queue())
+    works.update(payer=pay(bank, "fay"), payee=pay(bank, "eve"))
     works.update(writer=write(6), late=write(6), changer=change(), other=change())
     tasks = [asyncio.create_task(work, name=name) for name, work in works.items()]
     await asyncio.sleep(0.1)
@@ -239,18 +256,20 @@ def test_a_queue_is_one_line_with_the_holders_that_frames_prove(
     command = [python_of(version), str(tmp_path / "farm.py"), str(COMPANIONS / "python")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
     answer = json.loads(done.stdout)
-    first, *rest = waits.lines_of_other_waits(
-        answer, {number for _, _, number in answer["members"]}
-    )
+    every = waits.lines_of_other_waits(answer, {number for _, _, number in answer["members"]})
+    first, *rest = every
     held, _, queued = first.rpartition(": ")
     assert held.startswith("3 tasks wait for asyncio Semaphore farm.slots, held by 2: task ")
     assert "task one since farm.py:" in held
     assert "task two since farm.py:" in held
     assert sorted(queued.split(", ")) == ["a", "b", "c"]
-    assert sorted(each.partition(" since")[0] for each in rest[:2]) == [
+    assert sorted(re.sub(r" since farm.py:\d+", "", each) for each in rest[:3]) == [
         "task late waits for asyncio Lock stripes[6], held by task writer",
         "task other waits for asyncio Lock farm.changed, held by task changer",
+        "task payee waits for asyncio Lock bank.stripes._locks[3] (owner = 'eve'), held by task payer (owner = 'fay')",
     ]
+    # At a pause these lead on; what nobody is known to end does not.
+    assert waits.lines_of_held_waits(answer) == every[:4]
 
 
 @pytest.mark.parametrize("version", chosen())

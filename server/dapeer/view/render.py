@@ -36,10 +36,11 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
         *(continued(f"Returned from {each}") for each in [view.get("returned", "")] if each),
         *(continued(f"Raised in {each}") for each in [view.get("raised", "")] if each),
         _section("Values", values(view)),
-        _section("Threads", view.get("threads", ())),
-        _section("Tasks", view.get("tasks", ())),
+        # What waits for what says most of where threads and tasks are.
         _section("Deadlock", view.get("deadlock", ())),
         _section("Waits", view.get("waits", ())),
+        _section("Threads", view.get("threads", ())),
+        _section("Tasks", view.get("tasks", ())),
         _section("Collected", view.get("collected", ())),
         _section("Log points", view.get("logged", ())),
         _output(view),

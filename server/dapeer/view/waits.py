@@ -50,6 +50,23 @@ def lines_of_other_waits(answer: Mapping[str, Value], listed: Collection[int]) -
     return lines[:MAX_LISTED_WAITS] + [f"({more} more wait)"] * bool(more)
 
 
+def lines_of_held_waits(answer: Mapping[str, Value]) -> list[str]:
+    """Return the lines of `lines_of_other_waits` that lead on where something is held; empty if nothing is.
+
+    They are those without a limit of time whose end depends on somebody, but for tasks that only await their turn. A program that
+    works seldom has any that are held.
+    """
+    waits = map(as_object, as_array(answer.get("waits")))
+    endless = [each for each in waits if not each.get("timed")]
+    if not any(map(_is_held, endless)):
+        return []
+    leading: list[Value] = [
+        {**each} for each in endless if (each.get("by") and each.get("on")) or each.get("decides")
+    ]
+    leads: Mapping[str, Value] = {**answer, "waits": leading}
+    return lines_of_other_waits(leads, {_own_id(answer, each) for each in _by_member(leads)})
+
+
 def _folded(
     groups: Iterable[Sequence[Mapping[str, Value]]],
 ) -> Sequence[Sequence[Mapping[str, Value]]]:

@@ -339,7 +339,8 @@ async def gather(
         }
     elif state["state"] == "stopped" and state.get("reason") == "pause":
         # One thread was stopped; others may never go on.
-        places = {"deadlock": waits.deadlock(await session.where.waits())}
+        answer = await session.where.waits()
+        places = {"deadlock": waits.deadlock(answer), "waits": waits.lines_of_held_waits(answer)}
     await program.read_rows()
     slowness = await _slowness(session, remaining)
     notes = [

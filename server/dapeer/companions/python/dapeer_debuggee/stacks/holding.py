@@ -327,6 +327,11 @@ MAX_SEARCHED_ATTRIBUTES = 2000
 """Attributes of a frame's variables among which a value is looked for."""
 MAX_SEARCHED_ITEMS = 1000
 """Items of a container in which a value is looked for."""
+MAX_ARGUMENTS = 2
+"""Arguments that are told of the call that gave a lock."""
+MAX_ARGUMENT_CHARS = 40
+PLAIN = (bool, bytes, float, int, str)
+"""Types of arguments that are told."""
 OWNER = re.compile(r"owner=(\d+)")
 METHODS = {
     "threading.py": ("acquire", "__enter__", "wait", "wait_for", "join"),
@@ -399,7 +404,7 @@ def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
     # It may be entering one more.
     kept = len(exits) in (len(inside), len(inside) + 1)
     for number, one in enumerate(inside):
-        place = f"{file}:{one.line}"
+        place = f"{file}:{one.line}{arguments_at(one.node, frame)}"
         if kept:
             yield from held_by(exits[number].__self__, place)
         elif (lock := lock_at(one.node, frame)) is not None:
@@ -407,7 +412,34 @@ def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
     for one in acquired:
         lock = lock_at(one.node, frame)
         if lock is not None and one.awaited == is_of_tasks(lock):
-            yield lock, f"{file}:{one.line}"
+            yield lock, f"{file}:{one.line}{arguments_at(one.node, frame)}"
+
+
+def requested_with(frame: Any) -> str:
+    """Return the plain arguments of the call on a frame's current line that gave the lock it waits for.
+
+    They are as `arguments_at` has them, without its parentheses. Empty: there is none, or the line takes several locks.
+    """
+    known = followed(frame.f_code)
+    every = known.takings.values() if known is not None else ()
+    here = [one.node for one in every if one.line == frame.f_lineno]
+    return arguments_at(here[0], frame)[2:-1] if len(here) == 1 else ""
+
+
+def arguments_at(node: Any, frame: Any) -> str:
+    """Return the plain arguments of the call that gave a lock, such as ` (order.id = 7)`; empty without one.
+
+    `node` is the tree of the lock's expression. Numbers, texts and the like are told, as `frame` has them now; at most `MAX_ARGUMENTS`.
+    """
+    told: list[str] = []
+    for each in node.args if isinstance(node, ast.Call) else ():
+        try:
+            value = paths.resolved(each, frame)
+        except LookupError:
+            continue
+        if not isinstance(each, ast.Constant) and type(value) in PLAIN:
+            told.append(f"{symbols.text(each)} = {held.text(value, MAX_ARGUMENT_CHARS, ())}")
+    return f" ({', '.join(told[:MAX_ARGUMENTS])})" if told else ""
 
 
 def exits_of(step: Any) -> list[Any]:
@@ -523,11 +555,13 @@ def raw_attributes(value: Any) -> dict[str, Any]:
 def name_of(value: Any, frame: Any) -> str:
     """Return an expression by which a frame's code may name a value; empty if none is found.
 
-    It is looked for among variables, attributes of variables, and their items.
+    It is looked for among variables, their attributes, the attributes of those, and the items of all.
     """
     local = {**frame.f_locals}
     named = [*local.items(), *[*frame.f_globals.items()]]
     attributes = [*itertools.islice(attributes_of(local), MAX_SEARCHED_ATTRIBUTES)]
+    inner = itertools.islice(attributes_of(dict(attributes)), MAX_SEARCHED_ATTRIBUTES)
+    attributes += inner
     found = next((name for name, each in named if each is value), "")
     found = found or next((name for name, each in attributes if is_or_has(each, value)), "")
     if not found or found in local:

@@ -360,7 +360,9 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     if function in ("acquire", "__enter__") and kind in LOCKS:
         condition = kind == "Condition"
         lock = mine.get("_lock") if condition else own
-        return of_lock(lock, name, members, timed=timed, condition=condition)
+        wait = of_lock(lock, name, members, timed=timed, condition=condition)
+        wait.note = holding.requested_with(user)
+        return wait
     if function.startswith("acquire") and kind == "CapacityLimiter":
         return of_limiter(own, name, members, timed=timed)
     return of_other(own, name, function, timed=timed)
