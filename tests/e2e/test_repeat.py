@@ -92,6 +92,30 @@ async def test_what_runs_have_left_running_is_named(tmp_path: Path) -> None:
     assert all(f"{pid} (sleep 60)" in note for pid in left)
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "unknown"),
+    [
+        ("a.py", "def one(n):\n    return n\nfor i in range(3):\n    one(i)\n", "name 'nobody' is not defined"),
+        ("a.js", "function one(n) {\n  return n;\n}\nfor (let i = 0; i < 3; i++) one(i);\n", "nobody is not defined"),
+    ],
+)  # fmt: skip
+async def test_a_condition_that_fails_at_each_hit_ends_the_repetition_with_the_first_run(
+    tmp_path: Path, name: str, source: str, unknown: str
+) -> None:
+    needs("debugpy" if name.endswith("py") else "js-debug")
+    (tmp_path / name).write_text(source)
+    point = {"filename": name, "line": 2, "condition": "nobody > 1"}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        told = await read(c, "dap_run", program=name, repeat=5, breakpoints=[point])
+        first = told.splitlines()[0]
+        assert first.startswith(f"Run 1 of 5 says nothing (`nobody > 1` of {name}:2 failed ")
+        assert unknown in first
+        # One that holds somewhere has told something.
+        point["condition"] = "n === 1" if name == "a.js" else "n == 1 or (n == 2 and missing)"
+        stop = await ask(c, "dap_run", program=name, repeat=5, breakpoints=[point])
+        assert stop["state"] == "stopped"
+
+
 async def test_an_exit_code_is_a_failure_where_nothing_stops(tmp_path: Path) -> None:
     async with asyncio.timeout(LIMIT), client() as c:
         told = await read(c, "dap_run", **flaky(tmp_path, 1, "exit"), exception_filters=[])

@@ -571,7 +571,7 @@ def _facts_of(
         adapter=first.adapter,
         line=line,
         answers=answers,
-        is_reached=any(_reached(mirror, path, line) for mirror in mirrors),
+        is_reached=any(was_reached(mirror, path, line) for mirror in mirrors),
         # The adapter may not have told that it is bound.
         has_failed=any((path, line) == (of.path, of.line) for m in mirrors for of in m.failures),
         # Log messages of breakpoints that an editor has set cannot be told from the program's output.
@@ -667,7 +667,7 @@ def _is_ending(session: Session) -> bool:
     return stop.exception.get("breakMode") == "unhandled"
 
 
-def _reached(mirror: Mirror, path: str, line: int) -> bool:
+def was_reached(mirror: Mirror, path: str, line: int) -> bool:
     """Return whether the program was seen at a line: it stopped, logged, or collected there."""
     logged = (path, line) in mirror.printed.logged.points
     return logged or (path, line) in mirror.placed.reached or mirror.gathered.reached(path, line)

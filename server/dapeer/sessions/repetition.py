@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import anyio
@@ -14,8 +15,11 @@ from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import inspect_stop
 from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.sessions.outcomes import was_reached
 from dapeer.view.tally import RunVerdict, Tally
 
+CONDITIONS = ("condition", "hit condition")
+"""Kinds of failures without which a breakpoint would have stopped the program, or collected."""
 RepeatUntil: TypeAlias = Literal["stop", "failure"]
 """What ends the repetition, apart from a failed run: any stop, or only a failure."""
 
@@ -99,10 +103,7 @@ class Repetition:
                 return tally.end(RunVerdict.RUNNING)
             stop = stopped_session.mirror.stop
             if stop is None:
-                untested = _untested(stopped_session) or ""
-                return tally.end(
-                    RunVerdict.UNTESTED if untested else _end(stopped_session), untested
-                )
+                return tally.end(*_outcome(stopped_session))
             # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
             await inspect_stop(stopped_session)
             if _is_failure(stop):
@@ -116,6 +117,30 @@ class Repetition:
 def _is_failure(stop: Stop) -> bool:
     """Return whether a stop was not planned: an exception, a failed assertion, a signal."""
     return not stop.planned and stop.reason != "pause"
+
+
+def _outcome(session: Session) -> tuple[RunVerdict, str]:
+    """Return the verdict on a run that has ended, and why it has not shown what was asked; empty: it has."""
+    verdict = _end(session)
+    if why := _untested(session):
+        return RunVerdict.UNTESTED, why
+    if verdict is RunVerdict.PASSED and (why := _unjudged(session)):
+        return RunVerdict.UNJUDGED, why
+    return verdict, ""
+
+
+def _unjudged(session: Session) -> str:
+    """Return which condition of a breakpoint failed at each hit, and how; empty: none did.
+
+    Runs with such a breakpoint would go on for nothing.
+    """
+    mirrors = [each.mirror for each in session.program.sessions]
+    for each in session.program.failures:
+        unseen = not any(was_reached(mirror, each.path, each.line) for mirror in mirrors)
+        if each.kind in CONDITIONS and unseen:
+            place = f"{Path(each.path).name}:{each.line}"
+            return f"`{each.expression}` of {place} failed {each.count} times: {each.error}"
+    return ""
 
 
 def _end(session: Session) -> RunVerdict:

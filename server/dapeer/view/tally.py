@@ -19,6 +19,8 @@ class RunVerdict(enum.Enum):
     """By somebody, before it was known whether it would fail."""
     UNTESTED = "ran no test"
     """Where it was to run some, so that it has not passed."""
+    UNJUDGED = "says nothing"
+    """Where the condition of a breakpoint failed at each hit."""
     RUNNING = "still runs"
     """The time is up."""
 
@@ -37,8 +39,8 @@ class Tally:
     """The session of the last run that passed."""
     passed_by: int = 0
     """Stops that were no failures, and from which the program was continued."""
-    untested: str = ""
-    """Why the last run has run no test."""
+    why: str = ""
+    """Why the last run has not shown what was asked; empty: it has."""
     detached: dict[int, str] = field(default_factory=dict[int, str])
     """Processes that runs which passed have left running, and what they run."""
     mute: bool = False
@@ -56,9 +58,9 @@ class Tally:
         self.detached |= left
         self.mute = self.mute or lacks_exit_code
 
-    def end(self, verdict: RunVerdict, untested: str = "") -> RunVerdict:
-        """Set the outcome of the last run, and why it has run no test, and return that outcome."""
-        self.verdict, self.untested = verdict, untested
+    def end(self, verdict: RunVerdict, why: str = "") -> RunVerdict:
+        """Set the outcome of the last run, and why it has not shown what was asked, and return that outcome."""
+        self.verdict, self.why = verdict, why
         return verdict
 
     def pass_by(self) -> None:
@@ -114,7 +116,7 @@ class Tally:
         if self.verdict is not RunVerdict.PASSED:
             last = f" (the last: session {self.kept})" if self.kept else ""
             passed = f"; {count} passed{last}{each}" if count else ""
-            why = f" ({self.untested})" if self.untested else ""
+            why = f" ({self.why})" if self.why else ""
             return f"Run {self.run} of {self.times} {self.verdict.value}{why}{passed}."
         if self.left:
             return f"{count} of {self.times} runs passed{each}; the time is up."

@@ -113,7 +113,7 @@ MAX_NEW_IN_ORDER = 12
 MAX_ORDERED_ROWS = 2000
 """Rows that are put in order for that, those told before included."""
 LOST = "{:,} row{} lost: the program could not write what it collected{}"
-MAX_LISTED_ROWS = 40
+MAX_LISTED_ROWS = 60
 """Rows that are listed; of more those at the ends, and those around the odd ones."""
 ROWS_AT_ENDS = 5
 ROWS_AROUND = 2
