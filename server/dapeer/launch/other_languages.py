@@ -128,7 +128,10 @@ class _StandIns:
     _held: ExitStack = field(default_factory=ExitStack)
 
     async def listen(self) -> Plan:
-        """Listen at a Unix socket that is this user's alone; return the plan with its variable."""
+        """Listen at a Unix socket that is this user's alone, until `close`; return the plan of the start.
+
+        Its environment has the variable `SETTING` besides, by which the program's stand-ins find the socket.
+        """
         folder = self._held.enter_context(temporary_folder())
         server = await asyncio.start_unix_server(
             self._connected, folder / "children", limit=MAX_LINE_BYTES

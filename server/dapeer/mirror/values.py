@@ -162,7 +162,7 @@ def adapters_value(variable: Variable, limit: int) -> str:
 
 
 def _within(value: str, max_chars: int) -> str:
-    """Return a text, fitted into `max_chars` characters if it is longer."""
+    """Return a text, fitted into `max_chars` if it is longer."""
     return value if len(value) <= max_chars else fitted(value, max_chars)
 
 

@@ -377,7 +377,10 @@ class LogPointReader:
             yield rest[:whole], {}
 
     def _past_line_end(self, category: str, text: str) -> str:
-        """Return a text without the line end that a message before it may have had."""
+        """Return `text` without the line end with which it begins, if it follows a log point's message.
+
+        It does if the last output of this `category` was such a message. A CR and its LF may come in two texts.
+        """
         if category not in self._categories_after_message or not text:
             return text
         rest = text.removeprefix("\r")

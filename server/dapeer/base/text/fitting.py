@@ -266,7 +266,7 @@ def rows(lines: Sequence[str], limit: int) -> str:
 
 
 def _columns(head: str, max_chars: int) -> str:
-    """Return the header of a table, cut to `max_chars` characters behind its last column that fits."""
+    """Return the header of a table, cut to `max_chars` behind its last column that fits."""
     fit = head[:max_chars].rpartition(", ")[0]
     if len(head) > max_chars and ") " in fit:
         return f"{fit}, …"
@@ -307,7 +307,7 @@ def _display_rank(item: Item) -> int:
 
 
 def _group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
-    """Return the text of a bracketed part, cut to about `max_chars` characters, with the brackets.
+    """Return the text of a bracketed part, cut to about `max_chars`, with the brackets.
 
     Elements whose names are in `preferred` come first, and a list keeps its last one. It records in `group.whole` whether all elements
     are shown.
@@ -338,7 +338,7 @@ def _group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
 
 
 def _ending(group: Group, max_chars: int, preferred: Collection[str]) -> str:
-    """Return the last element of a list, cut to `max_chars` characters; empty if it should not be shown.
+    """Return the last element of a list, cut to `max_chars`; empty if it should not be shown.
 
     That is so if there are at most `AT_ONCE` elements, it has a name or stands for elements left out, the list's end is unknown, or
     it does not fit.
@@ -359,7 +359,7 @@ def _ending(group: Group, max_chars: int, preferred: Collection[str]) -> str:
 
 
 def _items(items: Sequence[Item], max_chars: int, preferred: Collection[str]) -> Iterator[str]:
-    """Yield the texts of the first elements that fit into `max_chars` characters, each cut to its share.
+    """Yield the texts of the first elements that fit into `max_chars`, each cut to its share.
 
     It ends at the first element that has no room, or that stands for others that were left out.
     """
@@ -382,7 +382,7 @@ def _items(items: Sequence[Item], max_chars: int, preferred: Collection[str]) ->
 
 
 def _item(item: Item, max_chars: int, preferred: Collection[str]) -> str:
-    """Return the text of one element, cut to about `max_chars` characters.
+    """Return the text of one element, cut to about `max_chars`.
 
     The text outside of its brackets is kept, and the brackets share the rest; where even that is too long, the text is cut at its end.
     """

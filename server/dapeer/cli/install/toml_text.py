@@ -249,7 +249,10 @@ def _replaced(text: str, path: Keys, value: object) -> Iterator[str]:
 
 
 def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
-    """Yield the text without a table at the path that `with_value` has put into an inline table."""
+    """Yield the text without the table at `path`, if `with_value` has written it into an inline table.
+
+    It yields two texts at most: without a comma before the table, and with it; none if the table is written in another way.
+    """
     table = _as_table(value_at(text, path))
     if table is not None:
         for mark in (",", ""):

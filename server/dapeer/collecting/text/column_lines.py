@@ -197,7 +197,7 @@ def shared(max_chars: int, lengths: Sequence[int]) -> int:
 
 
 def value(text: str, max_chars: int = MIN_CELL_CHARS) -> str:
-    """Return a cell in `max_chars` characters: an error in brackets, an empty text as two quotes."""
+    """Return a cell in `max_chars`: an error in brackets, an empty text as two quotes."""
     if text.startswith(FAILED):
         return f"({fitted(text[1:].strip() or 'failed', max_chars)})"
     return fitted(text, max_chars) if text else "''"
@@ -206,7 +206,7 @@ def value(text: str, max_chars: int = MIN_CELL_CHARS) -> str:
 def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) -> ShownColumns:
     """Look at all columns of a table that has rows, and return which are constant, equal, or change.
 
-    `expressions` are the names of the columns. Each value is shown in `max_chars` characters; 0: a row's values share them.
+    `expressions` are the names of the columns. Each value is shown in `max_chars`; 0: a row's values share them.
     """
     found = ShownColumns(table, room=max_chars)
     if len(table) > 1:

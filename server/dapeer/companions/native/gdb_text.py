@@ -32,7 +32,7 @@ STYLE: dict[str, Any] = {"static_members": False, "symbols": False, "max_element
 
 
 def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
-    """Return a value's text in one line, in about `max_chars` characters; None: GDB's own text will do.
+    """Return a value's text in one line, in about `max_chars`; None: GDB's own text will do.
 
     None is returned for numbers, `void` pointers and the like. `value` is a `gdb.Value`. A structure or container has as many levels as
     fit, a pointer its address and target, a string its length where it is cut, a large array its first elements. A value that was optimized
@@ -161,7 +161,7 @@ def _text(value: Any, length: int) -> str | None:
 
 
 def _characters(max_chars: int) -> dict[str, int]:
-    """Return the option of `format_string` that limits a string to `max_chars` characters.
+    """Return the option of `format_string` that limits a string to `max_chars`.
 
     Before GDB 14 that is the limit of elements.
     """

@@ -87,7 +87,7 @@ class Cleanup:
                     shutil.rmtree(os.fsdecode(bytes.fromhex(name)), ignore_errors=True)
 
     def fork_detach(self, pid: int) -> None:
-        """Fork a process that runs `detach` for an attached debugger; remove that from both lists.
+        """Fork a process that runs `detach` for a debugger; forget its `pid` as attached and as a process.
 
         Returns in the parent only, at once; the child closes stdin and stdout, and exits when `detach` has returned.
         """

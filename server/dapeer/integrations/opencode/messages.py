@@ -127,7 +127,7 @@ def calls_of(message: Json) -> list[Json]:
 def call_of(part: Json, max_chars: int) -> Json:
     """Return a tool's call as data: `tool`, `status`, `input`, and `output` or `error` if there is one.
 
-    `part` is the call as OpenCode sends it. Each value is cut to `max_chars` characters; an `input` that is longer is text.
+    `part` is the call as OpenCode sends it. Each value is cut to `max_chars`; an `input` that is longer is text.
     """
     state: Json = part["state"]
     given: Json = state.get("input") or {}

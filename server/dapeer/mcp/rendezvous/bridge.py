@@ -254,7 +254,8 @@ def _opened(
     """Return `server` once it knows the client, or the next server if it ends before that.
 
     None: there is no next server, or the client has left. The client gets notifications that everything may have changed. `what` is a name
-    of the server for the client, as the beginning of a sentence.
+    of the server for the client, as the beginning of a sentence, `wish` what the client has asked for, and `standing` what it has sent
+    that a new server must know.
     """
     try:
         server.open(standing)

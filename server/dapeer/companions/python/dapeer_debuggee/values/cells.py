@@ -27,7 +27,7 @@ ROW = values.Inside()
 
 
 def cell(value: Any, max_chars: int = MAX_CELL_CHARS) -> str:
-    """Return a value as one line of text for a row, in about `max_chars` characters; it runs no code."""
+    """Return a value as one line of text for a row, in about `max_chars`; it runs no code."""
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int:
         return (

@@ -118,7 +118,7 @@ def mock(value: Any, of: Any, max_chars: int, show: Show) -> str:
 def call(one: Any, max_chars: int, show: Show) -> str:
     """Return the text of one call of a mock; `one` is its tuple of name, arguments and named arguments.
 
-    `show(VALUE, ROOM)` makes the text of an argument, in an eighth of the `max_chars` characters.
+    `show(VALUE, ROOM)` makes the text of an argument, in an eighth of the `max_chars`.
     """
     name, given, named = TUPLE.__iter__(one)
     parts = [show(each, max_chars // 8) for each in given]
@@ -200,7 +200,7 @@ def describe_statement(value: Any, kind: Any, max_chars: int, show: Show) -> str
 
     A mapped attribute, such as `Order.id`, is written as its own `str`. An expression of more than `MAX_PARTS` parts, or one with
     constructs or types of the program, is not compiled: the text only names its class. `kind` is the type of `value`; `show` makes the text
-    of a parameter in `max_chars` characters.
+    of a parameter in `max_chars`.
     """
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is not None and issubclass(kind, attributes.QueryableAttribute):
@@ -741,7 +741,7 @@ def moment(value: Any) -> str | None:
 def member(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return name and value of an enum member; of several flags together all their names.
 
-    None: it has no name, and its value is no integer. `kind` is the enum class; `show` makes the text of the value in `max_chars` characters.
+    None: it has no name, and its value is no integer. `kind` is the enum class; `show` makes the text of the value in `max_chars`.
     """
     held = objects.attributes_of(value)
     whole, name = held["_value_"], held["_name_"]

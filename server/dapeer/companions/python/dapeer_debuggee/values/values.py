@@ -291,7 +291,7 @@ OUTSIDE = Inside()
 
 
 def shown(value: Any, max_chars: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> str:
-    """Return a value like its `repr` in about `max_chars` characters, without code of the program.
+    """Return a value like its `repr` in about `max_chars`, without code of the program.
 
     An object with a `repr` that was not called is shown with its members, as `<Order: id=1, name='Ada'>`. A text that is cut says how long
     it is. `inside` is what the value is in; leave it out for a value by itself.
@@ -428,7 +428,7 @@ def backwards(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...
 
 
 def fitting(parts: Iterable[tuple[Any, ...]], size: int, max_chars: int) -> list[str]:
-    """Return the texts of the first elements that fit into `max_chars` characters, `size` at most.
+    """Return the texts of the first elements that fit into `max_chars`, `size` at most.
 
     `parts` are `(inside, value)` or, of a dict, `(inside, key, value)`; `size` is how many there are in all. It ends at the first element
     that does not fit.
