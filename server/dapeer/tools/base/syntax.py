@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -148,7 +149,11 @@ def _check_python(expression: str, argument: str = "") -> None:
     text begins with.
     """
     try:
-        ast.parse(expression.strip(), mode="eval")
+        # What a parser lets pass, such as `:=` in what is iterated, the compiler may not.
+        with warnings.catch_warnings(action="ignore"):
+            compile(
+                expression.strip(), "", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
+            )
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, SyntaxError) and _NEWER.search(expression):
             return
