@@ -258,9 +258,11 @@ async def evaluate(wire: Wire, program: Attached) -> None:
 
 
 async def attach(wire: Wire, program: Attached, **how: object) -> str:
-    """Attach, and return the program's state."""
+    """Attach, and return the program's state, once it has stopped where that is waited for, however busy the machine is."""
     kind = program.debugged.adapter
-    start = await wire.tool("dap_run", request="attach", type=kind, **program.where, **how)
+    start = await wire.tool(
+        "dap_run", request="attach", type=kind, timeout_ms=LIMIT * 1000, **program.where, **how
+    )
     return str(start["state"])
 
 

@@ -27,11 +27,13 @@ async def test_a_server_of_node_is_reached_beside_its_inspector() -> None:
     then = [{"request": "POST /", "json": CART}]
     async with asyncio.timeout(LIMIT), client() as c:
         at = [server.at("answer")]
-        said = await read(c, "dap_run", program=str(server), breakpoints=at, then=then)
+        # A busy machine takes long.
+        wait = {"timeout_ms": LIMIT * 1000}
+        said = await read(c, "dap_run", program=str(server), breakpoints=at, then=then, **wait)
         assert has_all(
             said, "Stopped (breakpoint)", "total = 11", "then: POST / waits for its answer"
         )
-        assert '{"total":11}' in await read(c, "dap_continue")
+        assert '{"total":11}' in await read(c, "dap_continue", **wait)
 
 
 async def test_what_is_sent_to_a_running_server_may_be_several_things() -> None:
