@@ -4,7 +4,7 @@ import contextlib
 
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.breakpoints.breakpoints import Breakpoints, answered, unsupported
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints, adapter_answer, unsupported
 from tests.told import Told
 
 
@@ -103,9 +103,9 @@ def test_options_that_an_adapter_does_not_advertise_are_named() -> None:
 
 def test_what_an_adapter_made_is_found_by_the_line_that_was_asked_for() -> None:
     mirror = made((10, 12), (20, 20))
-    assert answered(mirror, "/a.py", at(10)) == {"id": 12, "verified": True, "line": 12}
-    assert answered(mirror, "/a.py", at(12)) is None
-    assert answered(mirror, "/b.py", at(10)) is None
+    assert adapter_answer(mirror, "/a.py", at(10)) == {"id": 12, "verified": True, "line": 12}
+    assert adapter_answer(mirror, "/a.py", at(12)) is None
+    assert adapter_answer(mirror, "/b.py", at(10)) is None
 
 
 def test_what_collects_takes_the_place_of_what_a_tool_has_set_and_leaves_the_persons() -> None:

@@ -7,7 +7,7 @@ from dapeer.base.schemas import flaw_of, problem_of
 from dapeer.base.system.limited_answers import answer_lines
 
 
-def verdict(schema: Json, *arguments: Json) -> str | None:
+def find_problem(schema: Json, *arguments: Json) -> str | None:
     """Return what is wrong with a schema, or with arguments for it; None: nothing."""
     return problem_of(arguments[0], schema) if arguments else flaw_of(schema)
 
@@ -15,4 +15,4 @@ def verdict(schema: Json, *arguments: Json) -> str | None:
 if __name__ == "__main__":
     # Its library is loaded before a question counts.
     flaw_of({"type": "object"})
-    answer_lines(verdict)
+    answer_lines(find_problem)

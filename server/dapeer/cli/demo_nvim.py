@@ -249,7 +249,7 @@ class Seat:
 
 
 @asynccontextmanager
-async def seated(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat]:
+async def open_seat(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat]:
     """Start a Neovim in a folder with nvim-dap, yield a scripted person's place at it, and end it.
 
     `nvim` is its executable, `nvim_dap` the plugin's folder.
@@ -351,7 +351,7 @@ async def _story(nvim: str, nvim_dap: Path) -> None:
         "through Neovim's own RPC.)"
     )
     with _copy_of(SHOP) as shop:
-        async with seated(nvim, nvim_dap, shop.parent) as seat:
+        async with open_seat(nvim, nvim_dap, shop.parent) as seat:
             somebody = Person(seat)
             await _starts(somebody, shop)
             async with assistant(shop.parent, "--nvim", seat.socket) as client:

@@ -19,7 +19,7 @@ from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.debugger.focus import Focus, listed
+from dapeer.sessions.debugger.focus import Focus, list_sessions
 
 MAX_NAMED_BREAKPOINTS = 5
 """Breakpoints that are named."""
@@ -74,7 +74,7 @@ class Inheritance:
                 else ""
             )
             word = "sessions" if len(others) > 1 else "session"
-            parts.append(f"{word} {listed(others[-MAX_NAMED_BREAKPOINTS:])}{left}")
+            parts.append(f"{word} {list_sessions(others[-MAX_NAMED_BREAKPOINTS:])}{left}")
         # A fresh start keeps what others have set and started.
         hint = HINT if self.forgotten is None and (self.own or not persons) else ""
         return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines

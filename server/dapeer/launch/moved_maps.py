@@ -23,7 +23,7 @@ OF_JS_DEBUG = {
 """What such a configuration has by default, and loses where it is given one."""
 
 
-def moved(program: str, project: Path) -> Mapping[str, str]:
+def moved_folders(program: str, project: Path) -> Mapping[str, str]:
     """Return folders that a program's source maps name and this machine lacks, each with its folder here.
 
     `program` is the path of the JavaScript file; its own source map and those beside it are read. A folder's place here is looked for from

@@ -329,7 +329,7 @@ def _with_moved_maps(
     key = definition.quirks.map_overrides
     if not key or key in config or not inputs.get("program"):
         return inputs, config
-    folders = moved_maps.moved(str(inputs["program"]), project)
+    folders = moved_maps.moved_folders(str(inputs["program"]), project)
     if not folders:
         return inputs, config
     told = ", ".join(f"{there} as {here}" for there, here in folders.items())

@@ -338,7 +338,7 @@ def _runtime_folder() -> str | None:
 
     The result is None if it is unusable, as after `su` or in a container.
     """
-    folder = folder_names.named("XDG_RUNTIME_DIR")
+    folder = folder_names.folder_of_variable("XDG_RUNTIME_DIR")
     usable = len(os.fsencode(folder)) <= LONGEST_FOLDER and os.access(folder, os.W_OK | os.X_OK)
     return folder if usable else None
 

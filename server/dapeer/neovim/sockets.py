@@ -100,7 +100,7 @@ def _sockets() -> Iterator[Path]:
         for folder in _entries_of(session):
             if "vim" in folder.name.lower():
                 yield from _entries_of(folder)
-    if not folder_names.named("XDG_RUNTIME_DIR"):
+    if not folder_names.folder_of_variable("XDG_RUNTIME_DIR"):
         for base in {Path(os.environ.get("TMPDIR") or "/tmp"), Path("/tmp")}:  # noqa: S108
             # Any user can create folders there, with links to this user's sockets that they redirect later.
             for users in filter(_is_own_folder, base.glob("nvim.*")):

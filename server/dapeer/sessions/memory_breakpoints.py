@@ -191,7 +191,7 @@ def instruction_rows(session: Session) -> Iterator[MemoryRow]:
         yield MemoryRow(
             session,
             "instruction",
-            evaluating.tidy(instruction_point["instructionReference"]),
+            evaluating.normalize_address(instruction_point["instructionReference"]),
             instruction_point,
             made,
         )

@@ -18,7 +18,12 @@ from dapeer.mirror.breakpoint_status import BreakpointStatuses
 from dapeer.mirror.failures import TRACING
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.breakpoints.awaited import AwaitedBreakpoints
-from dapeer.sessions.breakpoints.breakpoints import OPTIONS, Breakpoints, answered, unsupported
+from dapeer.sessions.breakpoints.breakpoints import (
+    OPTIONS,
+    Breakpoints,
+    adapter_answer,
+    unsupported,
+)
 from dapeer.sessions.core.session import Session
 from dapeer.view.render import answered_state, breakpoint_state
 from dapeer.view.snapshot import KILLED
@@ -241,7 +246,7 @@ def _not_stopping(
             continue
         sent = any(name == known for each in placed for known, _ in each.functions)
         if sent and not any(each.reaches_function(name) for each in placed):
-            yield "not hit", text, NEVER_HELD if name != text else unseen(first)
+            yield "not hit", text, NEVER_HELD if name != text else doubt_about_tracing(first)
 
 
 def _unverified(
@@ -280,7 +285,7 @@ def _not_collecting(
             yield "rejected", title, quoted_reason(str(m.get("message") or "") for m in made)
         elif final:
             never = without_calls(first.program.collected, point["name"], calls=point["calls"])
-            held = NEVER_HELD if "condition" in point else unseen(first)
+            held = NEVER_HELD if "condition" in point else doubt_about_tracing(first)
             for state, each, late in never:
                 yield state, each, held or late
 
@@ -303,7 +308,7 @@ def _with_hint(
         yield (each[0], each[1], OF_LIBRARY) if hinted else each
 
 
-def doubt(
+def doubt_about_hits(
     first: Session, path: str, requested: RequestedBreakpoint, *, hides_condition_errors: bool
 ) -> str:
     """Return why a breakpoint may have had no hit though the program came to it; empty: no doubt.
@@ -317,7 +322,7 @@ def doubt(
     late = first.inspect.editions.is_late(path, requested["line"])
     _, lines = first.inspect.editions.window(path, 1, requested["line"] - 1) or (1, [])
     hint = replaced_by(first, path) or first.advice.of_not_hit(path, lines)
-    known = unseen(first) or (LATE if late else "") or (f" ({hint})" if hint else "")
+    known = doubt_about_tracing(first) or (LATE if late else "") or (f" ({hint})" if hint else "")
     # That reads all libraries of a compiled program.
     return known or (STARTED.format(first.adapter) if first.may_run_elsewhere(path) else "")
 
@@ -339,7 +344,7 @@ def why_unbound(first: Session, path: str, line: int, why: str) -> str:
     return first.advice.of_unbound(why, path, lines)
 
 
-def unseen(first: Session) -> str:
+def doubt_about_tracing(first: Session) -> str:
     """Return a doubt in brackets if tracing has failed in the program, so that hits were missed; else ""."""
     return UNSEEN if any(each.kind == TRACING for each in first.program.failures) else ""
 
@@ -489,7 +494,7 @@ def _text(first: Session, outcome: BreakpointOutcome, *, hides_condition_errors:
     at = f"{relative(path, first.project)}:{line}" if line else quoted(path)
     if reported & {outcome.key, ("rejected", path, line)}:
         return at
-    unsure = outcome.requested and doubt(
+    unsure = outcome.requested and doubt_about_hits(
         first, path, outcome.requested, hides_condition_errors=hides_condition_errors
     )
     return f"{at}{outcome.detail}{unsure or ''}"
@@ -601,7 +606,7 @@ def _answers(
     The line of an answer is the requested one if the adapter names none.
     """
     for mirror in mirrors:
-        made = answered(mirror, path, requested)
+        made = adapter_answer(mirror, path, requested)
         if made is not None:
             line = made.get("line", requested["line"])
             message = str(made.get("message") or "")
@@ -642,7 +647,7 @@ def _ignored_options(
     if (path, requested["line"]) not in situation.first.program.awaited.places:
         return (), ""
     mirrors = (each.mirror for each in situation.sessions)
-    mirror = next((m for m in mirrors if answered(m, path, requested) is not None), None)
+    mirror = next((m for m in mirrors if adapter_answer(m, path, requested) is not None), None)
     lacking = (
         () if mirror is None else tuple(NAMES[each] for each in unsupported(mirror, requested))
     )

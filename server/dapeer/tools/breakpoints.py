@@ -25,7 +25,7 @@ from dapeer.peers.consent_kinds import (
     CallKinds,
     has_condition,
 )
-from dapeer.sessions.breakpoints.breakpoints import answered, unsupported
+from dapeer.sessions.breakpoints.breakpoints import adapter_answer, unsupported
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes import MAX_LISTED_BREAKPOINTS, as_loaded
@@ -209,7 +209,7 @@ def _adapter_answer(
     session: Session, path: str, requested: RequestedBreakpoint
 ) -> Breakpoint | None:
     """Return the adapter's answer for a breakpoint in a session; None: the adapter has not got it."""
-    return answered(session.mirror, path, as_loaded(session, path, requested))
+    return adapter_answer(session.mirror, path, as_loaded(session, path, requested))
 
 
 def _edition(session: Session, path: str) -> Sequence[str] | None:

@@ -20,7 +20,7 @@ from dapeer.peers.consent_kinds import (
     is_expression,
 )
 from dapeer.sessions.broadcast import Broadcast
-from dapeer.sessions.core.evaluating import tidy
+from dapeer.sessions.core.evaluating import normalize_address
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.memory_breakpoints import (
@@ -105,7 +105,9 @@ async def dap_set_instruction_breakpoint(
     """Stop at a machine instruction. It lasts as long as the session."""
     session = call.session(session_id)
     session.require("setInstructionBreakpoints")
-    place = tidy(await memory_reference(session, address, await frame_of(session, frame_id)))
+    place = normalize_address(
+        await memory_reference(session, address, await frame_of(session, frame_id))
+    )
     placed = [each for each, _ in session.mirror.placed.instructions]
     others = [each for each in placed if each["instructionReference"] != place]
     if remove:

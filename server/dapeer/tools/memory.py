@@ -23,7 +23,7 @@ from dapeer.peers.consent_kinds import (
     CallKinds,
     is_expression,
 )
-from dapeer.sessions.core.evaluating import tidy
+from dapeer.sessions.core.evaluating import normalize_address
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
@@ -142,7 +142,9 @@ async def dap_write_memory(
     written = body.get("bytesWritten")
     count = written if isinstance(written, int) else len(content)
     what = "1 byte" if count == 1 else f"{count} bytes"
-    return Reply(f"Wrote {what} at {address}.", {"address": tidy(place), "written": count})
+    return Reply(
+        f"Wrote {what} at {address}.", {"address": normalize_address(place), "written": count}
+    )
 
 
 def _bytes(text: str) -> bytes:
@@ -182,9 +184,9 @@ async def dap_disassemble(
         )
     instructions = await _disassembled(session, place, before, count)
     notes: list[str] = []
-    if before and [tidy(each["address"]) for each in instructions[before : before + 1]] != [
-        tidy(place)
-    ]:
+    if before and [
+        normalize_address(each["address"]) for each in instructions[before : before + 1]
+    ] != [normalize_address(place)]:
         # gdb 18 counts a negative offset from the end of the disassembled code.
         instructions = await _disassembled(session, place, 0, count)
         notes = ["(the adapter does not disassemble the code before)"]
@@ -232,12 +234,13 @@ def _instructions(
         path = str(each.get("location", {}).get("path") or path)
         line = each.get("line", line)
         facts = {
-            "address": tidy(each["address"]),
+            "address": normalize_address(each["address"]),
             "instruction": " ".join(each["instruction"].split()),
             "symbol": each.get("symbol"),
             "file": path if line else "",
             "line": line if path else None,
-            "current": here is not None and tidy(each["address"]) == tidy(here),
+            "current": here is not None
+            and normalize_address(each["address"]) == normalize_address(here),
         }
         rows.append({name: fact for name, fact in facts.items() if fact})
     return rows

@@ -567,16 +567,16 @@ def brief(view: Snapshot) -> Snapshot:
     if any(name not in changed for name in returned):
         kept["locals"] = {n: v for n, v in returned.items() if n not in changed}
     if "source" in view:
-        kept["source"] = marked(view["source"])
+        kept["source"] = marked_line(view["source"])
     if "notes" in view:
         kept["notes"] = [note for note in view["notes"] if not _OF_THEM.match(note)]
     return kept
 
 
-def marked(source: str) -> str:
+def marked_line(source: str) -> str:
     r"""Return the line with an arrow of numbered source, without indentation; empty without such a line.
 
-    >>> marked("  9 while a:\n→ 10     b()")
+    >>> marked_line("  9 while a:\n→ 10     b()")
     '→ 10 b()'
     """
     lines = (line for line in source.splitlines() if line.startswith(_MARK))

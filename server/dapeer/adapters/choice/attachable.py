@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from dapeer.adapters.choice.choice import compiled
+from dapeer.adapters.choice.choice import definitions_for_compiled
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.sections import Attach
 from dapeer.base.errors import AdapterUnknown, ArgumentError
@@ -58,7 +58,7 @@ def choose_for_process(
     interpreters = [each for each in ranked if name in each.shebangs]
     if interpreters:
         return _first_ready(interpreters, ready, "pid")
-    able = compiled(
+    able = definitions_for_compiled(
         [each for each in ranked if "pid" in each.attach], process_table.program_file(pid)
     )
     return _first_ready(able, ready, "pid")

@@ -160,7 +160,7 @@ def _definitions_fitting(known: list[Definition], program: str) -> list[Definiti
     if foreign_files.is_folder(path):
         return [d for d in known if holds(program, d.folders)]
     if is_binary(program):
-        return compiled(known, program)
+        return definitions_for_compiled(known, program)
     named = [d for d in known if d.is_named(path.name)]
     suffix = path.suffix.lower()
     interpreter = shebang(program)
@@ -171,7 +171,7 @@ def _definitions_fitting(known: list[Definition], program: str) -> list[Definiti
     )
 
 
-def compiled(known: Iterable[Definition], program: str) -> list[Definition]:
+def definitions_for_compiled(known: Iterable[Definition], program: str) -> list[Definition]:
     """Return the definitions for a compiled program, first those that know a section of it by its name."""
     marked = [d for d in known if d.sections and has_section(program, d.sections)]
     return marked + [d for d in known if d.binaries and d not in marked]

@@ -29,7 +29,7 @@ from dapeer.adapters.definition.sections import (
     Until,
     Variant,
     Watchpoints,
-    sight,
+    read_sight,
 )
 from dapeer.adapters.definition.table import DefinitionTable, read_toml
 from dapeer.base.errors import DefinitionError
@@ -161,7 +161,7 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
         watchpoints=table.table("watchpoint").read(Watchpoints),
         until=table.table("until").read(Until),
         hints=tuple(map(Hint.read, table.tables("hint"))),
-        sight=sight(table.table("threads")),
+        sight=read_sight(table.table("threads")),
         timeouts=table.table("timeouts").read(Timeouts),
         quirks=Quirks.read(table.table("quirks")),
         path=path,

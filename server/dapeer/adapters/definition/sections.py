@@ -907,7 +907,7 @@ def _outside_reader(table: DefinitionTable) -> OutsideReader | None:
     return OutsideReader(command, thread, frame, own, missing, denied) if command else None
 
 
-def sight(table: DefinitionTable) -> Sight:
+def read_sight(table: DefinitionTable) -> Sight:
     """Return the table `[threads]`: what can be found out about a running program.
 
     Its keys are the expressions `places` and `waits`, the texts `hides` and `silence`, and the table `outside`.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def named(variable: str) -> str:
+def folder_of_variable(variable: str) -> str:
     """Return the absolute folder that an environment variable such as `XDG_CONFIG_HOME` names; "" if none.
 
     A relative path is ignored, as the XDG Base Directory Specification says.
@@ -40,17 +40,19 @@ def home() -> str:
 
 def settings() -> str:
     """Return the folder of the user's settings of all programs (`$XDG_CONFIG_HOME`); it need not exist."""
-    return named("XDG_CONFIG_HOME") or os.path.join(home(), ".config")
+    return folder_of_variable("XDG_CONFIG_HOME") or os.path.join(home(), ".config")
 
 
 def data() -> str:
     """Return the folder of the user's data of all programs (`$XDG_DATA_HOME`); it need not exist."""
-    return named("XDG_DATA_HOME") or os.path.join(home(), ".local/share")
+    return folder_of_variable("XDG_DATA_HOME") or os.path.join(home(), ".local/share")
 
 
 def cache() -> str:
     """Return dapeer's cache folder, for what dapeer can make again; it need not exist."""
-    return os.path.join(named("XDG_CACHE_HOME") or os.path.join(home(), ".cache"), "dapeer")
+    return os.path.join(
+        folder_of_variable("XDG_CACHE_HOME") or os.path.join(home(), ".cache"), "dapeer"
+    )
 
 
 def configuration() -> str:
@@ -65,13 +67,15 @@ def adapters() -> str:
 
 def state() -> str:
     """Return the user's folder for what dapeer keeps beyond the end of a process; it need not exist."""
-    return os.path.join(named("XDG_STATE_HOME") or os.path.join(home(), ".local/state"), "dapeer")
+    return os.path.join(
+        folder_of_variable("XDG_STATE_HOME") or os.path.join(home(), ".local/state"), "dapeer"
+    )
 
 
 def session() -> str | None:
     """Return the folder of the user's login session, such as `$XDG_RUNTIME_DIR`; None without one."""
     usual = f"/run/user/{os.getuid()}"
-    return named("XDG_RUNTIME_DIR") or (usual if os.path.isdir(usual) else None)
+    return folder_of_variable("XDG_RUNTIME_DIR") or (usual if os.path.isdir(usual) else None)
 
 
 def runtime() -> str:

@@ -120,7 +120,7 @@ def joined(column: Cells, more: Sequence[str]) -> Cells:
     return texts
 
 
-def picked(column: Cells, indices: Sequence[int]) -> Cells:
+def values_at(column: Cells, indices: Sequence[int]) -> Cells:
     """Return the values of a column at these indices."""
     if isinstance(column, NumberColumn):
         return column.picked(indices)
@@ -253,12 +253,12 @@ class Table:
         """Return a table of the rows at these indices."""
         return Table(
             self.width,
-            picked(self.hits, indices),
-            picked(self.seconds, indices),
+            values_at(self.hits, indices),
+            values_at(self.seconds, indices),
             [self.threads[index] for index in indices],
             [self.tasks[index] for index in indices],
             [self.callers[index] for index in indices],
-            [picked(each, indices) for each in self.cells],
+            [values_at(each, indices) for each in self.cells],
             [self.order[index] for index in indices],
         )
 

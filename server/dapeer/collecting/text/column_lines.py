@@ -171,7 +171,7 @@ class ShownColumns:
     def row(self, index: int) -> str:
         """Return the row `index` as a line: its number, and the values of the columns that change."""
         named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
-        room = self.room or max(MIN_CELL_CHARS, shared(ROW_CHARS, [*map(len, named)]))
+        room = self.room or max(MIN_CELL_CHARS, share_chars(ROW_CHARS, [*map(len, named)]))
         values = [
             each.values[index]
             if name in NAMELESS
@@ -181,10 +181,10 @@ class ShownColumns:
         return f"#{self.table.hits[index]} {', '.join(filter(None, values))}".rstrip()
 
 
-def shared(max_chars: int, lengths: Sequence[int]) -> int:
+def share_chars(max_chars: int, lengths: Sequence[int]) -> int:
     """Return how many of `max_chars` characters each text may take; short ones leave theirs to long ones.
 
-    >>> shared(120, [5, 90, 12]), shared(120, [100, 100, 3]), shared(120, [1, 2])
+    >>> share_chars(120, [5, 90, 12]), share_chars(120, [100, 100, 3]), share_chars(120, [1, 2])
     (103, 58, 119)
     """
     level = max_chars

@@ -160,7 +160,7 @@ def _hint(columns: Mapping[str, Sequence[CellValue]]) -> str:
     return f"Compare columns ({names}), with and, or, not, in, {', '.join(TEXT_FUNCTIONS)}."
 
 
-def named(text: str) -> str:
+def normalize_expression(text: str) -> str:
     """Return an expression in Python's normal form, or stripped, if it is not Python's."""
     try:
         return ast.unparse(ast.parse(text.strip(), mode="eval"))
@@ -175,7 +175,7 @@ class _ExpressionCompiler:
         """Read the values of `columns`, which are found by the normal form of their names."""
         self._columns = columns
         self._matcher = matcher
-        self._by_name = {named(name): values for name, values in columns.items()}
+        self._by_name = {normalize_expression(name): values for name, values in columns.items()}
 
     def read(self, node: ast.expr, depth: int) -> Reads:
         """Return a function that gives the value of a part of an expression in a row, by the row's index.

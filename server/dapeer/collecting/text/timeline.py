@@ -338,7 +338,7 @@ class CollectedNews:
     """One of these has come about."""
 
 
-def news(
+def take_collected_news(
     collected: Collected, client: str, project: Path, outcomes: Sequence[tuple[Watch, str, bool]]
 ) -> CollectedNews:
     """Return what was collected since a client's last answer, and mark it as reported.

@@ -190,7 +190,7 @@ TOOLS: Final[dict[str, tuple[Method, str, Json]]] = {
 """By the name that Claude Code calls. Its model sees `getDiagnostics` alone."""
 
 
-def listed() -> t.ListToolsResult:
+def list_ide_tools() -> t.ListToolsResult:
     """Return the list of the tools of `TOOLS`, in MCP's form."""
     return t.ListToolsResult(
         tools=[
@@ -388,7 +388,7 @@ def _server(editor: Editor, calls: Calls) -> Server[Any]:
     async def list_tools(
         _context: ServerRequestContext[Any, Any], _params: t.PaginatedRequestParams | None
     ) -> t.ListToolsResult:
-        return listed()
+        return list_ide_tools()
 
     async def call_tool(
         _context: ServerRequestContext[Any, Any], params: t.CallToolRequestParams

@@ -344,7 +344,7 @@ def unsupported(mirror: Mirror, requested: RequestedBreakpoint) -> list[str]:
     ]
 
 
-def answered(mirror: Mirror, path: str, requested: RequestedBreakpoint) -> Breakpoint | None:
+def adapter_answer(mirror: Mirror, path: str, requested: RequestedBreakpoint) -> Breakpoint | None:
     """Return the adapter's answer on a breakpoint, as a mirror has it.
 
     None if it was not sent or not answered.

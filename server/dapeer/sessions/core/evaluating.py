@@ -143,10 +143,10 @@ async def find_variable_by_text(
     return None, 0
 
 
-def tidy(address: str) -> str:
+def normalize_address(address: str) -> str:
     """Return an address without leading zeros, in one form; another kind of reference unchanged.
 
-    >>> tidy("0x0000401136"), tidy("7"), tidy("object-7")
+    >>> normalize_address("0x0000401136"), normalize_address("7"), normalize_address("object-7")
     ('0x401136', '7', 'object-7')
     """
     return f"{int(address, 16):#x}" if ADDRESS.fullmatch(address) else address

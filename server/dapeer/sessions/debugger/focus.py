@@ -175,7 +175,7 @@ class Focus:
             NotStopped: A signal killed it while it was stopped.
         """
         stopped = acting.program.stopped
-        then = f"Stopped: {listed(stopped)}. Give session_id." if stopped else NEXT
+        then = f"Stopped: {list_sessions(stopped)}. Give session_id." if stopped else NEXT
         require_unkilled(meant, then)
         if meant is not acting and meant.mirror.ended:
             raise NoSession(f"Session {meant.id} has ended.", then)
@@ -193,12 +193,14 @@ class Focus:
             return
         if not program.runs and not also_ended:
             what = f"Session {program.first.id} has ended."
-            raise NoSession(what, f"Still there: {listed(others)}. Give session_id.")
+            raise NoSession(what, f"Still there: {list_sessions(others)}. Give session_id.")
         every = sorted([program.first, *others], key=lambda each: each.id)
-        raise NoSession("Which session is meant?", f"There are {listed(every)}. Give session_id.")
+        raise NoSession(
+            "Which session is meant?", f"There are {list_sessions(every)}. Give session_id."
+        )
 
 
-def listed(sessions: Sequence[Session]) -> str:
+def list_sessions(sessions: Sequence[Session]) -> str:
     """Return a list of sessions as text, each with its id, name, state and place."""
     return ", ".join(map(_described, sessions))
 

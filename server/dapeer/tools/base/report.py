@@ -17,7 +17,7 @@ from dapeer.base.system import process_table
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import fitted
 from dapeer.base.text.lines import continued, indented, lines_of
-from dapeer.collecting.text.timeline import CollectedNews, news
+from dapeer.collecting.text.timeline import CollectedNews, take_collected_news
 from dapeer.dap.requests import CONTROL
 from dapeer.mirror.places import ThreadLocation, ThreadLocations
 from dapeer.mirror.states import Phase
@@ -363,7 +363,7 @@ def _collected(call: Call, session: Session) -> CollectedNews:
     others = [each for each in session.program.sessions if each is not session]
     shown = [session, *(each for each in others if session.over and each.over)]
     outcomes = [each for of in shown for each in of.watching.outcomes(of.project)]
-    return news(session.program.collected, call.focus.key, session.project, outcomes)
+    return take_collected_news(session.program.collected, call.focus.key, session.project, outcomes)
 
 
 def _places(session: Session, seen: ThreadLocations) -> Part:
