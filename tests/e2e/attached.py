@@ -166,8 +166,12 @@ class Attached:
 
     def threads_now(self) -> Counter[str]:
         """Return the names of its threads, each with how many have it."""
-        tasks = Path(f"/proc/{self.process.pid}/task")
-        return Counter(self._of(f"task/{each.name}/comm").strip() for each in tasks.iterdir())
+        names = Counter[str]()
+        for each in Path(f"/proc/{self.process.pid}/task").iterdir():
+            # It may end meanwhile.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                names[self._of(f"task/{each.name}/comm").strip()] += 1
+        return names
 
     def _of(self, name: str) -> str:
         return Path(f"/proc/{self.process.pid}/{name}").read_text(encoding="utf-8")
