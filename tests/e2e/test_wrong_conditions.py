@@ -196,7 +196,7 @@ async def test_of_two_conditions_that_may_have_failed_the_one_that_the_error_nam
     ("file", "wanted", "said"),
     [
         ("a.py", {"condition": "x =="}, "`condition`: `x ==` does not parse: invalid syntax."),
-        ("a.py", {"condition": "[x for x in (y := [1])]"}, "does not parse: assignment expression cannot be used in a comprehension"),
+        ("a.py", {"condition": "[x for x in (y := [1])]"}, "`condition`: `[x for x in (y := [1])]` does not parse: assignment expression cannot"),
         ("a.py", {"condition": "f'{x' =="}, ""),
         ("a.py", {"condition": "x\0"}, "`condition`: "),
         ("a.py", {"log_message": "x = {x +}"}, "`log_message`: `x +` does not parse: invalid syntax."),

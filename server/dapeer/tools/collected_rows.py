@@ -85,7 +85,7 @@ def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection)
     if len(wrong) == len(chosen):
         raise wrong[0]
     return in_order(
-        rows, call.debugger.project, row_range(selection.rows), whole=selection.is_chosen
+        rows, call.debugger.project, row_range(selection.rows), all_rows=selection.is_chosen
     )
 
 
