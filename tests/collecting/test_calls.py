@@ -9,7 +9,7 @@ from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.text.row_listing import RowSelection, listing
 from dapeer.collecting.text.timeline import section
-from dapeer.tools.collected_rows import matches
+from tests.collecting.conftest import every
 
 PROJECT = Path("/p")
 
@@ -83,7 +83,7 @@ def test_functions_are_told_by_the_time_that_they_take_themselves() -> None:
         collected.add_part(1, BlockPart.of_text(row), "tracer")
     (rows,) = collected.collections.values()
     told = listing(
-        rows.table, rows.point.columns, RowSelection(by="function"), calls=True, matcher=matches
+        rows.table, rows.point.columns, RowSelection(by="function"), calls=True, search=every
     )
     assert told == [
         "unique: 1 call, 300 ms in all → 1 (1)",

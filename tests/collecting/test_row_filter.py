@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.table import FAILED
-from dapeer.collecting.text.row_listing import matching, value_of
-from dapeer.tools.collected_rows import matches
+from dapeer.collecting.text.row_listing import Search, matching, value_of
+from tests.collecting.conftest import every
 
 CELLS = ["1", "2.5", "None", "'a'", f"{FAILED}KeyError: 'x'", "-3", "[1, 2]"]
 COLUMNS = {"order.total": list(map(value_of, CELLS)), "hit": list(range(1, 8))}
@@ -38,8 +38,10 @@ COLUMNS["c1"] = COLUMNS["order.total"]
         ("c1.matches('^Key') or matches(c1, '^[.0-9]+$')", [0, 1, 4]),
     ],
 )
-def test_rows_are_found_by_what_their_columns_are(where: str, found: list[int]) -> None:
-    assert matching(where, COLUMNS, len(CELLS), matches) == found
+def test_rows_are_found_by_what_their_columns_are(
+    where: str, found: list[int], search: Search
+) -> None:
+    assert matching(where, COLUMNS, len(CELLS), search) == found
 
 
 @pytest.mark.parametrize(
@@ -52,18 +54,18 @@ def test_rows_are_found_by_what_their_columns_are(where: str, found: list[int]) 
 )  # fmt: skip
 def test_whatever_else_is_written_is_refused(where: str) -> None:
     with pytest.raises(ArgumentError, match=r"The filter|nested|`matches` takes"):
-        matching(where, COLUMNS, len(CELLS), matches)
+        matching(where, COLUMNS, len(CELLS), every)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_refused_or_finds_rows(where: str) -> None:
     with contextlib.suppress(ArgumentError):
-        assert set(matching(where, COLUMNS, len(CELLS), matches)) <= set(range(len(CELLS)))
+        assert set(matching(where, COLUMNS, len(CELLS), every)) <= set(range(len(CELLS)))
 
 
-def test_a_pattern_that_takes_too_long_is_ended() -> None:
+def test_a_pattern_that_takes_too_long_is_ended(search: Search) -> None:
     column: dict[str, list[object]] = {"name": ["a" * 40 + "!"]}
     with pytest.raises(ArgumentError, match="takes more than 1 s for all values"):
-        matching("name.matches('(a+)+$')", column, 1, matches)
+        matching("name.matches('(a+)+$')", column, 1, search)
     with pytest.raises(ArgumentError, match="The pattern of `matches` is none"):
-        matching("name.matches('(')", column, 1, matches)
+        matching("name.matches('(')", column, 1, search)

@@ -8,7 +8,7 @@ from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.text.row_listing import RowSelection, listing
 from dapeer.collecting.text.timeline import section, timeline
-from dapeer.tools.collected_rows import matches
+from tests.collecting.conftest import every
 
 PROJECT = Path("/p")
 LONG = "order.customer.address.lines[0].number"
@@ -107,5 +107,5 @@ def test_a_value_is_whole_where_one_row_is_asked_for(rows: str, *, whole: bool) 
     text = f"[{', '.join(map(str, range(100)))}]"
     made = collected((1, 1, 0.1, "m", "", text), (1, 1, 0.2, "m", "", "[]"))
     (of,) = made.collections.values()
-    lines = listing(of.table, of.point.columns, RowSelection(rows), matcher=matches)
+    lines = listing(of.table, of.point.columns, RowSelection(rows), search=every)
     assert any(text in line for line in lines) == whole

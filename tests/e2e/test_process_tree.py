@@ -13,7 +13,7 @@ import pytest
 
 from tests.e2e.running import needs_ptrace
 from tests.e2e.test_attach import needs_gdb
-from tests.harness import ask, client, data, read, refusal, text
+from tests.harness import ask, client, data, has_all, read, refusal, text
 from tests.harness import call as call_tool
 from tests.processes import LIMIT
 from tests.programs import compiled
@@ -92,6 +92,29 @@ for worker in workers[1:]:
     assert ", child of 1, running: " in lines[4]
     assert "(sleep 600): it is of another language" in lines[5]
     assert sorted(each for each in lines if each.startswith("job ")) == ["job 0", "job 1"]
+
+
+@needs_gdb
+@needs_ptrace
+async def test_the_processes_of_a_pool_are_a_group_with_one_answer_for_equal_values(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "pool.py").write_text(POOL)
+    async with (
+        asyncio.timeout(LIMIT),
+        serving(sys.executable, tmp_path / "pool.py") as server,
+        client(tmp_path) as c,
+    ):
+        await read(c, "dap_run", request="attach", pid=server.pid, tree=True)
+        group = f"pid {server.pid}"
+        assert f"group {group}: 1\N{EN DASH}3 running" in await read(c, "dap_status")
+        paused = await read(c, "dap_pause", group=group)
+        assert has_all(paused, "at pool.py:7 in work", "job = 0 in ", "1 in 3")
+        one = await read(c, "dap_evaluate", expressions=["__name__"], group=group)
+        assert has_all(one, "__name__ = '__main__'\n", "not asked: 1 running")
+        assert (await read(c, "dap_stacktrace", group=group)).count("pool.py:7") == 1
+        assert await read(c, "dap_disconnect", session_id=1)
+        assert server.returncode is None
 
 
 @needs_gdb

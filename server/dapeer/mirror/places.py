@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dapeer.base.json_types import Value, as_array, as_object
+from dapeer.base.json_types import Value, as_array, as_object, is_object
 from dapeer.dap.types import Source, StackFrame
 
 SPEC = "${spec}"
@@ -28,10 +29,10 @@ class Sight:
     """Why the adapter leaves out frames that the expression returns; empty: it leaves out none."""
     silence: str = ""
     """Why the adapter may not answer while the program computes."""
-    waits: str = ""
-    """An expression, with `SPEC` for a question, whose value is what threads and tasks wait for.
+    waits: tuple[str, ...] = ()
+    """Expressions, with `SPEC` for a question, whose value is what threads and tasks wait for, or what their frames hold.
 
-    Or it is what their frames hold.
+    Each is evaluated if the one before fails.
     """
     outside: OutsideReader | None = None
     """How another program reads the places where the adapter does not answer."""
@@ -114,6 +115,22 @@ class ThreadLocations:
     def tells(self) -> bool:
         """Whether the frames of at least one thread are known."""
         return any(each.frames for each in self.threads)
+
+
+def object_in_value(text: str) -> Mapping[str, Any]:
+    """Return the JSON object in the value of an expression, as an adapter shows that.
+
+    Raises:
+        ValueError: It is something else; the message is `text`.
+    """
+    try:
+        # Some adapters show a text as the program would write it.
+        value = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
+    except (ValueError, SyntaxError, TypeError) as error:
+        raise ValueError(text or "nothing was told") from error
+    if not is_object(value):
+        raise ValueError(text)
+    return value
 
 
 def parse_places(text: str) -> Mapping[str, Sequence[ThreadLocation]]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from typing import Annotated
 
-import anyio
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.matching import Matcher, PatternOverdue
-from dapeer.base.system.threads import in_thread
+from dapeer.base.system.threads import in_thread, run_in_loop
 from dapeer.base.text.lines import lines_of
 from dapeer.collecting.rows.collected import Collected, Collection, Point
 from dapeer.collecting.text.row_listing import (
     By,
     RowSelection,
+    Search,
     filtered_indices,
     listing,
     row_range,
@@ -50,17 +51,20 @@ async def dap_collected(
         raise _no_rows_error(session, every, at, call)
     selected = RowSelection(rows or "", where or "", changes, by, plot)
     make = _timeline if timeline else _lines
-    lines = await in_thread(make, call, chosen, selected)
+    search = searching(call.debugger.matcher, asyncio.get_running_loop())
+    lines = await in_thread(make, call, chosen, selected, search)
     for each in chosen:
         each.mark_reported(call.focus.key)
     return Reply(lines_of(lines), {"collected": lines})
 
 
-def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
+def _timeline(
+    call: Call, chosen: Sequence[Collection], selection: RowSelection, search: Search
+) -> list[str]:
     """Return the rows of several points as lines in the order of collection, as the selection says.
 
-    `chosen` are the collections to show. Points whose columns the filter does not fit are left out. A filter with `matches` runs a
-    process, and blocks: call it in a thread.
+    `chosen` are the collections to show. Points whose columns the filter does not fit are left out. `search` answers a
+    filter with `matches`, and blocks: call this in a thread.
 
     Raises:
         ArgumentError: The filter fits none, or the selection has what does not go with a timeline.
@@ -75,9 +79,7 @@ def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection)
             rows.append(
                 (
                     each,
-                    filtered_indices(
-                        table, names, selection.where, matches, calls=each.point.calls
-                    ),
+                    filtered_indices(table, names, selection.where, search, calls=each.point.calls),
                 )
             )
         except ArgumentError as error:
@@ -89,11 +91,13 @@ def _timeline(call: Call, chosen: Sequence[Collection], selection: RowSelection)
     )
 
 
-def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) -> list[str]:
+def _lines(
+    call: Call, chosen: Sequence[Collection], selection: RowSelection, search: Search
+) -> list[str]:
     """Return the summaries of points, or their rows as the selection says, as lines.
 
     `chosen` are the collections to show. Without a range, a filter or another wish in `selection`, each is summarised. Points whose
-    columns the filter does not fit are left out. A filter with `matches` runs a process, and blocks: call it in a thread.
+    columns the filter does not fit are left out. `search` answers a filter with `matches`, and blocks: call this in a thread.
 
     Raises:
         ArgumentError: It fits none.
@@ -111,7 +115,7 @@ def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) ->
                 selection,
                 calls=each.point.calls,
                 process=each.process,
-                matcher=matches,
+                search=search,
             )
         except ArgumentError as error:
             # The filter may be about the columns of another point.
@@ -123,30 +127,26 @@ def _lines(call: Call, chosen: Sequence[Collection], selection: RowSelection) ->
     return lines
 
 
-def matches(pattern: str, texts: Sequence[str]) -> Sequence[str]:
-    """Return those of some texts in which a pattern is found; it blocks, so call it in a thread.
+def searching(matcher: Matcher, loop: asyncio.AbstractEventLoop) -> Search:
+    """Return a function that returns those of some texts in which a pattern is found.
 
-    The search runs in a process of its own, since a pattern may take for ever.
-
-    Raises:
-        ArgumentError: It is no pattern, or takes too long.
+    It raises an `ArgumentError` if the pattern is none, or takes too long. It blocks until the process of `matcher`, which is used in
+    `loop`, has searched: call it in another thread than the loop's.
     """
-    try:
-        re.compile(pattern)
-        return anyio.run(_those_with, pattern, texts)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ArgumentError(f"The pattern of `matches` is none: {error}.", "Mend it.") from error
-    except PatternOverdue as error:
-        raise ArgumentError(str(error)) from error
 
+    def search(pattern: str, texts: Sequence[str]) -> Sequence[str]:
+        """Return those of `texts` in which `pattern` is found."""
+        try:
+            re.compile(pattern)
+            return run_in_loop(loop, matcher.those_with(pattern, texts))
+        except (re.error, RecursionError, OverflowError) as error:
+            raise ArgumentError(
+                f"The pattern of `matches` is none: {error}.", "Mend it."
+            ) from error
+        except PatternOverdue as error:
+            raise ArgumentError(str(error)) from error
 
-async def _those_with(pattern: str, texts: Sequence[str]) -> Sequence[str]:
-    """Search the texts in a process that ends with the search."""
-    matcher = Matcher()
-    try:
-        return await matcher.those_with(pattern, texts)
-    finally:
-        await matcher.aclose()
+    return search
 
 
 def _is_at(collection: Collection, at: str, call: Call) -> bool:

@@ -7,30 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dapeer.adapters.definition import sections
 from dapeer.adapters.definition.definition import CANNOT, INPUTS, OWN, Definition
 from dapeer.adapters.definition.placeholders import placeholders
 from dapeer.adapters.definition.quirks import Quirks
-from dapeer.adapters.definition.sections import (
-    WAYS,
-    Attach,
-    Children,
-    Collect,
-    Command,
-    Detect,
-    Hint,
-    Install,
-    Interpreter,
-    NotFollowed,
-    Sources,
-    Stopping,
-    Tests,
-    Timeouts,
-    TransportTable,
-    Until,
-    Variant,
-    Watchpoints,
-    read_sight,
-)
 from dapeer.adapters.definition.table import DefinitionTable, read_toml
 from dapeer.base.errors import DefinitionError
 from dapeer.base.json_types import Json, is_array, is_object
@@ -144,25 +124,31 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
     definition = table.read(
         Definition,
         title=table.get("title", str, table.text("id")),
-        detect=Detect.read(table.table("detect")),
-        install=tuple(map(Install.read, table.tables("install"))),
-        transport=TransportTable.read(table.table("transport")),
-        launch_variants=tuple(map(Variant.read, table.tables("launch_variant"))),
-        attach={way: Attach.read(attach.table(way)) for way in WAYS if way in attach},
-        interpreter=Interpreter.read(table.table("interpreter")),
-        children=table.table("children").read(Children) if "children" in table else None,
-        command=table.table("command").read(Command) if "command" in table else None,
-        not_followed=tuple(each.read(NotFollowed) for each in table.tables("not_followed")),
+        detect=sections.Detect.read(table.table("detect")),
+        install=tuple(map(sections.Install.read, table.tables("install"))),
+        transport=sections.TransportTable.read(table.table("transport")),
+        launch_variants=tuple(map(sections.Variant.read, table.tables("launch_variant"))),
+        attach={
+            way: sections.Attach.read(attach.table(way)) for way in sections.WAYS if way in attach
+        },
+        interpreter=sections.Interpreter.read(table.table("interpreter")),
+        children=table.table("children").read(sections.Children) if "children" in table else None,
+        command=table.table("command").read(sections.Command) if "command" in table else None,
+        not_followed=tuple(
+            each.read(sections.NotFollowed) for each in table.tables("not_followed")
+        ),
         cannot=table.some_of("cannot", CANNOT),
-        tests=table.table("tests").read(Tests, rest="arguments") if "tests" in table else None,
-        stopping=Stopping.read(table),
-        collect=Collect.read(table.table("collect")),
-        sources=table.table("sources").read(Sources),
-        watchpoints=table.table("watchpoint").read(Watchpoints),
-        until=table.table("until").read(Until),
-        hints=tuple(map(Hint.read, table.tables("hint"))),
-        sight=read_sight(table.table("threads")),
-        timeouts=table.table("timeouts").read(Timeouts),
+        tests=table.table("tests").read(sections.Tests, rest="arguments")
+        if "tests" in table
+        else None,
+        stopping=sections.Stopping.read(table),
+        collect=sections.Collect.read(table.table("collect")),
+        sources=table.table("sources").read(sections.Sources),
+        watchpoints=table.table("watchpoint").read(sections.Watchpoints),
+        until=table.table("until").read(sections.Until),
+        hints=tuple(map(sections.Hint.read, table.tables("hint"))),
+        sight=sections.read_sight(table.table("threads")),
+        timeouts=table.table("timeouts").read(sections.Timeouts),
         quirks=Quirks.read(table.table("quirks")),
         path=path,
     )

@@ -910,7 +910,7 @@ def _outside_reader(table: DefinitionTable) -> OutsideReader | None:
 def read_sight(table: DefinitionTable) -> Sight:
     """Return the table `[threads]`: what can be found out about a running program.
 
-    Its keys are the expressions `places` and `waits`, the texts `hides` and `silence`, and the table `outside`.
+    Its keys are the expressions `places`, `waits` and `brought`, the texts `hides` and `silence`, and the table `outside`.
 
     Raises:
         DefinitionError: Something in it is wrong.
@@ -919,7 +919,7 @@ def read_sight(table: DefinitionTable) -> Sight:
         table.expression("places"),
         table.get("hides", str, ""),
         table.get("silence", str, ""),
-        table.expression("waits"),
+        tuple(filter(None, (table.expression("waits"), table.expression("brought")))),
         _outside_reader(table.table("outside")),
     )
     table.done()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import re
@@ -102,6 +101,9 @@ def _duplicate(process: int, number: int) -> int:
     Raises:
         OSError: The system does not allow it, or has no such call.
     """
+    # Only a debuggee of Node.js needs it.
+    import ctypes  # noqa: PLC0415
+
     system = ctypes.CDLL(None, use_errno=True)
     file: int = system.syscall(
         ctypes.c_long(_PIDFD_GETFD), ctypes.c_long(process), ctypes.c_long(number), ctypes.c_long(0)

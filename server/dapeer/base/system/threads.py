@@ -7,9 +7,9 @@ import contextlib
 import os
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextvars import copy_context
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 
@@ -109,6 +109,11 @@ async def in_thread(work: Callable[..., T], *arguments: object) -> T:
 
     threading.Thread(target=run, daemon=True).start()
     return await done
+
+
+def run_in_loop(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a loop of another thread and wait for it in this one; return its result, or raise its error."""
+    return asyncio.run_coroutine_threadsafe(work, loop).result()
 
 
 async def run_in_thread_briefly(work: Callable[[], object]) -> None:

@@ -28,7 +28,7 @@ from dapeer.collecting.text.column_lines import (
 # It is read as Python writes expressions, and only compares and reckons: it calls no functions but `TEXT_FUNCTIONS`, and is run by nobody but us.
 
 CellValue = object
-Matcher = Callable[[str, Sequence[str]], Sequence[str]]
+Search = Callable[[str, Sequence[str]], Sequence[str]]
 """Returns those of some texts in which a regular expression is found.
 
 It raises `ArgumentError` where that is none, or takes too long.
@@ -113,17 +113,17 @@ def _is_in(one: CellValue, other: CellValue) -> bool:
 
 
 def matching(
-    expression: str, columns: Mapping[str, Sequence[CellValue]], count: int, matcher: Matcher
+    expression: str, columns: Mapping[str, Sequence[CellValue]], count: int, search: Search
 ) -> list[int]:
     """Return the indices of the rows for which a filter expression holds, out of `count` rows.
 
     `columns` has the values of each column, by the name that the expression uses (`c1`, `c2` … among them). A row whose values cannot be
-    compared is left out. `matcher` searches regular expressions.
+    compared is left out. `search` searches regular expressions.
 
     Raises:
         ArgumentError: It is no such expression.
     """
-    holds = _read(expression, columns, matcher)
+    holds = _read(expression, columns, search)
     found: list[int] = []
     for index in range(count):
         try:
@@ -134,10 +134,10 @@ def matching(
     return found
 
 
-def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> Reads:
+def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], search: Search) -> Reads:
     """Return a function that gives the value of a filter expression in a row, by the row's index.
 
-    `columns` has the values of each column by name; `matcher` searches texts by a regular expression.
+    `columns` has the values of each column by name; `search` searches texts by a regular expression.
 
     Raises:
         ArgumentError: The expression is too long, does not parse, or has what a filter has not.
@@ -148,7 +148,7 @@ def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], matcher: 
                 f"The filter is longer than {MAX_EXPRESSION_CHARS} characters.", "Shorten it."
             )
         tree = ast.parse(expression.strip(), mode="eval").body
-        return _ExpressionCompiler(columns, matcher).read(tree, 0)
+        return _ExpressionCompiler(columns, search).read(tree, 0)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "msg", None) or "it cannot be read"
         raise ArgumentError(f"The filter does not parse: {reason}.", _hint(columns)) from error
@@ -171,10 +171,10 @@ def normalize_expression(text: str) -> str:
 class _ExpressionCompiler:
     """Makes of an expression's syntax tree a function that gives its value in a row."""
 
-    def __init__(self, columns: Mapping[str, Sequence[CellValue]], matcher: Matcher) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[CellValue]], search: Search) -> None:
         """Read the values of `columns`, which are found by the normal form of their names."""
         self._columns = columns
-        self._matcher = matcher
+        self._search = search
         self._by_name = {normalize_expression(name): values for name, values in columns.items()}
 
     def read(self, node: ast.expr, depth: int) -> Reads:
@@ -253,7 +253,7 @@ class _ExpressionCompiler:
             raise ArgumentError(
                 "`matches` takes a column and a pattern.", "Such as name.matches('^c0[0-9]+$')."
             )
-        found = frozenset(self._matcher(other.value, [*{f"{each}" for each in column}]))
+        found = frozenset(self._search(other.value, [*{f"{each}" for each in column}]))
         return lambda index: f"{column[index]}" in found
 
     def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
@@ -351,12 +351,12 @@ def listing(
     *,
     calls: bool = False,
     process: int = 0,
-    matcher: Matcher,
+    search: Search,
 ) -> list[str]:
     """Return the rows of a table that a selection wants, as lines: a list, groups, or plots.
 
     `names` are the columns; with `calls` the rows are calls. `process` is the number of the process that has collected them, shown where
-    they are grouped by process. `matcher` searches texts by a regular expression for the filter. Rows that a range or a filter has chosen
+    they are grouped by process. `search` searches texts by a regular expression for the filter. Rows that a range or a filter has chosen
     are all listed, others are cut to `MAX_LISTED_ROWS`. If no row is chosen, one line says so.
 
     Raises:
@@ -365,7 +365,7 @@ def listing(
     chosen = row_range(selection.rows)
     indices = [
         index
-        for index in filtered_indices(table, names, selection.where, matcher, calls=calls)
+        for index in filtered_indices(table, names, selection.where, search, calls=calls)
         if chosen.start < table.row(index).hit <= (chosen.stop or math.inf)
     ]
     if not indices:
@@ -409,7 +409,7 @@ def row_range(rows: str) -> slice:
 
 
 def filtered_indices(
-    table: Table, names: Sequence[str], where: str, matcher: Matcher, *, calls: bool
+    table: Table, names: Sequence[str], where: str, search: Search, *, calls: bool
 ) -> Sequence[int]:
     """Return the indices of the rows for which the filter `where` holds; an empty filter holds for all.
 
@@ -418,7 +418,7 @@ def filtered_indices(
     """
     if not where:
         return range(len(table))
-    return matching(where, _values(table, names, calls=calls), len(table), matcher)
+    return matching(where, _values(table, names, calls=calls), len(table), search)
 
 
 def _values(table: Table, expressions: Sequence[str], *, calls: bool) -> dict[str, list[object]]:

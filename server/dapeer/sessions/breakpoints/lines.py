@@ -5,7 +5,6 @@ Rows come by a tracer in the program, or by log points, as definition and adapte
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ import anyio
 
 from dapeer.adapters.definition.sections import Collect
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
-from dapeer.base.json_types import is_object
 from dapeer.base.system.tasks import BackgroundTask
 from dapeer.collecting.points import point_at, point_of
 from dapeer.collecting.rows.collected import OF_LIVES, REMOVED, Collected, Point
@@ -26,7 +24,7 @@ from dapeer.dap.requests import OPTIONS
 from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SetBreakpointsArguments
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.breakpoint_status import TRACED
-from dapeer.mirror.places import SPEC
+from dapeer.mirror.places import SPEC, object_in_value
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.traits import Traits
 
@@ -469,7 +467,7 @@ class LineBreakpoints:
                 arguments["frameId"] = frame_id
             try:
                 body = await self._request("evaluate", arguments)
-                return _read(str(body.get("result") or ""))
+                return object_in_value(str(body.get("result") or ""))
             except (RequestFailed, RequestTimeout, ValueError) as error:
                 why = " ".join(str(error).split())[-MAX_REASON_CHARS:]
         return {"message": f"{FAILED}: {why}"}
@@ -533,22 +531,6 @@ def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> 
         "max_hits": point.max_hits or None,
         "calls": point.calls,
     }
-
-
-def _read(text: str) -> Mapping[str, Any]:
-    """Parse the JSON object that the program has answered about its collecting.
-
-    Raises:
-        ValueError: `text` is something else; the message is `text`.
-    """
-    try:
-        # Some adapters show a text as the program would write it.
-        outcome = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
-    except (ValueError, SyntaxError, TypeError) as error:
-        raise ValueError(text or "nothing was told") from error
-    if not is_object(outcome):
-        raise ValueError(text)
-    return outcome
 
 
 def _as_breakpoint(answer: Mapping[str, Any], common_message: str) -> Breakpoint:

@@ -31,6 +31,7 @@ from dapeer.base.errors import DapeerError, NoSession, ToolTimeout, Unsupported
 from dapeer.base.system.environment import started_from
 from dapeer.base.system.exchange import on_cancellation
 from dapeer.base.system.folders import sweep
+from dapeer.base.system.matching import Matcher
 from dapeer.base.system.threads import run_in_thread_briefly
 from dapeer.collecting.row_files import RowFolders
 from dapeer.dap.messages import Body
@@ -283,6 +284,8 @@ class Debugger:
         self.groups = Groups(self.sessions)
         self.files = self.sessions.files
         self.breakpoints = Breakpoints(doings=self.doings)
+        self.matcher = Matcher()
+        """Searches what callers' patterns are for."""
         self._tasks: TaskGroup = anyio.create_task_group()
         self.triggers = Triggers(self._tasks, self.sessions.values, self.own_processes)
         self._supervisor = Supervisor(self.sessions, self.breakpoints, self._tasks, self._reaper)
@@ -315,6 +318,7 @@ class Debugger:
         finally:
             self._rows.close()
             with anyio.CancelScope(shield=True):
+                await self.matcher.aclose()
                 await self._reaper.aclose()
 
     @contextlib.asynccontextmanager

@@ -20,7 +20,7 @@ import anyio
 
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
-from dapeer.base.json_types import Value, as_object
+from dapeer.base.json_types import Value
 from dapeer.base.system.tasks import BackgroundTask, all_of
 from dapeer.dap.sent_requests import EvaluateArguments, SendRequest
 from dapeer.dap.types import StackFrame
@@ -31,6 +31,7 @@ from dapeer.mirror.places import (
     ThreadLocation,
     ThreadLocations,
     by_thread,
+    object_in_value,
     parse_places,
 )
 from dapeer.mirror.stops import Stop
@@ -260,21 +261,30 @@ class ThreadLocator:
         }
 
     async def _ask(self, question: Mapping[str, object]) -> Mapping[str, Value]:
-        """Evaluate the definition's `waits` expression with a question, which is passed as JSON.
+        """Evaluate the definition's `waits` expressions with a question, which is passed as JSON, until one succeeds.
 
         Return the JSON object in the result; empty: the result is none.
 
         Raises:
-            DapeerError: The evaluation failed.
+            DapeerError: The evaluation of the last one failed.
         """
         spec = json.dumps(json.dumps(question))
-        arguments: EvaluateArguments = {
-            "expression": self.sight.waits.replace(SPEC, spec),
-            "context": "clipboard",
-        }
+        *first, last = self.sight.waits
+        for expression in first:
+            with contextlib.suppress(RequestFailed):
+                return await self._asked(expression.replace(SPEC, spec))
+        return await self._asked(last.replace(SPEC, spec))
+
+    async def _asked(self, expression: str) -> Mapping[str, Value]:
+        """Evaluate an expression in the program, without a frame; return the JSON object in the result, empty if there is none.
+
+        Raises:
+            RequestFailed: It cannot be evaluated.
+        """
+        arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}
         body = await self._request("evaluate", arguments)
         try:
-            return as_object(json.loads(str(body.get("result") or "")))
+            return object_in_value(str(body.get("result") or ""))
         except ValueError:
             return {}
 
