@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.debugging.project import Shell, shell
 from tests.processes import LIMIT
 
@@ -108,3 +110,14 @@ def test_a_command_loads_no_library_of_the_server(shell: Shell) -> None:
         capture_output=True, text=True, timeout=LIMIT, check=True, cwd=shell.folder,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "", done
+
+
+def test_a_runtime_folder_may_have_any_length(
+    shell: Shell, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    long = tmp_path_factory.mktemp("r" * 120)
+    env = {"XDG_RUNTIME_DIR": str(long), "TMPDIR": str(long)}
+    assert "Stopped" in shell.dapeer("run", "shop.py", "-b", "shop.py:6", env=env).stdout
+    assert shell.dapeer("eval", "price", env=env).stdout.startswith("  1\n")
+    assert shell.dapeer("end", "--all", env=env).returncode == 0
+    assert not list(long.rglob("*.sock"))

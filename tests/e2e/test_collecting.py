@@ -260,7 +260,9 @@ async def test_it_stops_where_what_is_expected_does_not_hold_with_the_row_before
         assert "expects total is not None" in await read(c, "dap_breakpoints")
         assert (await ask(c, "dap_step_over"))["line"] == line - 2
         wrong: dict[str, dict[str, object]] = {
-            "is for a line": {"function": "settle", "expect": "total"},
+            "`expect` is for a line": {"function": "settle", "expect": "total"},
+            "`column` is for a line": {"function": "settle", "column": 3},
+            "`at` is for a line": {"calls": ["settle"], "at": "total"},
             "exclude each other": {**point, "hit_condition": "3"},
             "does not parse": {**point, "expect": "total is"},
         }

@@ -6,6 +6,8 @@ local M = {}
 
 local OWNER_ONLY = tonumber('700', 8)
 local OWNER_READS = tonumber('600', 8)
+-- Bytes of a socket's path.
+local LONGEST_PATH = 100
 
 -- As `runtime_folder` of server/dapeer/mcp/rendezvous/announcement.py.
 ---@return string
@@ -29,12 +31,28 @@ local function is_own(path, kind)
   return found ~= nil and found.type == kind and found.uid == vim.uv.getuid()
 end
 
+-- As `socket_name` of knocks.py: on Linux a path that is too long for a socket goes through a descriptor of its folder.
+---@param path string
+---@return string name
+---@return integer? file  to close afterwards
+local function socket_name(path)
+  local file = #path > LONGEST_PATH and vim.uv.fs_open(vim.fs.dirname(path), 'r', 0)
+  if file then
+    return ('/proc/self/fd/%d/%s'):format(file, vim.fs.basename(path)), file
+  end
+  return path
+end
+
 -- In a luv callback.
 ---@param path string
 ---@param words string
 local function knock_at(path, words)
   local pipe = assert(vim.uv.new_pipe())
-  pipe:connect(path, function(problem)
+  local name, file = socket_name(path)
+  pipe:connect(name, function(problem)
+    if file then
+      vim.uv.fs_close(file)
+    end
     if problem then
       pipe:close()
       if problem:match('^ECONNREFUSED') then

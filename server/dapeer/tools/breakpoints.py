@@ -31,13 +31,13 @@ from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.outcomes import MAX_LISTED_BREAKPOINTS, as_loaded
 from dapeer.tools import data_breakpoints, function_breakpoints
 from dapeer.tools.base.arguments import (
-    AT_LINES,
     CollectArgument,
     Lines,
     MaxHits,
     SessionId,
     add_collecting,
     add_place_on_line,
+    check_for_function,
     place_of_breakpoint,
     requested_functions,
     source_breakpoint,
@@ -260,8 +260,7 @@ async def dap_set_breakpoint(
     place = place_of_breakpoint(filename, line, function, calls)
     plain = source_breakpoint(line or 0, condition, hit_condition, log_message)
     if place is None:
-        if expect:
-            raise AT_LINES
+        check_for_function(expect, column, at)
         if more_lines:
             raise ArgumentError("`more_lines` needs `line`.", "Name one of them as `line`.")
         return await function_breakpoints.add_point(

@@ -101,6 +101,7 @@ async def test_a_page_names_what_a_program_is_run_until(tmp_path: Path) -> None:
         async with web.stream("GET", f"{url}/live/rows") as answer:
             (told,) = (await picture(answer.aiter_lines()))["programs"]
         assert (told["state"], told["awaited"]) == ("running", ["until number > 100"])
+        assert told["points"] == [], "rows on the watching itself are not shown"
         await ask(c, "dap_terminate")
 
 

@@ -247,6 +247,11 @@ class Collected:
             yield from (each.table.row(index, point.number) for index in range(len(each.table)))
 
     @property
+    def listed(self) -> list[Collection]:
+        """The collections that callers are shown: those without rows on the watching itself."""
+        return [each for each in self.collections.values() if not each.point.aside]
+
+    @property
     def fields(self) -> int:
         """How many fields all rows have together, cells and others."""
         tables = (each.table for each in self.collections.values())

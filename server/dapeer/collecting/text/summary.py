@@ -121,11 +121,7 @@ def visible(collected: Collected, client: str) -> list[Collection]:
 
     Those about watching itself are left out.
     """
-    return [
-        each
-        for each in collected.collections.values()
-        if each.point.client in {"", client} and not each.point.aside
-    ]
+    return [each for each in collected.listed if each.point.client in {"", client}]
 
 
 # What became of a run until something, as text. Pure.

@@ -8,9 +8,11 @@ user's runtime folder. Only the standard library: a bridge waits, too.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import socket
+import sys
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,6 +32,28 @@ FOR_NEOVIMS: Final = "awaits-nvim"
 LONGEST_PATH: Final = 100
 """Bytes of a unix socket's path that work everywhere (104 on macOS, 108 on Linux)."""
 SECONDS_TO_OPEN: Final = 0.5
+
+
+@contextmanager
+def socket_name(path: Path) -> Generator[str]:
+    """Yield a name of a path, however long, to which a unix socket can be bound or connected while the body runs.
+
+    On Linux a long one goes through a descriptor of its folder, and is valid in this process only.
+
+    Raises:
+        OSError: The folder does not exist, or the path is too long for this system.
+    """
+    if len(os.fsencode(path)) <= LONGEST_PATH:
+        yield str(path)
+        return
+    if sys.platform != "linux":
+        why = "too long for a unix socket: name a shorter folder by XDG_RUNTIME_DIR"
+        raise OSError(errno.ENAMETOOLONG, why, str(path))
+    folder = os.open(path.parent, os.O_PATH | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
 
 
 @contextmanager
@@ -69,7 +93,8 @@ def _open(listener: socket.socket, unnamed: Path, path: Path) -> None:
     """Bind a socket to the path `unnamed`, listen, and rename it to `path`; other users cannot connect."""
     make_private(path.parent)
     unnamed.unlink(missing_ok=True)
-    listener.bind(str(unnamed))
+    with socket_name(unnamed) as name:
+        listener.bind(name)
     unnamed.chmod(0o600)
     listener.listen()
     unnamed.rename(path)
@@ -85,7 +110,8 @@ def knock(kind: str) -> None:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(SECONDS_TO_OPEN)
             try:
-                connection.connect(str(path))
+                with socket_name(path) as name:
+                    connection.connect(name)
                 check_peer(connection, str(path))
             except ConnectionRefusedError:
                 path.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dapeer.mcp.rendezvous.knocks import socket_name
 from dapeer.neovim import sockets
 
 try:
@@ -81,7 +82,8 @@ def _refuses(path: Path) -> bool:
         connection.settimeout(0)
         with contextlib.suppress(BlockingIOError):
             try:
-                connection.connect(str(path))
+                with socket_name(path) as name:
+                    connection.connect(name)
             except ConnectionRefusedError:
                 return True
     return False

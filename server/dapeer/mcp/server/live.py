@@ -100,7 +100,7 @@ class LivePages:
                     "awaited": _awaited(each),
                     "points": [
                         page_of_rows(of, each.project)
-                        for of in list(each.program.collected.collections.values())[-SHOWN_POINTS:]
+                        for of in each.program.collected.listed[-SHOWN_POINTS:]
                     ],
                 }
                 for each in programs

@@ -26,6 +26,10 @@ from dapeer.mcp.transports import jsonl
 
 log = logging.getLogger(__name__)
 
+LONGEST_TEMPORARY_FOLDER = 80
+"""Bytes of the path of the folder for temporary files in which a socket has a name of its own folder's."""
+SHORT_FOLDER = "/tmp"  # noqa: S108 - a folder that only the owner can enter is made in it
+
 
 class SocketClients:
     """The clients at a socket."""
@@ -147,5 +151,10 @@ def _socket_path() -> Generator[Path]:
         finally:
             path.unlink(missing_ok=True)
     else:
-        with tempfile.TemporaryDirectory(prefix="dapeer-") as folder:
+        # That of `$TMPDIR` may be as long.
+        usual = Path(tempfile.gettempdir())
+        is_short = len(os.fsencode(usual)) <= LONGEST_TEMPORARY_FOLDER
+        with tempfile.TemporaryDirectory(
+            prefix="dapeer-", dir=usual if is_short else SHORT_FOLDER
+        ) as folder:
             yield Path(folder) / "sock"

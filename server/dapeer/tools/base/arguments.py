@@ -80,8 +80,8 @@ class BreakpointArgument(BaseModel):
             ArgumentError: The place is missing or there are several, or the options exclude each other.
         """
         place = place_of_breakpoint(self.filename, self.line, self.function, self.calls)
-        if self.expect and place is None:
-            raise AT_LINES
+        if place is None:
+            check_for_function(self.expect, self.column, self.at)
         plain = source_breakpoint(
             self.line or 0, self.condition, self.hit_condition, self.log_message
         )
@@ -91,9 +91,17 @@ class BreakpointArgument(BaseModel):
         return requested_functions(self.function, self.calls, plain, self.collect, self.max_hits)
 
 
-AT_LINES = ArgumentError(
-    "`expect` is for a line.", "Give `filename` and `line`, or `calls` without it."
-)
+def check_for_function(expect: str | None, column: int | None, at: str | None) -> None:
+    """Raise an error if a breakpoint at functions has what only one on a line can have.
+
+    Raises:
+        ArgumentError: One of the arguments is given.
+    """
+    given = {"expect": expect, "column": column, "at": at}
+    for name in (name for name, value in given.items() if value):
+        raise ArgumentError(
+            f"`{name}` is for a line.", f"Give `filename` and `line`, or leave `{name}` out."
+        )
 
 
 def place_of_breakpoint(
