@@ -13,6 +13,7 @@ import pytest
 
 from dapeer.adapters.definition.loading import load, read_with_shared, shipped
 from dapeer.adapters.definition.table import COMPANIONS
+from dapeer.base.json_types import is_object
 from dapeer.mirror.places import SPEC
 from tests.processes import LIMIT
 
@@ -35,8 +36,8 @@ print(json.dumps([answer(waits), answer(brought)]))
 
 def expressions(values: object, key: str = "") -> Iterator[tuple[str, str]]:
     """Yield the expressions of a definition that have texts in them, with their keys."""
-    if isinstance(values, dict):
-        for name, each in values.items():  # pyright: ignore[reportUnknownVariableType]
+    if is_object(values):
+        for name, each in values.items():
             yield from expressions(each, f"{key}.{name}")
     elif isinstance(values, str) and TEXTS.search(values):
         yield key.removeprefix("."), values

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from tests.e2e.running import free_port
-from tests.harness import client, has_all, read, refusal
+from tests.harness import client, has_all, printed, read, refusal
 from tests.processes import LIMIT
 from tests.programs import tool
 
@@ -29,6 +29,10 @@ async def test_ranks_are_a_group_whose_equal_answers_fold(tmp_path: Path) -> Non
             await read(c, "dap_wait_until_paused", session_id=session)
         one = await read(c, "dap_evaluate", expressions=["x"], group="train.py")
         assert has_all(one, "x = 3 in 0\N{EN DASH}2; nan in 3")
+        names = await read(c, "dap_variables", group="train.py")
+        assert has_all(
+            names, "rank = 0 in 0; 1 in 1; 2 in 2; 3 in 3", "x = 3 in 0\N{EN DASH}2; nan in 3"
+        )
         assert (await read(c, "dap_stacktrace", group="train.py")).count("train.py:4") == 1
         assert "group train.py: 0\N{EN DASH}3 stopped" in await read(c, "dap_status")
         crashed = await read(c, "dap_continue", group="train.py")
@@ -41,6 +45,18 @@ async def test_ranks_are_a_group_whose_equal_answers_fold(tmp_path: Path) -> Non
         both = await refusal(c, "dap_continue", group="train.py", session_id=1)
         assert "two ways to say who is meant" in both
         await read(c, "dap_terminate", group="train.py")
+
+
+async def test_braces_mean_the_number_of_a_program_only_beside_processes(tmp_path: Path) -> None:
+    (tmp_path / "names.py").write_text(
+        "import os, sys\nprint(sys.argv[1:], os.environ['A'])\n", "utf-8"
+    )
+    given = {"program": "names.py", "args": ["{i}"], "env": {"A": "{i}{j}"}}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert "['{i}'] {i}{j}" in await read(c, "dap_run", **given)
+        await read(c, "dap_run", processes=2, **given, wait_until_paused=False)
+        for number, session in enumerate((2, 3)):
+            assert f"['{number}'] {number}{{j}}" in await printed(c, "]", session_id=session)
 
 
 async def test_the_processes_of_one_program_are_a_group(tmp_path: Path) -> None:

@@ -94,19 +94,26 @@ async def test_a_background_task_goes_on_until_its_session_ends(tmp_path: Path) 
         assert has_all(ends, "ended with exit code 0 before it was ready", "too soon")
 
 
-async def test_a_background_task_whose_line_never_comes_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("^ready", "has not printed a line like '^ready' within 0.5 s"),
+        ("^(([a-z ]+)+)+!$", "takes more than 1 s for a line"),
+    ],
+    ids=["no line", "no end"],
+)
+async def test_a_background_task_that_is_never_ready_is_ended(
+    pattern: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "SECONDS_TO_BE_READY", 0.5)
-    matcher = {"background": {"beginsPattern": "^begin", "endsPattern": "^ready"}}
-    watch = "trap 'touch ended.txt' EXIT; echo begin; echo working; sleep 1000"
+    if "within" in why:
+        monkeypatch.setattr(tasks, "SECONDS_TO_BE_READY", 0.5)
+    matcher = {"background": {"beginsPattern": "^begin", "endsPattern": pattern}}
+    watch = "echo begin; echo working on what is never ready at all; sleep 1000"
     task = {"label": "watch", "command": watch, "isBackground": True, "problemMatcher": matcher}
     project(tmp_path, {"name": "A", "preLaunchTask": "watch"}, tasks=[task])
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         said = await refusal(c, "dap_run", configuration="A")
-        assert has_all(
-            said, "has not printed a line like '^ready' within 0.5 s", "not started", "working"
-        )
+        assert has_all(said, why, "not started", "working on what")
         assert (await ask(c, "dap_status"))["sessions"] == []
 
 

@@ -3,11 +3,12 @@
 import asyncio
 import os
 import sys
+import threading
 from pathlib import Path
 
 from tests.e2e.running import free_port, started
 from tests.e2e.test_trap import CART, SERVER, get, serving
-from tests.harness import call, client, has_all, read, text
+from tests.harness import ask, call, client, has_all, read, text
 from tests.processes import LIMIT
 from tests.programs import program, tool
 
@@ -124,10 +125,16 @@ async def test_a_trigger_keeps_no_server_from_ending() -> None:
 
 
 async def test_two_hundred_triggers_leave_nothing() -> None:
+    def held() -> tuple[int, int, int]:
+        """Return how many files, threads and tasks this process has, in which the server runs."""
+        return len(os.listdir("/proc/self/fd")), threading.active_count(), len(asyncio.all_tasks())  # noqa: PTH208
+
     async with serving(then=[{"request": "GET /"}]) as (c, _, _):
         await get(c, "/")
-        before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+        before = held()
         for _ in range(10):
             then = [{"request": f"GET /{n}"} for n in range(20)]
             assert (await read(c, "dap_continue", then=then)).count("→ 200") == 20
-        assert len(os.listdir("/proc/self/fd")) <= before  # noqa: PTH208
+        assert all(now <= then for now, then in zip(held(), before, strict=True))
+        bodies = await ask(c, "dap_program_output", category="then", since=0, lines=1000)
+        assert bodies["text"].count('"path"') >= 200

@@ -109,6 +109,14 @@ async def test_read_only_leaves_the_tools_that_only_read() -> None:
     assert await listed(Selection(read_only=True)) == read
 
 
+async def test_read_only_leaves_no_tool_that_sends_something_or_runs_a_task() -> None:
+    everything, reading = Selection(), Selection(read_only=True)
+    for selection, has in ((everything, {"dap_run", "dap_continue"}), (reading, set[str]())):
+        async with in_memory(TOOLS, selection=selection) as server, Client(server) as c:
+            tools = (await c.list_tools()).tools
+            assert {each.name for each in tools if "then" in each.input_schema["properties"]} == has
+
+
 async def test_groups_leave_the_tools_of_these_groups() -> None:
     assert await listed(Selection(groups=["dap"])) == {"dap_status"}
     assert await listed(Selection()) == {tool.name for tool in (*SMALL, dap_status)}
