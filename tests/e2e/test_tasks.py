@@ -183,3 +183,41 @@ async def test_a_compound_starts_its_members_as_a_group(tmp_path: Path) -> None:
         state = ""
         while "A and B ended" not in state:
             state = text(await call(c, "dap_continue", group="Both"))
+
+
+async def test_what_is_not_supported_is_named_where_its_configuration_is_listed(
+    tmp_path: Path,
+) -> None:
+    project(
+        tmp_path,
+        {"name": "Lints", "preLaunchTask": "lint"},
+        {"name": "Asks", "args": ["${input:branch}"]},
+        {"name": "Watches", "preLaunchTask": "tsc"},
+        {"name": "Attaches", "request": "attach", "processId": "${command:pickProcess}"},
+        tasks=[
+            {
+                "label": "lint",
+                "command": "a",
+                "isBackground": True,
+                "problemMatcher": "$eslint-stylish",
+            },
+            {
+                "label": "tsc",
+                "command": "tsc -w",
+                "isBackground": True,
+                "problemMatcher": "$tsc-watch",
+            },
+        ],
+        inputs=[{"id": "branch", "type": "command", "command": "git.branch"}],
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_configurations")
+        assert has_all(
+            said,
+            "`Lints` has a task that cannot be run: ",
+            "the problem matcher $eslint-stylish is not known here",
+            "args[0]: ${input:branch} (inputs of type `command` are not supported)",
+            "runs tsc: tsc -w",
+            "processId: ${command:pickProcess} (give `pid`: the process to attach to)",
+        )
+        assert "Give `pid`." in await refusal(c, "dap_run", configuration="Attaches")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -299,6 +300,38 @@ async def test_gunicorns_workers_are_a_group(tmp_path: Path) -> None:
         one = await read(c, "dap_evaluate", expressions=["total"], group=group)
         assert has_all(one, "total = 11", "running")
         assert "→ 200" in await read(c, "dap_continue")
+        assert await read(c, "dap_terminate", group=group) == "Ended."
+
+
+TRAIN = """
+import os
+
+rank = int(os.environ["RANK"])
+loss = 0.5 if rank < 2 else float("nan")
+print(rank, loss)  # @step
+"""
+
+
+async def test_the_ranks_of_torchrun_are_a_group(tmp_path: Path) -> None:
+    python = os.environ.get("DAPEER_TORCH_PYTHON") or pytest.skip(
+        "needs PyTorch, of 740 MB or more: DAPEER_TORCH_PYTHON names an interpreter that has it"
+    )
+    (tmp_path / "train.py").write_text(TRAIN, "utf-8")
+    source = Program(tmp_path / "train.py", tmp_path / "train.py")
+    args = ["--nproc_per_node", "3", "--master_port", str(free_port()), "train.py"]
+    async with asyncio.timeout(SECONDS), client(tmp_path) as c:
+        said = await read(
+            c, "dap_run", module="torch.distributed.run", args=args, python=python,
+            breakpoints=[source.at("step")], timeout_ms=90_000,
+        )  # fmt: skip
+        assert "Stopped (breakpoint) at train.py:" in said
+        group = "module torch.distributed.run"
+        one = ""
+        # Each rank comes to its stop by itself.
+        while not ("0.5 in " in one and "nan in " in one):
+            await read(c, "dap_wait_until_paused", timeout_ms=1000)
+            one = await read(c, "dap_evaluate", expressions=["loss"], group=group)
+        assert "(not asked: 1 running)" in one, "torchrun itself"
         assert await read(c, "dap_terminate", group=group) == "Ended."
 
 
