@@ -31,7 +31,9 @@ async def test_ranks_are_a_group_whose_equal_answers_fold(tmp_path: Path) -> Non
         assert has_all(one, "x = 3 in 0\N{EN DASH}2; nan in 3")
         names = await read(c, "dap_variables", group="train.py")
         assert has_all(
-            names, "rank = 0 in 0; 1 in 1; 2 in 2; 3 in 3", "x = 3 in 0\N{EN DASH}2; nan in 3"
+            names,
+            "rank: int = 0 in 0; 1 in 1; 2 in 2; 3 in 3",
+            "x: int = 3 in 0\N{EN DASH}2; x: float = nan in 3",
         )
         assert (await read(c, "dap_stacktrace", group="train.py")).count("train.py:4") == 1
         assert "group train.py: 0\N{EN DASH}3 stopped" in await read(c, "dap_status")

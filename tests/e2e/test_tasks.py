@@ -98,7 +98,7 @@ async def test_a_background_task_goes_on_until_its_session_ends(tmp_path: Path) 
     ("pattern", "why"),
     [
         ("^ready", "has not printed a line like '^ready' within 0.5 s"),
-        ("^(([a-z ]+)+)+!$", "takes more than 1 s for a line"),
+        ("^(([a-z ]+)+)+!$", "has a problem matcher that takes more than 1 s for a line of it"),
     ],
     ids=["no line", "no end"],
 )

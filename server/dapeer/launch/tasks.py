@@ -15,7 +15,8 @@ from dapeer.adapters.process.spawn import ChildProcess
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.environment import of_starter
 from dapeer.base.system.exchange import Answer
-from dapeer.base.system.matching import AwaitedLines
+from dapeer.base.system.limited_answers import MAX_PROCESSOR_SECONDS
+from dapeer.base.system.matching import AwaitedLines, PatternOverdue
 from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import uncoloured
@@ -129,7 +130,6 @@ class TaskRun:
         Raises:
             TaskFailed: It cannot be run, has failed, or takes too long.
             ArgumentError: A pattern of a background task is invalid.
-            PatternOverdue: Such a pattern takes too long for a line.
         """
         running = await self._start_task(task)
         if task.is_background:
@@ -181,9 +181,8 @@ class TaskRun:
         """Wait until a background task prints the line that its problem matcher names as the end of its work.
 
         Raises:
-            TaskFailed: It ends before, or does not print it within `SECONDS_TO_BE_READY`.
+            TaskFailed: It ends before, or does not print it within `SECONDS_TO_BE_READY`, or a pattern takes too long for a line.
             ArgumentError: A pattern is invalid.
-            PatternOverdue: A pattern takes too long for a line.
         """
         task = running.task
         begins, ends = (
@@ -198,6 +197,10 @@ class TaskRun:
                         return
                     if not lines:
                         await self._wait_for_line(running)
+        except PatternOverdue as error:
+            raise running.failure(
+                f"has a problem matcher that takes more than {MAX_PROCESSOR_SECONDS:g} s for a line of it"
+            ) from error
         except TimeoutError as late:
             raise running.failure(
                 f"has not printed a line like {shortened(ends, LINE_CHARS)!r} within {SECONDS_TO_BE_READY:g} s"
@@ -282,7 +285,7 @@ class StartTasks:
                 await run.run(self._plan.after)
                 for each in run.outcomes:
                     tell(each)
-        except TaskFailed as error:
+        except DapeerError as error:
             tell(str(error).replace(", so the program was not started", ""))
         finally:
             self._release_event.set()

@@ -66,14 +66,17 @@ def _line(row: Mapping[str, str], order: Sequence[str]) -> str:
     """Return one line that says the texts of all members, equal ones once with their labels.
 
     `row` has the members' texts by label, `order` all labels in the order in which they are named. Texts with the same `NAME = ` begin
-    with it only once.
+    with it only once, and those that are indented with their indentation.
+
+    >>> _line({"0": "  x: int = 3", "1": "  x: float = nan"}, ["0", "1"])
+    '  x: int = 3 in 0; x: float = nan in 1'
     """
     alike = _alike(row)
     if len(alike) == 1:
         return next(iter(alike))
     head, sign, _ = next(iter(alike)).partition(ASSIGNED)
     same = sign and all(text.startswith(f"{head}{sign}") for text in alike)
-    start = f"{head}{sign}" if same else ""
+    start = f"{head}{sign}" if same else head[: len(head) - len(head.lstrip())]
     parts = (
         f"{text.removeprefix(start)} in {ranges(labels, order)}" for text, labels in alike.items()
     )
