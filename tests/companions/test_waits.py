@@ -229,6 +229,21 @@ CIRCLES = {
 """By kind of `waiting.py` the members of its circle."""
 
 
+def printed(folder: Path, text: str, *arguments: str, python: str = sys.executable) -> list[str]:
+    """Return the lines that a program prints, which is given where our modules are, then the arguments."""
+    path = folder / "farm.py"
+    path.write_text(text, "utf-8")
+    command = [python, str(path), str(COMPANIONS / "python"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+    return done.stdout.splitlines()
+
+
+def told_waits(text: str) -> list[str]:
+    """Return the lines on all waits of an answer of the program."""
+    answer = json.loads(text)
+    return waits.lines_of_other_waits(answer, {number for _, _, number in answer["members"]})
+
+
 @pytest.mark.parametrize("version", chosen())
 def test_deadlocks_are_found_and_no_others(version: str) -> None:
     kinds = [f"{kind}:{int(bool(circle))}" for kind, circle in CIRCLES.items()]
@@ -252,11 +267,8 @@ def test_deadlocks_are_found_and_no_others(version: str) -> None:
 def test_a_queue_is_one_line_with_the_holders_that_frames_prove(
     version: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "farm.py").write_text(SLOTS)
-    command = [python_of(version), str(tmp_path / "farm.py"), str(COMPANIONS / "python")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
-    answer = json.loads(done.stdout)
-    every = waits.lines_of_other_waits(answer, {number for _, _, number in answer["members"]})
+    (text,) = printed(tmp_path, SLOTS, python=python_of(version))
+    every = told_waits(text)
     first, *rest = every
     held, _, queued = first.rpartition(": ")
     assert held.startswith("3 tasks wait for asyncio Semaphore farm.slots, held by 2: task ")
@@ -276,12 +288,8 @@ def test_a_queue_is_one_line_with_the_holders_that_frames_prove(
 def test_a_pool_names_its_processes_and_what_waits_for_nobody_is_one_line(
     version: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "pool.py").write_text(POOL)
-    command = [python_of(version), str(tmp_path / "pool.py"), str(COMPANIONS / "python")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
-    text, *pids = done.stdout.splitlines()
-    answer = json.loads(text)
-    lines = waits.lines_of_other_waits(answer, {number for _, _, number in answer["members"]})
+    text, *pids = printed(tmp_path, POOL, python=python_of(version))
+    lines = told_waits(text)
     pool = next(each for each in lines if "pool" in each)
     what, _, tasks = pool.rpartition(": ")
     assert what == f"5 tasks wait for a process pool's work items, processes {', '.join(pids)}"
@@ -303,11 +311,8 @@ def test_a_pool_names_its_processes_and_what_waits_for_nobody_is_one_line(
 
 
 def test_a_limiter_names_who_has_its_tokens(tmp_path: Path) -> None:
-    (tmp_path / "farm.py").write_text(LIMITER)
-    command = [sys.executable, str(tmp_path / "farm.py"), str(COMPANIONS / "python"), "asyncio"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
-    answer = json.loads(done.stdout)
-    first, *_ = waits.lines_of_other_waits(answer, {number for _, _, number in answer["members"]})
+    (text,) = printed(tmp_path, LIMITER, "asyncio")
+    first, *_ = told_waits(text)
     held, _, queued = first.rpartition(": ")
     assert held.startswith("2 tasks wait for anyio CapacityLimiter farm.slots, held by 2: task ")
     assert "task one since farm.py:12" in held

@@ -18,7 +18,8 @@ PATIENCE_MS = 90_000
 class Assistant:
     """Reads what a model would read."""
 
-    def __init__(self, connected: Client) -> None:
+    def __init__(self, connected: Client, project: Path) -> None:
+        self.project = project
         self._client = connected
         self.calls = 0
 
@@ -47,7 +48,7 @@ class Assistant:
 async def assistant(project: Path) -> AsyncGenerator[Assistant]:
     """Work in a project, as if the server had been started there."""
     async with client(project) as connected:
-        yield Assistant(connected)
+        yield Assistant(connected, project)
 
 
 def broken(original: Path, copy: Path, file: str, good: str, bad: str) -> Path:

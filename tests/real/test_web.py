@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.harness import has_all, needs
-from tests.real.assistant import PATIENCE_MS, assistant, line_of
+from tests.real.assistant import PATIENCE_MS, Assistant, assistant, line_of
 from tests.real.software import node_modules
 
 MAIN = """import { total, type Item } from "./cart";
@@ -104,37 +104,44 @@ async def test_a_click_in_a_page_of_vite_is_one_call(tmp_path: Path) -> None:
             assert a.calls == 1
 
 
+async def stopped_in_new_text(
+    a: Assistant, url: str, before: str, text: str, seen: str, after: str
+) -> str:
+    """Stop a page of Vite at a place, write another text for it, and stop at the line that stands there then.
+
+    Both places are `FILE:LINE`; `seen` is what the page prints once it has the new text. Return what is told of the second stop.
+    """
+    first, second = (
+        {"filename": file, "line": int(line)}
+        for file, _, line in (each.partition(":") for each in (before, after))
+    )
+    assert f"at {before}" in await a.run(program=url, breakpoints=[first])
+    await a.read("dap_clear_breakpoints")
+    await a.read("dap_continue", wait_until_paused=False)
+    (a.project / str(second["filename"])).write_text(text, encoding="utf-8")
+    await a.until_printed(seen)
+    line = text.splitlines()[int(str(second["line"])) - 1].strip()
+    assert await a.read("dap_set_breakpoint", **second) == f"{after} verified | {line}"
+    told = await a.read("dap_wait_until_paused", timeout_ms=PATIENCE_MS)
+    assert f"at {after}" in told
+    assert "has changed" not in told
+    return told
+
+
 async def test_what_vite_puts_into_a_page_anew_is_the_source_from_then_on(tmp_path: Path) -> None:
+    text = "// one\n// two\n" + STEP.replace("n + 1", "n + 1000")
     with vite(tmp_path, main=HOT, step=STEP) as url:
         async with assistant(tmp_path) as a:
-            first = {"filename": "src/step.ts", "line": 3}
-            assert "at src/step.ts:3 in grown" in await a.run(program=url, breakpoints=[first])
-            await a.read("dap_clear_breakpoints")
-            await a.read("dap_continue", wait_until_paused=False)
-            (tmp_path / "src" / "step.ts").write_text(
-                "// one\n// two\n" + STEP.replace("n + 1", "n + 1000"), encoding="utf-8"
-            )
-            await a.until_printed("hot updated: /src/step.ts")
-            told = await a.read("dap_set_breakpoint", filename="src/step.ts", line=5)
-            assert told == "src/step.ts:5 verified | return more;"
-            told = await a.read("dap_wait_until_paused", timeout_ms=PATIENCE_MS)
-            assert has_all(told, "at src/step.ts:5 in grown", "n + 1000", "→ 5   return more;")
-            assert "has changed" not in told
+            seen = "hot updated: /src/step.ts"
+            told = await stopped_in_new_text(a, url, "src/step.ts:3", text, seen, "src/step.ts:5")
+            assert has_all(told, "in grown", "n + 1000", "→ 5   return more;")
 
 
 async def test_a_page_that_vite_loads_anew_has_the_new_text(tmp_path: Path) -> None:
+    text = 'console.log("once more");\n// two\n' + HOT
     with vite(tmp_path, main=HOT, step=STEP) as url:
         async with assistant(tmp_path) as a:
-            first = {"filename": "src/main.ts", "line": 6}
-            assert "at src/main.ts:6" in await a.run(program=url, breakpoints=[first])
-            await a.read("dap_clear_breakpoints")
-            await a.read("dap_continue", wait_until_paused=False)
-            (tmp_path / "src" / "main.ts").write_text(
-                'console.log("once more");\n// two\n' + HOT, encoding="utf-8"
+            told = await stopped_in_new_text(
+                a, url, "src/main.ts:6", text, "once more", "src/main.ts:8"
             )
-            await a.until_printed("once more")
-            told = await a.read("dap_set_breakpoint", filename="src/main.ts", line=8)
-            assert told == "src/main.ts:8 verified | size = grow(size);"
-            told = await a.read("dap_wait_until_paused", timeout_ms=PATIENCE_MS)
-            assert has_all(told, "at src/main.ts:8", "→  8   size = grow(size);")
-            assert "has changed" not in told
+            assert "→  8   size = grow(size);" in told
