@@ -109,7 +109,7 @@ async def test_the_processes_of_a_pool_are_a_group_with_one_answer_for_equal_val
         group = f"pid {server.pid}"
         assert f"group {group}: 1\N{EN DASH}3 running" in await read(c, "dap_status")
         paused = await read(c, "dap_pause", group=group)
-        assert has_all(paused, "at pool.py:7 in work", "job = 0 in ", "1 in 3")
+        assert has_all(paused, "Stopped (pause) at pool.py:", "in work")
         one = await read(c, "dap_evaluate", expressions=["__name__"], group=group)
         assert has_all(one, "__name__ = '__main__'\n", "not asked: 1 running")
         assert (await read(c, "dap_stacktrace", group=group)).count("pool.py:7") == 1
