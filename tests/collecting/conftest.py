@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from dapeer.base.system.matching import Matcher
-from dapeer.base.system.threads import run_in_loop
+from dapeer.base.system.threads import CallerLoop
 from dapeer.collecting.text.row_listing import Search
 from dapeer.tools.collected_rows import searching
 
@@ -16,10 +16,15 @@ from dapeer.tools.collected_rows import searching
 def search() -> Generator[Search]:
     """Search texts by a process, as the tool does from its thread."""
     loop, matcher = asyncio.new_event_loop(), Matcher()
+
+    async def here() -> CallerLoop:
+        return CallerLoop()
+
+    caller = loop.run_until_complete(here())
     thread = Thread(target=loop.run_forever)
     thread.start()
-    yield searching(matcher, loop)
-    run_in_loop(loop, matcher.aclose())
+    yield searching(matcher, caller)
+    caller.run(matcher.aclose())
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()

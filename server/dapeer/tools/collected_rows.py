@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
 from typing import Annotated
@@ -11,7 +10,7 @@ from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.matching import Matcher, PatternOverdue
-from dapeer.base.system.threads import in_thread, run_in_loop
+from dapeer.base.system.threads import CallerLoop, in_thread
 from dapeer.base.text.lines import lines_of
 from dapeer.collecting.rows.collected import Collected, Collection, Point
 from dapeer.collecting.text.row_listing import (
@@ -51,7 +50,7 @@ async def dap_collected(
         raise _no_rows_error(session, every, at, call)
     selected = RowSelection(rows or "", where or "", changes, by, plot)
     make = _timeline if timeline else _lines
-    search = searching(call.debugger.matcher, asyncio.get_running_loop())
+    search = searching(call.debugger.matcher, CallerLoop())
     lines = await in_thread(make, call, chosen, selected, search)
     for each in chosen:
         each.mark_reported(call.focus.key)
@@ -127,7 +126,7 @@ def _lines(
     return lines
 
 
-def searching(matcher: Matcher, loop: asyncio.AbstractEventLoop) -> Search:
+def searching(matcher: Matcher, loop: CallerLoop) -> Search:
     """Return a function that returns those of some texts in which a pattern is found.
 
     It raises an `ArgumentError` if the pattern is none, or takes too long. It blocks until the process of `matcher`, which is used in
@@ -138,7 +137,7 @@ def searching(matcher: Matcher, loop: asyncio.AbstractEventLoop) -> Search:
         """Return those of `texts` in which `pattern` is found."""
         try:
             re.compile(pattern)
-            return run_in_loop(loop, matcher.those_with(pattern, texts))
+            return loop.run(matcher.those_with(pattern, texts))
         except (re.error, RecursionError, OverflowError) as error:
             raise ArgumentError(
                 f"The pattern of `matches` is none: {error}.", "Mend it."

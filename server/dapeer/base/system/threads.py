@@ -111,9 +111,18 @@ async def in_thread(work: Callable[..., T], *arguments: object) -> T:
     return await done
 
 
-def run_in_loop(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in a loop of another thread and wait for it in this one; return its result, or raise its error."""
-    return asyncio.run_coroutine_threadsafe(work, loop).result()
+class CallerLoop:
+    """The event loop in which this is made, for the threads that its maker starts."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in that loop and wait for it; return its result, or raise its error.
+
+        Call it in another thread than the loop's.
+        """
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
 async def run_in_thread_briefly(work: Callable[[], object]) -> None:

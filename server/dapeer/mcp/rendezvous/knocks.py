@@ -36,9 +36,9 @@ SECONDS_TO_OPEN: Final = 0.5
 
 @contextmanager
 def socket_name(path: Path) -> Generator[str]:
-    """Yield a name of a path, however long, to which a unix socket can be bound or connected while the body runs.
+    """Yield a name of a path, however long, to which a unix socket can be bound or connected.
 
-    On Linux a long one goes through a descriptor of its folder, and is valid in this process only.
+    It is valid while the body runs. On Linux a long one goes through a descriptor of its folder, for this process only.
 
     Raises:
         OSError: The folder does not exist, or the path is too long for this system.

@@ -261,9 +261,9 @@ class ThreadLocator:
         }
 
     async def _ask(self, question: Mapping[str, object]) -> Mapping[str, Value]:
-        """Evaluate the definition's `waits` expressions with a question, which is passed as JSON, until one succeeds.
+        """Evaluate the definition's `waits` expressions with a question, until one succeeds.
 
-        Return the JSON object in the result; empty: the result is none.
+        The question is passed as JSON. Return the JSON object in the result; empty: the result is none.
 
         Raises:
             DapeerError: The evaluation of the last one failed.
@@ -276,7 +276,9 @@ class ThreadLocator:
         return await self._asked(last.replace(SPEC, spec))
 
     async def _asked(self, expression: str) -> Mapping[str, Value]:
-        """Evaluate an expression in the program, without a frame; return the JSON object in the result, empty if there is none.
+        """Evaluate an expression in the program, without a frame; return the JSON object in the result.
+
+        It is empty if the result is none.
 
         Raises:
             RequestFailed: It cannot be evaluated.
