@@ -30,7 +30,7 @@ class Sight:
     silence: str = ""
     """Why the adapter may not answer while the program computes."""
     waits: tuple[str, ...] = ()
-    """Expressions, with `SPEC` for a question, whose value is what threads and tasks wait for, or what their frames hold.
+    """Expressions, with `SPEC` for a question, of what threads and tasks wait for or frames hold.
 
     Each is evaluated if the one before fails.
     """

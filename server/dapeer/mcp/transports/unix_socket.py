@@ -27,7 +27,7 @@ from dapeer.mcp.transports import jsonl
 log = logging.getLogger(__name__)
 
 LONGEST_TEMPORARY_FOLDER = 80
-"""Bytes of the path of the folder for temporary files in which a socket has a name of its own folder's."""
+"""Bytes of the path of the folder for temporary files, so that a socket below it has a name."""
 SHORT_FOLDER = "/tmp"  # noqa: S108 - a folder that only the owner can enter is made in it
 
 
