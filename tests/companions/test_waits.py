@@ -281,7 +281,7 @@ def test_a_queue_is_one_line_with_the_holders_that_frames_prove(
         "task payee waits for asyncio Lock bank.stripes._locks[3] (owner = 'eve'), held by task payer (owner = 'fay')",
     ]
     # At a pause these lead on; what nobody is known to end does not.
-    assert waits.lines_of_held_waits(answer) == every[:4]
+    assert waits.lines_of_held_waits(json.loads(text)) == every[:4]
 
 
 @pytest.mark.parametrize("version", chosen())
