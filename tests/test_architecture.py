@@ -47,6 +47,7 @@ INSIDES = {
     "adapters": (
         ("process",),
         ("choice", "named_tests"),
+        ("launch_request",),
         ("runner",),
         ("definition",),
     ),

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import ArgumentError
 from dapeer.launch.commands import resolve_command, script_interpreter
-from dapeer.launch.request import LaunchRequest
 from tests.harness import OURS
 from tests.programs import tool
 

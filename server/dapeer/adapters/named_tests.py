@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
@@ -16,12 +14,17 @@ from dapeer.adapters.definition.loading import shipped, user_folder
 from dapeer.adapters.definition.placeholders import fill, fill_table
 from dapeer.adapters.definition.sections import Tests
 from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.launch_request import (
+    MAX_SUGGESTED_TESTS,
+    LaunchRequest,
+    NamedTests,
+    suggested_tests,
+)
 from dapeer.adapters.runner import (
     FOLDER,
     BuiltTests,
     RecognisedRunner,
     Runner,
-    TestSelection,
     build,
     folder_of,
     holds,
@@ -143,71 +146,8 @@ def _runs_tests(tests: Tests, inputs: Mapping[str, Any], how: str) -> bool:
     return any(name == first and args[: len(rest)] == rest for first, *rest in known)
 
 
-MAX_SUGGESTED_TESTS = 5
-"""Names of tests that are suggested for an unknown one."""
 _BY_LAST = "{} selects by the last part of a name: each test called `{}` ran, in whichever group"
 _NONE_WRITTEN = "{} names no test, so all tests of its folder ran"
-
-
-@dataclass(frozen=True, slots=True)
-class NamedTests:
-    """Tests that a program runs by name, with an error if there are none."""
-
-    file: Path
-    parts: Sequence[str]
-    naming: TestSelection
-
-    def why_unknown(self, printed: str) -> str | None:
-        """Return why the runner knows no such test, as a clause; None if it does, or has not said so.
-
-        `printed` is the runner's output. The reason may be that the build is without the file.
-        """
-        if left_out := self._left_out(printed):
-            return left_out
-        if not self.parts or not self.naming.is_unknown(self.parts, printed):
-            return None
-        name = "::".join(self.parts)
-        return f"no test of {self.file.name} is called `{name}`{_near(self.naming.written_in(self.file), name)}"
-
-    def none_ran(self, printed: str) -> bool:
-        """Return whether the runner has said in its output, `printed`, that no test ran."""
-        if self.naming.none is not None:
-            return self.naming.none.search(printed) is not None
-        return self.naming.is_unknown((), printed)
-
-    def why_none_ran(self, printed: str) -> str | None:
-        """Return how it is known that no test ran; None: some have, or it is not known.
-
-        `printed` is the runner's output.
-        """
-        if not self.none_ran(printed):
-            return None
-        return self._left_out(printed) or "its output says so"
-
-    def _left_out(self, printed: str) -> str:
-        """Return why the build leaves the file out, if the runner knows none of its tests; empty: it does not.
-
-        `printed` is the runner's output. The tests that count are those written in the file, or the one that is named.
-        """
-        written = self.naming.written_in(self.file) if self.naming.left_out else []
-        wanted = [each for each in self.parts[:1] if each in written] if self.parts else written
-        if not wanted or not all(self.naming.is_unknown([each], printed) for each in wanted):
-            return ""
-        why = self.naming.why_left_out(self.file)
-        return f"{self.file.name} is not compiled here: {why}" if why else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How tests are launched."""
-
-    type: str
-    title: str
-    inputs: Json
-    config: Json
-    exceptions: Mapping[str, str] | None
-    functions: Sequence[str]
-    named: NamedTests
 
 
 def runners() -> Sequence[Runner]:
@@ -220,7 +160,7 @@ def runner_called(name: object) -> Runner | None:
     return next((runner for runner in runners() if runner.id == name), None)
 
 
-async def launch_of(inputs: Json) -> Launch | None:
+async def launch_of(inputs: Json) -> LaunchRequest | None:
     """Return how to launch a request for tests of a known runner; None: the request is not for such tests.
 
     They are named by `program`, a file or a folder and a name in it; or `module` is a runner, whose arguments say which tests. Builds them
@@ -248,7 +188,7 @@ async def launch_of(inputs: Json) -> Launch | None:
 
 async def _launch(
     recognised: RecognisedRunner, file: Path | None, parts: Sequence[str], inputs: Json
-) -> Launch:
+) -> LaunchRequest:
     """Build the tests where that is necessary, and return how to launch those that are meant.
 
     `file` is the file or folder of the tests, None for all of the project; `parts` are those of the test's name, empty
@@ -288,14 +228,17 @@ async def _launch(
     if any(remarks):
         rest["remark"] = "; ".join(filter(None, remarks))
     # A caller's own folder is where paths were looked for; the tests run where their project wants.
-    return Launch(
+    exceptions: Mapping[str, str] | None = {} if every else runner.exceptions
+    return LaunchRequest(
         type=runner.type,
-        title="::".join([file.name if file else runner.id, *parts]),
+        request="launch",
+        name="::".join([file.name if file else runner.id, *parts]),
         inputs={"cwd": str(recognised.root), **rest, **filled, "env": env},
         config=fill_table(runner.config, values),
-        exceptions={} if every else runner.exceptions,
+        filters=None if exceptions is None else tuple(exceptions),
         functions=runner.functions,
-        named=NamedTests(file or recognised.root, parts, runner.naming),
+        conditions={name: text for name, text in (exceptions or {}).items() if text},
+        tests=NamedTests(file or recognised.root, parts, runner.naming),
     )
 
 
@@ -385,7 +328,8 @@ def _not_one(
             f"There are no tests for {file.name}.", "Build them, or name another file."
         )
     return ArgumentError(
-        f"No test of {file.name} is called `{name}`{_near(names, name)}.", "Give another name."
+        f"No test of {file.name} is called `{name}`{suggested_tests(names, name)}.",
+        "Give another name.",
     )
 
 
@@ -402,19 +346,6 @@ def _panic_sentence(awaited: Sequence[str], *, stops: bool) -> str:
     if stops:
         return f"{sentence}: a stop there is no failure, and dap_continue goes on"
     return f'{sentence}, so a panic does not stop it; exception_filters=["panic"] stops there'
-
-
-def _near(names: Sequence[str], name: str) -> str:
-    """Return a clause with names of tests that are like `name`, or the first ones.
-
-    The result is empty if there are none. There are at most `MAX_SUGGESTED_TESTS`. The clause begins with a semicolon.
-    """
-    by_last = {each.rpartition("::")[2]: each for each in names}
-    near = difflib.get_close_matches(name.rpartition("::")[2], by_last, MAX_SUGGESTED_TESTS, 0.4)
-    suggestions = ", ".join(
-        f"`{by_last.get(each, each)}`" for each in near or names[:MAX_SUGGESTED_TESTS]
-    )
-    return f"; there is {suggestions}" if suggestions else ""
 
 
 def _environment(value: object) -> dict[str, str]:

@@ -26,6 +26,7 @@ from dapeer.adapters.choice.detection import Detection, Patch, detect
 from dapeer.adapters.definition.definition import Definition, names_in
 from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.definition.table import RETIRED, read_toml, retired_in
+from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.owned_process import Reaper
 from dapeer.base.errors import DapeerError, RequestFailed
@@ -44,7 +45,6 @@ from dapeer.dap.messages import Body, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.types import Variable
 from dapeer.launch.plans import check_interpreter, plan_of
-from dapeer.launch.request import LaunchRequest
 from dapeer.neovim.program import too_old, version_of
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session

@@ -18,13 +18,14 @@ from dapeer.adapters.definition.definition import INPUTS, Definition
 from dapeer.adapters.definition.placeholders import fill_table
 from dapeer.adapters.definition.sections import Command, InterpreterArguments, NotFollowed
 from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object
 from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import environment_for
 from dapeer.base.system.program_files import is_binary, shebang
-from dapeer.launch.request import LaunchRequest, folder_of, is_url
+from dapeer.launch.request import folder_of, is_url
 
 SECONDS_TO_ANSWER: Final = 10
 """Seconds that an interpreter has to print its own path."""

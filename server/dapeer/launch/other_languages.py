@@ -21,6 +21,7 @@ import anyio
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.table import COMPANIONS
+from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system.folders import temporary_folder
@@ -30,7 +31,7 @@ from dapeer.base.system.unix_peer import is_trusted, unix_peer
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import escaped
 from dapeer.launch.plans import plan_of
-from dapeer.launch.request import BreakpointInFile, LaunchRequest
+from dapeer.launch.request import BreakpointInFile
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session

@@ -19,9 +19,10 @@ from dapeer.adapters.choice.choice import choose, others_with_argument
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import check_version, find_python, unused_environment
-from dapeer.adapters.definition.definition import TARGETS, Definition, names_in
+from dapeer.adapters.definition.definition import TARGETS, Definition, RequestName, names_in
 from dapeer.adapters.definition.placeholders import placeholders
-from dapeer.adapters.named_tests import Launch, as_program, launch_of, node_id
+from dapeer.adapters.launch_request import LaunchRequest
+from dapeer.adapters.named_tests import as_program, launch_of, node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_array, as_object, is_array, is_object
 from dapeer.base.system import folder_names
@@ -31,7 +32,7 @@ from dapeer.base.system.program_files import has_section, nearest_file, starts_o
 from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.dap.mapped import PathMapping
 from dapeer.launch import moved_maps
-from dapeer.launch.request import LaunchRequest, RequestName, check_files
+from dapeer.launch.request import check_files
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.debugger.debugger import Debugger
 
@@ -337,16 +338,6 @@ def _with_moved_maps(
     return {**inputs, "remark": remark}, {**config, key: moved_maps.overrides(folders)}
 
 
-def _stops(launch: Launch) -> dict[str, Any]:
-    """Return the fields `filters`, `functions` and `conditions` of a request, by which failing tests stop.
-
-    `launch` is the test runner's; `filters` is None where it names no exceptions.
-    """
-    conditions = {name: text for name, text in (launch.exceptions or {}).items() if text}
-    filters = None if launch.exceptions is None else tuple(launch.exceptions)
-    return {"filters": filters, "functions": launch.functions, "conditions": conditions}
-
-
 async def tests_of(
     launch: LaunchRequest, request: RequestName, inputs: Json
 ) -> tuple[LaunchRequest, Json]:
@@ -360,12 +351,15 @@ async def tests_of(
     of_runner = await launch_of(inputs) if request == "launch" else None
     if of_runner is None:
         return launch, inputs
+    stops = of_runner if launch.filters is None else launch
     outcome = replace(
         launch,
         type=launch.type or of_runner.type,
-        name=launch.name or of_runner.title,
+        name=launch.name or of_runner.name,
         config={**of_runner.config, **launch.config},
-        **(_stops(of_runner) if launch.filters is None else {}),
-        tests=of_runner.named,
+        filters=stops.filters,
+        functions=stops.functions,
+        conditions=stops.conditions,
+        tests=of_runner.tests,
     )
     return outcome, of_runner.inputs

@@ -10,12 +10,12 @@ import anyio
 from dapeer.adapters.choice.attachable import choose_for_process
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import AdapterUnknown, DapeerError
 from dapeer.base.system.process_table import command_line, descendants, is_running
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.launch.plans import plan_of
-from dapeer.launch.request import LaunchRequest
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.interpreter import find_program
 from dapeer.adapters.definition.definition import TARGETS
-from dapeer.adapters.named_tests import NamedTests, node_id
+from dapeer.adapters.launch_request import LaunchRequest
+from dapeer.adapters.named_tests import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.sources import check_line, expanded, source_file
@@ -20,31 +20,8 @@ from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import environment_for
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 
-RequestName: TypeAlias = Literal["launch", "attach"]
 BreakpointInFile: TypeAlias = tuple[str, RequestedBreakpoint]
 """A breakpoint, with its file."""
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchRequest:
-    """The arguments of the request, without those that were not given."""
-
-    type: str | None
-    request: RequestName | None
-    name: str
-    inputs: Json
-    config: Json
-    filters: Sequence[str] | None
-    functions: Sequence[str] = ()
-    """Functions to stop in."""
-    conditions: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of the filters."""
-    tests: NamedTests | None = None
-
-    @property
-    def opts(self) -> dict[str, Any]:
-        """The options that Neovim's plugin gets besides the configuration: the exception filters, if given."""
-        return {} if self.filters is None else {"exception_filters": list(self.filters)}
 
 
 USUAL = {"follow_children": True, "just_my_code": True, "terminal": False}

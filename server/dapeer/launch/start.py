@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from dapeer.adapters.choice.choice import find_definition
-from dapeer.adapters.definition.definition import TARGETS, Definition
+from dapeer.adapters.definition.definition import TARGETS, Definition, RequestName
+from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.adapters.named_tests import as_tests
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.json_types import Json, as_object, is_array
@@ -34,8 +35,6 @@ from dapeer.launch.other_languages import start_with_children
 from dapeer.launch.plans import check_interpreter, plan_of, tests_of
 from dapeer.launch.request import (
     BreakpointInFile,
-    LaunchRequest,
-    RequestName,
     check_attach,
     check_files,
     check_named,

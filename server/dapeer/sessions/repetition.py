@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -28,90 +27,90 @@ ReportProgress: TypeAlias = Callable[[str, float | None, float | None], Awaitabl
 """Reports progress to the caller: as a sentence, as a number, and of how many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repetition:
-    """Runs a program with the same request, one run after the other."""
+async def repeat(
+    debugger: Debugger,
+    begin: Begin,
+    times: int,
+    seconds: float,
+    until: RepeatUntil,
+    report_progress: ReportProgress,
+) -> tuple[Session, Tally]:
+    """Run a program up to `times` times, until a run does not pass or `seconds` are over.
 
-    debugger: Debugger
-    begin: Begin
-    """Starts a run."""
-    until: RepeatUntil
-    report_progress: ReportProgress
+    `begin` starts a run. A run passes if it ends without a failure (with `until="stop"`, also without any stop). Return the last session
+    and the tally. A run that passes is terminated with all that it has started, and all but the last of them are forgotten. What the last
+    run has come to stays: stopped at its failure, say, or running. A cancelled call terminates its run. Progress is reported after each
+    run that passes.
 
-    async def run(self, times: int, seconds: float) -> tuple[Session, Tally]:
-        """Run the program up to `times` times, until a run does not pass or `seconds` are over.
-
-        A run passes if it ends without a failure (with `until="stop"`, also without any stop). Return the last session and the tally. A
-        run that passes is terminated with all that it has started, and all but the last of them are forgotten. What the last run has come
-        to stays: stopped at its failure, say, or running. A cancelled call terminates its run. Progress is reported after each run that
-        passes.
-
-        Raises:
-            DapeerError: A run does not start.
-        """
-        clock = anyio.current_time
-        end, tally = clock() + seconds, Tally(times)
-        while True:
-            started_at = clock()
-            session = await self._started(tally)
-            async with on_cancellation(self.debugger.terminate, session.program.first):
-                if await self._verdict(session, tally, end) is not RunVerdict.PASSED:
-                    return session, tally
-                await self.debugger.terminate(session.program.first)
-            self._keep(session, tally, clock() - started_at)
-            if not tally.left or clock() >= end:
+    Raises:
+        DapeerError: A run does not start.
+    """
+    clock = anyio.current_time
+    end, tally = clock() + seconds, Tally(times)
+    while True:
+        started_at = clock()
+        session = await _started(begin, tally)
+        async with on_cancellation(debugger.terminate, session.program.first):
+            if await _verdict(session, tally, end, until) is not RunVerdict.PASSED:
                 return session, tally
-            count = len(tally.passed)
-            await self.report_progress(f"{count} of {times} runs passed", count, times)
+            await debugger.terminate(session.program.first)
+        _keep(debugger, session, tally, clock() - started_at)
+        if not tally.left or clock() >= end:
+            return session, tally
+        count = len(tally.passed)
+        await report_progress(f"{count} of {times} runs passed", count, times)
 
-    async def _started(self, tally: Tally) -> Session:
-        """Start a run and return its session; `tally` tells which run it is.
 
-        Raises:
-            AdapterFailed: A later run than the first did not start; the text says which.
-            DapeerError: The first run did not start.
-        """
-        try:
-            return await self.begin()
-        except DapeerError as error:
-            if not tally.passed:
-                raise
-            what = f"Run {tally.run + 1} of {tally.times} did not start: {error.what}"
-            raise AdapterFailed(what, error.hint) from error
+async def _started(begin: Begin, tally: Tally) -> Session:
+    """Start a run and return its session; `tally` tells which run it is.
 
-    def _keep(self, session: Session, tally: Tally, seconds: float) -> None:
-        """Count a run that has passed in `tally`, and drop the sessions of the one that passed before it.
+    Raises:
+        AdapterFailed: A later run than the first did not start; the text says which.
+        DapeerError: The first run did not start.
+    """
+    try:
+        return await begin()
+    except DapeerError as error:
+        if not tally.passed:
+            raise
+        what = f"Run {tally.run + 1} of {tally.times} did not start: {error.what}"
+        raise AdapterFailed(what, error.hint) from error
 
-        `seconds` is how long it took.
-        """
-        if tally.kept is not None:
-            self.debugger.sessions.forget(tally.kept)
-        detached = session.program.first.detached
-        left = detached.take_unreported() if detached else {}
-        tally.keep(session.program.first.id, seconds, left, lacks_exit_code=_code(session) is None)
 
-    async def _verdict(self, session: Session, tally: Tally, end: float) -> RunVerdict:
-        """Wait for the outcome of a run until the time `end` of anyio's clock.
+def _keep(debugger: Debugger, session: Session, tally: Tally, seconds: float) -> None:
+    """Count a run that has passed in `tally`, and drop the sessions of the one that passed before it.
 
-        Record it in `tally` and return it. Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: the run
-        has not ended in time.
-        """
-        clock = anyio.current_time
-        while True:
-            stopped_session = await session.program.next_stop(session, 0, end - clock())
-            if stopped_session is None:
-                return tally.end(RunVerdict.RUNNING)
-            stop = stopped_session.mirror.stop
-            if stop is None:
-                return tally.end(*_outcome(stopped_session))
-            # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
-            await inspect_stop(stopped_session)
-            if _is_failure(stop):
-                return tally.end(RunVerdict.FAILED)
-            if self.until == "stop":
-                return tally.end(RunVerdict.STOPPED)
-            tally.pass_by()
-            await stopped_session.resume("continue", {"threadId": stop.thread_id})
+    `seconds` is how long it took.
+    """
+    if tally.kept is not None:
+        debugger.sessions.forget(tally.kept)
+    detached = session.program.first.detached
+    left = detached.take_unreported() if detached else {}
+    tally.keep(session.program.first.id, seconds, left, lacks_exit_code=_code(session) is None)
+
+
+async def _verdict(session: Session, tally: Tally, end: float, until: RepeatUntil) -> RunVerdict:
+    """Wait for the outcome of a run until the time `end` of anyio's clock.
+
+    Record it in `tally` and return it. Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: the run
+    has not ended in time.
+    """
+    clock = anyio.current_time
+    while True:
+        stopped_session = await session.program.next_stop(session, 0, end - clock())
+        if stopped_session is None:
+            return tally.end(RunVerdict.RUNNING)
+        stop = stopped_session.mirror.stop
+        if stop is None:
+            return tally.end(*_outcome(stopped_session))
+        # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
+        await inspect_stop(stopped_session)
+        if _is_failure(stop):
+            return tally.end(RunVerdict.FAILED)
+        if until == "stop":
+            return tally.end(RunVerdict.STOPPED)
+        tally.pass_by()
+        await stopped_session.resume("continue", {"threadId": stop.thread_id})
 
 
 def _is_failure(stop: Stop) -> bool:

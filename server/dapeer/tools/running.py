@@ -18,7 +18,7 @@ from dapeer.sessions.broadcast import Broadcast
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.program import named
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.repetition import RepeatUntil, Repetition
+from dapeer.sessions.repetition import RepeatUntil, repeat
 from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.report import StopOptions
@@ -76,8 +76,14 @@ class StartedProgram:
             limit = min(limit, MILLISECONDS_WITHOUT_STOP)
         if times > 1:
             left = RemainingTime(limit if options.wait_until_paused else 0)
-            repetition = Repetition(self.call.debugger, self.begin, until, self.call.progress)
-            session, tally = await repetition.run(times, left.remaining_ms / 1000)
+            session, tally = await repeat(
+                self.call.debugger,
+                self.begin,
+                times,
+                left.remaining_ms / 1000,
+                until,
+                self.call.progress,
+            )
             reply = await next_stop(
                 self.call, session, 0, left.remaining_ms, options=options, waited=limit
             )

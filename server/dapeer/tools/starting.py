@@ -15,7 +15,8 @@ from typing_extensions import TypedDict
 from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
-from dapeer.adapters.definition.definition import INPUTS
+from dapeer.adapters.definition.definition import INPUTS, RequestName
+from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.adapters.named_tests import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
@@ -29,12 +30,7 @@ from dapeer.base.text.lines import indented, lines_of
 from dapeer.launch.configurations import Configuration, KnownConfigurations
 from dapeer.launch.inheritance import end_earlier_programs, inheritance_of
 from dapeer.launch.launch_json import Compound
-from dapeer.launch.request import (
-    LaunchRequest,
-    RequestName,
-    given_arguments,
-    resolve_breakpoint_files,
-)
+from dapeer.launch.request import given_arguments, resolve_breakpoint_files
 from dapeer.launch.start import MAX_DESCRIPTION_CHARS, Launcher, Where, names_of
 from dapeer.launch.tasks import StartTasks
 from dapeer.launch.tasks_json import TaskPlan

@@ -6,7 +6,8 @@ import pytest
 
 from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.definition.loading import load_all, shipped
-from dapeer.adapters.named_tests import NamedTests, as_tests
+from dapeer.adapters.launch_request import NamedTests
+from dapeer.adapters.named_tests import as_tests
 from dapeer.adapters.runner import Runner, at, load_runners, recognise
 from dapeer.base.errors import ArgumentError, DefinitionError
 from tests.adapters.definition.test_documentation import example

@@ -17,7 +17,7 @@ from dapeer.adapters.definition.placeholders import fill
 from dapeer.adapters.definition.quirks import ANY_FILE
 from dapeer.adapters.definition.sections import advise
 from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.named_tests import NamedTests
+from dapeer.adapters.launch_request import NamedTests
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import of_starter
 from dapeer.base.system.program_files import C_LIBRARY, has_section, named_libraries

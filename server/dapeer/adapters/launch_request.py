@@ -1,0 +1,102 @@
+"""A request to start something, and the tests that it names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dapeer.adapters.definition.definition import RequestName
+from dapeer.adapters.runner import TestSelection
+from dapeer.base.json_types import Json
+
+MAX_SUGGESTED_TESTS = 5
+"""Names of tests that are suggested for an unknown one."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTests:
+    """Tests that a program runs by name, with an error if there are none."""
+
+    file: Path
+    parts: Sequence[str]
+    naming: TestSelection
+
+    def why_unknown(self, printed: str) -> str | None:
+        """Return why the runner knows no such test, as a clause; None if it does, or has not said so.
+
+        `printed` is the runner's output. The reason may be that the build is without the file.
+        """
+        if left_out := self._left_out(printed):
+            return left_out
+        if not self.parts or not self.naming.is_unknown(self.parts, printed):
+            return None
+        name = "::".join(self.parts)
+        return f"no test of {self.file.name} is called `{name}`{suggested_tests(self.naming.written_in(self.file), name)}"
+
+    def none_ran(self, printed: str) -> bool:
+        """Return whether the runner has said in its output, `printed`, that no test ran."""
+        if self.naming.none is not None:
+            return self.naming.none.search(printed) is not None
+        return self.naming.is_unknown((), printed)
+
+    def why_none_ran(self, printed: str) -> str | None:
+        """Return how it is known that no test ran; None: some have, or it is not known.
+
+        `printed` is the runner's output.
+        """
+        if not self.none_ran(printed):
+            return None
+        return self._left_out(printed) or "its output says so"
+
+    def _left_out(self, printed: str) -> str:
+        """Return why the build leaves the file out, if the runner knows none of its tests; empty: it does not.
+
+        `printed` is the runner's output. The tests that count are those written in the file, or the one that is named.
+        """
+        written = self.naming.written_in(self.file) if self.naming.left_out else []
+        wanted = [each for each in self.parts[:1] if each in written] if self.parts else written
+        if not wanted or not all(self.naming.is_unknown([each], printed) for each in wanted):
+            return ""
+        why = self.naming.why_left_out(self.file)
+        return f"{self.file.name} is not compiled here: {why}" if why else ""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRequest:
+    """What is to be started.
+
+    It is a call's arguments, without those that were not given, or how the tests of a runner are launched.
+    """
+
+    type: str | None
+    request: RequestName | None
+    name: str
+    inputs: Json
+    config: Json
+    filters: Sequence[str] | None
+    functions: Sequence[str] = ()
+    """Functions to stop in."""
+    conditions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of the filters."""
+    tests: NamedTests | None = None
+
+    @property
+    def opts(self) -> dict[str, Any]:
+        """The options that Neovim's plugin gets besides the configuration: the exception filters, if given."""
+        return {} if self.filters is None else {"exception_filters": list(self.filters)}
+
+
+def suggested_tests(names: Sequence[str], name: str) -> str:
+    """Return a clause with names of tests that are like `name`, or the first ones.
+
+    The result is empty if there are none. There are at most `MAX_SUGGESTED_TESTS`. The clause begins with a semicolon.
+    """
+    by_last = {each.rpartition("::")[2]: each for each in names}
+    near = difflib.get_close_matches(name.rpartition("::")[2], by_last, MAX_SUGGESTED_TESTS, 0.4)
+    suggestions = ", ".join(
+        f"`{by_last.get(each, each)}`" for each in near or names[:MAX_SUGGESTED_TESTS]
+    )
+    return f"; there is {suggestions}" if suggestions else ""
