@@ -169,23 +169,30 @@ async def _last_write(
     last = await last_write(debugger, session, expression, frame, client, seconds)
     name = f"`{shortened(expression, MAX_SHOWN_CHARS)}`"
     where = "this stop" if last.same else "it ended"
-    first = f"{name} was written {len(last.writes):,} times before {where}, in a second run"
-    lines = [first if last.writes else f"{name} was not written before {where}, in a second run"]
+    count = last.count
+    if count is None:
+        lines = [f"Who wrote {name} last is not known."]
+    elif count:
+        times = f"{count:,} time{'' if count == 1 else 's'}"
+        lines = [f"{name} was written {times} before {where}, in a second run"]
+    else:
+        lines = [f"{name} was not written before {where}, in a second run"]
     if not last.same:
         lines.append("The second run went another way: it did not come to this stop.")
-    if last.writes:
-        function, file, line, before, after = last.writes[-1].cells[:5]
+    function, file, line = last.place
+    if file:
+        change = f"{shortened(last.before, MAX_SHOWN_CHARS)} → " if last.count else ""
+        head = "The last one" if last.count else "It has had this value since it was first seen"
         place = line_of(function, file, line, debugger.project)
-        lines.append(
-            f"The last one: {place}: {shortened(before, MAX_SHOWN_CHARS)} → {shortened(after, MAX_SHOWN_CHARS)}"
-        )
+        doubt = f" (or {last.doubt})" if last.doubt else ""
+        lines.append(f"{head}: {place}{doubt}: {change}{shortened(last.after, MAX_SHOWN_CHARS)}")
         lines += [f"  {frame_line(each, debugger.project)}" for each in last.stack[:MAX_FRAMES]]
         more = len(last.stack) - MAX_FRAMES
         lines += [f"  ({more} more frames)"] * (more > 0)
-        lines.append(
-            f"It stops there, or where the value is the same: {call_that_stops_there(last, session.name)}"
-        )
-    facts = {"writes": len(last.writes), "same": last.same, "told": lines}
+    if file and last.breakpoint:
+        also = "" if "hit_condition" in last.breakpoint else ", or where the value is the same"
+        lines.append(f"It stops there{also}: {call_that_stops_there(last, session.name)}")
+    facts = {"writes": last.count, "same": last.same, "told": lines}
     return Reply("\n".join(lines), facts)
 
 

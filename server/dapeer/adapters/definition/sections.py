@@ -577,6 +577,13 @@ class Collect:
 
     `${spec}` in them stands for what is collected, as a text of JSON. None: log points collect.
     """
+    describe: str = ""
+    """An expression that tells, as JSON, what the expression `${spec}` names, so that another run can record its writes.
+
+    Empty: its program remembers no last writes.
+    """
+    told: str = ""
+    """An expression that tells, as JSON, who has written `${spec}` last, in a run that has recorded that."""
     syntax: Literal["", "python"] = ""
     """The language of expressions, where they are checked before anything runs: `python`."""
 
@@ -611,7 +618,8 @@ class Collect:
             DefinitionError: Something in it is wrong.
         """
         tracers = (table.expression("tracer"), table.expression("brought"))
-        return table.read(cls, tracers=tuple(filter(None, tracers)))
+        asked = {key: table.expression(key) for key in ("describe", "told")}
+        return table.read(cls, tracers=tuple(filter(None, tracers)), **asked)
 
     def places_in(self, answer: str) -> Iterator[tuple[str, int, int]]:
         """Yield path, line and column (0: unknown) of each place in an answer to the command `places`."""

@@ -461,16 +461,28 @@ class LineBreakpoints:
         """
         why = ""
         for tracer in self.tracers:
-            expression = tracer.replace(SPEC, json.dumps(spec))
-            arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}
-            if frame_id is not None:
-                arguments["frameId"] = frame_id
             try:
-                body = await self._request("evaluate", arguments)
-                return object_in_value(str(body.get("result") or ""))
+                return await self.ask(tracer, spec, frame_id)
             except (RequestFailed, RequestTimeout, ValueError) as error:
                 why = " ".join(str(error).split())[-MAX_REASON_CHARS:]
         return {"message": f"{FAILED}: {why}"}
+
+    async def ask(self, template: str, spec: str, frame_id: int | None) -> Mapping[str, Any]:
+        """Evaluate an expression of the definition in a frame, and return the JSON object that it gives.
+
+        `spec`, as a text of the program's language, stands for `${spec}` in the `template`; `frame_id` is the adapter's id of the frame;
+        None: no frame.
+
+        Raises:
+            RequestFailed, RequestTimeout: The evaluation failed.
+            ValueError: The result is no such object; it is the message.
+        """
+        expression = template.replace(SPEC, json.dumps(spec))
+        arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}
+        if frame_id is not None:
+            arguments["frameId"] = frame_id
+        body = await self._request("evaluate", arguments)
+        return object_in_value(str(body.get("result") or ""))
 
     def _spec(self) -> Iterable[dict[str, Any]]:
         """Yield what the program is told of each point: on lines, at functions, and what is watched.

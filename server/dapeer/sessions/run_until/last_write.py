@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from dapeer.adapters.definition.sections import Watchpoints
+import anyio
+
+from dapeer.adapters.definition.sections import Collect, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.system.exchange import on_cancellation
 from dapeer.collecting.rows.collected import Watch, watch
@@ -37,13 +40,20 @@ _REPEATABLE = re.compile("breakpoint|exception|signal", re.IGNORECASE)
 class LastWrite:
     """What a second run tells of the writes of a place in memory before a stop."""
 
-    place: str
-    """The expression by which that was watched."""
-    writes: Sequence[CollectedRow]
-    stack: Sequence[StackFrame]
-    """The frames of the last one, the innermost first."""
+    count: int | None
+    """How many there were; None: that is not known."""
     same: bool
     """Whether the second run has come to the same stop."""
+    place: tuple[str, str, str] = ("", "", "")
+    """Function, file and line of the last one; without writes, where the value was seen first, if that is known."""
+    before: str = ""
+    after: str = ""
+    doubt: str = ""
+    """What else may have done it; empty: nothing."""
+    stack: Sequence[StackFrame] = ()
+    """The frames of the last one, the innermost first."""
+    breakpoint: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """A breakpoint that stops there, as dap_run takes it; empty: the line is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +122,15 @@ class WritesUpToStop(AtWatchpoint):
         return found
 
 
-def require_rerunnable(session: Session, watchpoints: Watchpoints) -> DirectSession:
+def require_rerunnable(session: Session, watchpoints: Watchpoints, collect: Collect) -> DirectSession:
     """Return the first session of a program, once it is sure that it can be run again up to its stop.
 
     That is `session` itself. `watchpoints` is how the adapter's definition sets watchpoints: by a command (`set`), or by data breakpoints with
-    the command `writer`.
+    the command `writer`. `collect` says whether the program itself can remember who writes (`describe`).
 
     Raises:
         ArgumentError: `session` is not the program's first one, is of a Neovim, or was attached; or the program runs in a terminal.
-        Unsupported: The definition has neither command, so the adapter watches no memory by its address.
+        Unsupported: The definition has none of these, so the adapter watches no memory by its address.
     """
     first = session.program.first
     if not isinstance(first, DirectSession) or not first.plan.launched or first is not session:
@@ -133,10 +143,10 @@ def require_rerunnable(session: Session, watchpoints: Watchpoints) -> DirectSess
             "The program reads from a terminal, and what was typed there is not recorded.",
             "Give its input in a file, and run it without `terminal`.",
         )
-    if not (watchpoints.set or watchpoints.writer):
+    if not (watchpoints.set or watchpoints.writer or collect.describe):
         raise Unsupported(
             f"{session.adapter} does not watch memory by its address, which is what is the same in a second run.",
-            'type="gdb" and those of LLDB do, in C, C++ and Rust; dap_run_until(on="write", every=true) records the writes from a stop on.',
+            'type="gdb" and those of LLDB do, in C, C++ and Rust, and Python programs record it; dap_run_until(on="write", every=true) records the writes from a stop on.',
         )
     return first
 
@@ -237,29 +247,145 @@ async def last_write(
     """
     definition = debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()
-    first = require_rerunnable(session, known)
+    collect = definition.collect if definition is not None else Collect()
+    first = require_rerunnable(session, known, collect)
     stop = session.mirror.require_stop()
-    wanted = StopIdentity.of(stop, stop.top)
+    wanted, times = StopIdentity.of(stop, stop.top), 1
     if not _REPEATABLE.search(stop.reason):
         raise ArgumentError(
             f"The program does not come to this stop by itself ({stop.reason}).",
             "Stop it by a breakpoint, and ask there.",
         )
-    place = await address_of(session, expression, frame_id)
+    times = times_before(session, wanted)
+    described: Mapping[str, Any] = {}
+    if collect.describe:
+        described = await _asked(session, collect.describe, expression, frame_id)
+    place = "" if described else await address_of(session, expression, frame_id)
     plan = replace(first.plan, inputs={**first.plan.inputs, "stop_on_entry": True})
     focused = debugger.sessions.focused
     second = await debugger.start(plan)
     debugger.sessions.focus_on(focused)
     async with on_cancellation(debugger.terminate, second.program.first):
         try:
-            run = await _recorded(
-                second, place, client, seconds, known, wanted, times_before(session, wanted)
-            )
-            rows = [*second.program.collected.rows_of(run.watch.point)]
+            if described:
+                traced = _Traced(second, expression, described, collect)
+                return await traced.last_write(client, seconds, wanted, times)
+            run = await _recorded(second, place, client, seconds, known, wanted, times)
+            return _of_rows(place, [*second.program.collected.rows_of(run.watch.point)], run)
         finally:
             await debugger.terminate(second.program.first)
             debugger.sessions.forget(second.id)
-    return LastWrite(place, rows, run.stack, run.reached)
+
+
+async def _asked(
+    session: Session, template: str, expression: str, frame_id: int | None
+) -> Mapping[str, Any]:
+    """Evaluate an expression of the definition about the expression of a caller; return the program's answer.
+
+    Raises:
+        ArgumentError: The answer is an error, or there is none.
+    """
+    try:
+        answer = await session.lines.ask(template, expression, frame_id)
+    except (DapeerError, ValueError) as error:
+        answer = {"error": str(error)}
+    if why := answer.get("error"):
+        raise ArgumentError(f"`{expression}`: {why}.", "Give a variable, an attribute or an item.")
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Traced:
+    """A second run that remembers by itself who writes a place."""
+
+    session: Session
+    """It stands at its entry, or comes to it."""
+    expression: str
+    described: Mapping[str, Any]
+    """What the first run has told of the expression."""
+    collect: Collect
+
+    async def last_write(
+        self, client: str, seconds: float, wanted: StopIdentity, times: int
+    ) -> LastWrite:
+        """Run from the entry to the stop `wanted` for the `times`-th time; return what was remembered there.
+
+        `client` is the key of the client that asks, `seconds` how long that may take.
+
+        Raises:
+            ArgumentError: The program cannot remember it.
+        """
+        session, clock = self.session, anyio.current_time
+        end = clock() + seconds
+        await session.program.next_stop(session, 0, seconds)
+        point = session.program.collected.watched(
+            f"last write of {self.expression}", (), client, aside=True
+        )
+        top = await session.inspect.top(session.mirror.require_stop())
+        answer = await session.lines.watch(
+            {"id": point.number, "last": self.described}, top["id"] if top else None
+        )
+        if not answer.get("bound"):
+            raise ArgumentError(f"It cannot be recorded: {answer.get('message')}.")
+        reached, stop = await self._up_to(wanted, times, end)
+        if stop is None:
+            return LastWrite(None, same=False)
+        top = await session.inspect.top(stop)
+        frame_id = top["id"] if top else None
+        told = await _asked(session, self.collect.told, self.expression, frame_id)
+        return _of_answer(told, same=reached)
+
+    async def _up_to(
+        self, wanted: StopIdentity, times: int, end: float
+    ) -> tuple[bool, Stop | None]:
+        """Let the program go on until it stops as `wanted` for the `times`-th time.
+
+        Return whether it has, and the last stop of the session at which it stands; None: it has ended, or runs on.
+        """
+        stopped: Session | None = self.session
+        while stopped is not None and (stop := stopped.mirror.stop) is not None:
+            if stopped is self.session:
+                top = await stopped.inspect.top(stop)
+                times -= StopIdentity.of(stop, top) == wanted
+                if not times:
+                    return True, stop
+            epoch = stopped.mirror.epoch
+            await stopped.resume("continue", {"threadId": stop.thread_id})
+            stopped = await stopped.program.next_stop(stopped, epoch, end - anyio.current_time())
+        return False, None
+
+
+def _of_answer(told: Mapping[str, Any], *, same: bool) -> LastWrite:
+    """Return what a program tells of the last write; `same`: it stands at the same stop.
+
+    `told` is as the program's `last_writes.told` gives it.
+    """
+    frames: Sequence[StackFrame] = [
+        {"id": 0, "name": name, "line": line, "column": 0, "source": {"path": path}}
+        for name, path, line in told.get("stack", ())
+    ]
+    if not frames:
+        return LastWrite(0, same, after=told["now"])
+    top = frames[0]
+    path = frame_path(top)
+    doubts = {
+        "in what it called": told["inside"],
+        "in another thread that ran meanwhile": told["others"],
+    }
+    doubt = " or ".join(text for text, holds in doubts.items() if holds)
+    if told["unseen"]:
+        doubt = "before this line, where dapeer did not look: in a library, or by an object that no line names"
+    place = {"filename": path, "line": top["line"], "hit_condition": str(told["hit"] or 1)}
+    return LastWrite(
+        told["writes"],
+        same,
+        (top["name"], path, str(top["line"])),
+        told.get("before", ""),
+        told["now"],
+        doubt if told["writes"] else "",
+        frames,
+        place,
+    )
 
 
 async def _recorded(
@@ -299,9 +425,24 @@ async def _recorded(
 def call_that_stops_there(last: LastWrite, program: str) -> str:
     """Return the text of a `dap_run` call that stops where the last write of `last` is about to happen.
 
-    `program` is the path of the program; `last` must have writes.
+    `program` is the path of the program; `last` must have a breakpoint.
     """
-    _function, path, line, before, _after = last.writes[-1].cells[:5]
-    condition = f', "condition": "{last.place} == {before}"' if _NUMBER.fullmatch(before) else ""
-    point = f'{{"filename": "{path}", "line": {line}{condition}}}'
-    return f'dap_run(program="{Path(program).name}", breakpoints=[{point}])'
+    return f'dap_run(program="{Path(program).name}", breakpoints=[{json.dumps(last.breakpoint, ensure_ascii=False)}])'
+
+
+def _of_rows(place: str, rows: Sequence[CollectedRow], run: WritesUpToStop) -> LastWrite:
+    """Return what the rows of a watchpoint at `place`, an expression by address, tell of the last write."""
+    if not rows:
+        return LastWrite(0, run.reached)
+    function, path, line, before, after = rows[-1].cells[:5]
+    condition = {"condition": f"{place} == {before}"} if _NUMBER.fullmatch(before) else {}
+    return LastWrite(
+        len(rows),
+        run.reached,
+        (function, path, line),
+        before,
+        after,
+        "or where the value is the same" if condition else "or at another of its hits",
+        run.stack,
+        {"filename": path, "line": int(line), **condition},
+    )

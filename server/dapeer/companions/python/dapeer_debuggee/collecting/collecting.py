@@ -15,6 +15,7 @@ With `"expect": expression` a point of a line stops the thread, too, where that 
   rows of point 2, `row_format.LIFE_COLUMNS`. When that call is over, the thread stops.
 * `"writes": "order.total"` (an attribute, `items[3]`, `limits["most"]`, a variable), looked up where the program is stopped: the thread
   stops after the line that changes it; with `"stop": false` it goes on, and each such line is a row: `row_format.WATCH_COLUMNS`, then `collect`.
+* `"last": what last_writes.described has told`: the last write of that place is remembered, and told by `last_writes.told`; no rows.
 * `"until": expression`: the same for the first line after which it holds, in a function in which its names have values;
   with `"on": "change"` after which it is another. `"scope": {"files": […], "functions": […]}` tells where; else in all code that is no library.
   `"looks": 2` is the number of a point for rows about the looking (`row_format.LOOK_COLUMNS`): each function's first value, and each error.
@@ -67,6 +68,10 @@ class Collector:
             self._stops = breakpoints
             self._begin()
 
+    def last_writes(self) -> list[Any]:
+        """Return what remembers last writes: the `last_writes.LastWrites` of the present points."""
+        return [each.last for each in self._points if each.last is not None]
+
     def collect(self, spec: dict[str, Any], names: Any) -> dict[str, Any]:
         """Collect at the points of `spec` from now on, and nowhere else; return what is reached.
 
@@ -106,7 +111,7 @@ class Collector:
         hits. `names` is the frame in which watched expressions are looked up.
         """
         outcomes: list[dict[str, Any]] = []
-        watches = [each for each in self._points if each.watch is not None]
+        watches = [each for each in self._points if each.watch or each.last]
         hits = {each.id: each.hits for each in self._points}
         self._points = []
         for each in spec["points"]:
@@ -175,7 +180,7 @@ class Collector:
             # The watcher's thread is the parent's. This process may have no other one, and then a program that forks
             # again wants none of ours: the first expression starts it.
             self._deadline = deadline.Deadline()
-            self._points = [each for each in self._points if each.watch is not None]
+            self._points = [each for each in self._points if each.watch or each.last]
             self._take(self._spec, sys._getframe(3))  # pyright: ignore[reportPrivateUsage]
             self._begin()
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import functions, guard, sources
-from ..stops import watching
+from ..stops import last_writes, watching
 from ..values import cells
 from . import calls, expressions
 
@@ -246,6 +246,8 @@ class SpecifiedPoint:
         self.message = ""
         self.ended = False
         self.watch: Any = None
+        self.last: Any = last_writes.LastWrites(spec["last"]) if spec.get("last") else None
+        """What remembers the last write of a place."""
         if spec.get("until") or spec.get("writes"):
             self.watch = watching.PointWatch(self, spec, names)
 
@@ -261,7 +263,7 @@ class SpecifiedPoint:
         told. A function that is not loaded yet counts as bound, and so does a file that cannot be read there; a line without code below it
         does not.
         """
-        if self.watch is not None:
+        if self.watch is not None or self.last is not None:
             return True
         if self.function:
             names = functions.named_in(self.function)
@@ -381,7 +383,10 @@ class Bound:
         self._stops = stops
         self._functions = [each for each in points if each.function]
         self._watches = [each.watch for each in points if each.watch is not None]
-        self.watches = bool(self._watches) or any(each.life or each.expect for each in points)
+        self._lasts = [each.last for each in points if each.last is not None]
+        self.watches = bool(self._watches or self._lasts) or any(
+            each.life or each.expect for each in points
+        )
         """Whether some frames are looked at after each line."""
         self._by_file: dict[str, list[Any]] = {}
         self._running_calls: dict[int, Any] = {}
@@ -413,6 +418,8 @@ class Bound:
         if watches:
             lookers = [each.looker(self._maker, frame) for each in watches]
             made.watching = watching.CodeWatches(watches, lookers, self._maker)
+        for last in self._lasts:
+            made.watching = last if last.concerns(frame) else made.watching
         if expected:
             made.watching = Expecting(expected, self._maker, frame, made.watching)
         return made

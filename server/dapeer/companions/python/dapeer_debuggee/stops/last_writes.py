@@ -1,0 +1,468 @@
+"""Finds who has written an attribute, an item or a variable last, in a run that records writes from its start.
+
+Which object it is about is known only at the stop. So the value is looked at in all objects of its owner's type, wherever a line names one:
+before the line, and after it. What has changed between the two was done by the line, or by what it called; what has changed before the first
+was done where nobody looked, and is told so.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import json
+import sys
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from .. import functions, guard, sources
+from ..collecting import expressions
+from ..values import objects, states
+from . import watching
+
+NOTHING = watching.NOTHING
+MAX_OWNERS = 20000
+"""Objects whose last write is remembered; of more the oldest are forgotten."""
+MAX_FRAMES = 40
+"""Frames of a write that are remembered."""
+SUSPENDS = 0x20 | 0x80 | 0x200
+"""Flags of generators and coroutines, whose frames go on."""
+PLAIN_KEYS = (str, int, bytes, bool, float, type(None))
+Chain = Any
+"""A name, and the attributes (`str`) and items (a tuple of one key or name) that follow it."""
+
+
+def described(expression: str) -> str:
+    """Return what an expression names at a stop, as JSON for the specification of a point (`last`), or its `error`.
+
+    It evaluates what stands before the last dot or bracket, in the frame that calls this function.
+    """
+    here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    try:
+        return json.dumps(_described(expression, here))
+    except expressions.InvalidExpression as error:
+        return json.dumps({"error": str(error)})
+
+
+def _described(expression: str, names: Any) -> dict[str, Any]:
+    """Return what an expression names: `kind`, and what tells it in another run.
+
+    Raises:
+        InvalidExpression: It is no variable, attribute or item, or is computed.
+    """
+    tree = parsed(expression)
+    if isinstance(tree, ast.Name):
+        there = watching.stopped_frame(names) or names
+        code = there.f_code
+        if tree.id in code.co_freevars:
+            raise expressions.InvalidExpression(
+                f"{tree.id} is a variable of the function around {code.co_name}: ask at a stop in that"
+            )
+        if there.f_locals is not there.f_globals and tree.id in there.f_locals:
+            place = {"file": code.co_filename, "line": code.co_firstlineno, "code": code.co_name}
+            return {"kind": "local", "name": tree.id, **place}
+        if tree.id not in there.f_globals:
+            raise expressions.InvalidExpression(f"there is no variable {tree.id} here")
+        return {"kind": "global", "name": tree.id, "module": there.f_globals.get("__name__", "")}
+    owner, part = owner_of(tree, names)
+    kind: Any = type(owner)  # pyright: ignore[reportUnknownVariableType]
+    of = {"module": objects.module_of(kind), "type": objects.name_of(kind)}
+    if isinstance(tree, ast.Attribute):
+        watching.attribute_of(owner, tree.attr)
+        return {"kind": "attribute", "name": tree.attr, **of}
+    watching.reader_of(owner, part)
+    if type(part) not in PLAIN_KEYS:
+        raise expressions.InvalidExpression(
+            f"the key is a {objects.name_of(type(part))}, which is another one in the next run"
+        )
+    return {"kind": "item", "name": repr(part), **of}
+
+
+def parsed(expression: str) -> Any:
+    """Return the tree of a variable, attribute or item.
+
+    Raises:
+        InvalidExpression: It is none of these.
+    """
+    try:
+        tree = ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        tree = None
+    if not isinstance(tree, (ast.Name, ast.Attribute, ast.Subscript)):
+        raise expressions.InvalidExpression(f"`{expression}` is no variable, attribute or item")
+    return tree
+
+
+def owner_of(tree: Any, names: Any) -> Any:
+    """Return the object whose attribute or item a tree names, and that name or key; both are evaluated.
+
+    A key of a list that counts from its end becomes one from its start.
+
+    Raises:
+        InvalidExpression: The evaluation has raised something.
+    """
+    known = {**names.f_globals, **names.f_locals}
+    try:
+        owner = watching.valued(tree.value, known)
+        if isinstance(tree, ast.Attribute):
+            return owner, tree.attr
+        key = watching.valued(tree.slice, known)
+    except Exception as error:
+        raise expressions.InvalidExpression(f"{type(error).__name__}: {error}") from None
+    if issubclass(type(owner), list) and type(key) is int and key < 0:
+        key += len(owner)
+    return owner, key
+
+
+# The places that a line names, by its text.
+
+
+@functools.lru_cache(maxsize=2000)
+def chains_in(file: str) -> dict[int, list[Chain]]:
+    """Return what the lines of a file name, by line: variables, and attributes and items behind them.
+
+    Empty: the file cannot be read.
+    """
+    linecache: Any = importlib.import_module("linecache")
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    found: dict[int, list[Chain]] = {}
+    for statement in ast.walk(tree):
+        if isinstance(statement, ast.stmt):
+            every: Any = filter(None, map(chain_of, parts_of(statement)))
+            chains: list[Chain] = list(dict.fromkeys(every))
+            for line in range(statement.lineno, last_line(statement) + 1):
+                found.setdefault(line, []).extend(chains)
+    return found
+
+
+def last_line(statement: Any) -> int:
+    """Return the last line of a statement, or of its head if it has a body."""
+    body = getattr(statement, "body", None)
+    if body:
+        return max(statement.lineno, body[0].lineno - 1)
+    return getattr(statement, "end_lineno", None) or statement.lineno
+
+
+def parts_of(statement: Any) -> Iterator[Any]:
+    """Yield the expressions in a statement, at any depth, but not those of statements within it."""
+    left = [statement]
+    while left:
+        for each in ast.iter_child_nodes(left.pop()):
+            if isinstance(each, ast.expr):
+                yield each
+            if not isinstance(each, ast.stmt):
+                left.append(each)
+
+
+def chain_of(tree: Any) -> Chain:
+    """Return what an expression names as a tuple; None: it is more than names, attributes and plain items."""
+    steps: list[Any] = []
+    while not isinstance(tree, ast.Name):
+        if isinstance(tree, ast.Attribute):
+            steps.append(tree.attr)
+        elif isinstance(tree, ast.Subscript):
+            key: Any = (
+                getattr(tree.slice, "value", None) if watching.is_index(tree.slice) else tree.slice
+            )
+            if isinstance(key, ast.Constant):
+                steps.append((False, key.value))
+            elif isinstance(key, ast.Name):
+                steps.append((True, key.id))
+            else:
+                return None
+        else:
+            return None
+        tree = tree.value
+    return (tree.id, *reversed(steps))
+
+
+def along(chain: Chain, local: Any, module: Any) -> Iterator[Any]:
+    """Yield the objects that a chain names, each step; no code of the program runs."""
+    value = named(chain[0], local, module)
+    for step in chain[1:]:
+        if value is NOTHING:
+            return
+        yield value
+        value = member(value, step) if type(step) is str else item(value, step, local, module)
+    if value is not NOTHING:
+        yield value
+
+
+def named(name: str, local: Any, module: Any) -> Any:
+    """Return the value of a variable; `NOTHING`: there is none."""
+    return local[name] if name in local else module.get(name, NOTHING)
+
+
+def member(owner: Any, name: str) -> Any:
+    """Return an attribute that an object or its class holds; `NOTHING`: it is computed, or not there."""
+    try:
+        value = watching.attribute_of(owner, name)()
+    except expressions.InvalidExpression:
+        return NOTHING
+    if value is NOTHING:
+        value = objects.found(type(owner), name)
+        if value is None or objects.found(type(value), "__get__") is not None:
+            return NOTHING
+    return value
+
+
+def item(owner: Any, step: Any, local: Any, module: Any) -> Any:
+    """Return an item of a dict or list; `NOTHING`: there is none. `step` is a key, or the name of one."""
+    is_name, key = step
+    if is_name:
+        key = named(key, local, module)
+    if type(key) not in PLAIN_KEYS:
+        return NOTHING
+    try:
+        return watching.reader_of(owner, key)()
+    except (expressions.InvalidExpression, TypeError):
+        return NOTHING
+
+
+class Record:
+    """What is known of the value in one object, or one call."""
+
+    __slots__ = ("_kept", "last", "state", "text", "writes")
+
+    def __init__(self, owner: Any, value: Any, seen: dict[str, Any]) -> None:
+        """Begin with a value that is there already; `seen` tells where that was."""
+        try:
+            self._kept: Any = weakref.ref(owner)
+        except TypeError:
+            # Its number must not become another's.
+            self._kept = functools.partial(returned, owner)
+        self.state, self.text = states.state(value), watching.text_of(value)
+        self.writes = 0
+        self.last = seen
+
+    def is_of(self, owner: Any) -> bool:
+        """Return whether this is about `owner`, and not about an object that had its number before."""
+        return self._kept() is owner
+
+    def look(self, value: Any) -> str:
+        """Keep a value; return the text from before if it is another one now, else an empty text."""
+        now = states.state(value)
+        if now == self.state:
+            return ""
+        before = self.text or "(nothing)"
+        self.state, self.text = now, watching.text_of(value)
+        self.writes += 1
+        return before
+
+
+def returned(value: Any) -> Any:
+    """Return `value`."""
+    return value
+
+
+class LastWrites:
+    """Remembers the last write of a place in each object of a type, in a variable of a module, or in each call."""
+
+    over = False
+    """It looks until the program ends; the names are those of `watching.CodeWatches`."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        """Remember nothing yet; `spec` is what `described` has told."""
+        self._kind: str = spec["kind"]
+        self._name: str = spec["name"]
+        self._spec = spec
+        self._key: Any = ast.literal_eval(spec["name"]) if self._kind == "item" else None
+        self._is_of_type: dict[int, Any] = {}
+        """By the number of a type, the type, and whether its objects are looked at."""
+        self._records: dict[int, Record] = {}
+        self._going: dict[int, Any] = {}
+        """By the number of a frame that is at a line: its code, the line, `_looks` and `_turns` by then, and the owners that it names."""
+        self._hits: dict[Any, int] = {}
+        self._scope = watching.WatchScope(None)
+        self._looks = 0
+        self._turns = 0
+        self._thread = 0
+        self._lock = threading.RLock()
+        self._guarded_look = guard.hook(self._look)
+
+    def concerns(self, frame: Any) -> bool:
+        """Return whether the lines of a frame's code are looked at."""
+        code = frame.f_code
+        if self._kind == "local":
+            of = (self._spec["file"], self._spec["line"], self._spec["code"])
+            return (code.co_filename, code.co_firstlineno, code.co_name) == of
+        file = code.co_filename
+        made = file.startswith("<") and not functions.is_own(code, frame.f_globals)
+        return (made and functions.is_programs(file)) or self._scope.holds(frame)
+
+    def begin(self, frame: Any) -> Any:
+        """Look at a frame that runs already; return its line, and an empty dict."""
+        self._guarded_look(frame, 0, "line")
+        return frame.f_lineno, {}
+
+    def look(self, frame: Any, line: int, _seen: Any, event: str) -> bool:
+        """Look at what the line that has ended names, and what the next one does; return False: it never stops."""
+        self._guarded_look(frame, line, event)
+        return False
+
+    def _look(self, frame: Any, line: int, event: str) -> None:
+        with self._lock:
+            self._turn()
+            local = frame.f_locals
+            going = self._going.pop(id(frame), None)
+            if line and going is not None:
+                self._compare(frame, local, going[1], going)
+            goes_on = (line and event != "return") or frame.f_code.co_flags & SUSPENDS
+            if self._kind == "local" and not goes_on:
+                # Its number becomes another's.
+                self._records.pop(id(frame), None)
+            if event != "return":
+                looked_at = self._compare(frame, local, frame.f_lineno, None)
+                code = frame.f_code
+                self._hits[code, frame.f_lineno] = self._hits.get((code, frame.f_lineno), 0) + 1
+                self._going[id(frame)] = (
+                    code, frame.f_lineno, self._looks, self._turns, looked_at,
+                )  # fmt: skip
+
+    def _turn(self) -> None:
+        """Count a look, and whether another thread has looked before."""
+        self._looks += 1
+        thread = threading.get_ident()
+        if thread != self._thread:
+            self._thread = thread
+            self._turns += 1
+
+    def _compare(self, frame: Any, local: Any, line: int, going: Any) -> set[int]:
+        """Compare all values that a line names with those known; return the numbers of their owners.
+
+        `going` is the line's entry, if it has ended.
+        """
+        if self._kind == "local":
+            every = [(id(frame), frame, local.get(self._name, NOTHING))]
+        elif self._kind == "global":
+            module = sys.modules.get(self._spec["module"])
+            value = NOTHING if module is None else vars(module).get(self._name, NOTHING)
+            every = [(0, module, value)] if module is not None else []
+        else:
+            owners = self._owners(frame, local, line)
+            every = [(id(owner), owner, self._read(owner)) for owner in owners]
+        for number, owner, value in every:
+            # What the line did not name when it began may have changed before it.
+            known = going if going is not None and number in going[4] else None
+            self._note(number, owner, value, frame, line, known)
+        return {number for number, _, _ in every}
+
+    def _owners(self, frame: Any, local: Any, line: int) -> list[Any]:
+        """Return the objects of the type that a line names, each once."""
+        file = frame.f_code.co_filename
+        known = chains_in(file)
+        chains = known.get(line, ()) if known else [(each,) for each in local]
+        every = (each for chain in chains for each in along(chain, local, frame.f_globals))
+        return list({id(each): each for each in every if self._is_wanted(type(each))}.values())
+
+    def _is_wanted(self, kind: Any) -> bool:
+        """Return whether objects of a type are looked at: it has the module and name of the owner's."""
+        known = self._is_of_type.get(id(kind))
+        if known is None:
+            wanted = (objects.module_of(kind), objects.name_of(kind)) == (
+                self._spec["module"],
+                self._spec["type"],
+            )
+            known = self._is_of_type[id(kind)] = kind, wanted
+        return bool(known[1])
+
+    def _read(self, owner: Any) -> Any:
+        """Return the attribute or item of an object; `NOTHING`: it has none."""
+        try:
+            if self._kind == "attribute":
+                return watching.attribute_of(owner, self._name)()
+            return watching.reader_of(owner, self._key)()
+        except (expressions.InvalidExpression, TypeError):
+            return NOTHING
+
+    def _note(self, number: int, owner: Any, value: Any, frame: Any, line: int, going: Any) -> None:
+        """Compare a value with the one that is known of its owner, and remember who has changed it.
+
+        `going` is the entry of a line that has ended; None: the line comes, so nothing that was looked at has done it.
+        """
+        record = self._records.get(number)
+        if record is None or not record.is_of(owner):
+            self._records[number] = Record(owner, value, self._place(frame, line, going))
+            if len(self._records) > MAX_OWNERS:
+                del self._records[next(iter(self._records))]
+            return
+        before = record.look(value)
+        if before:
+            record.last = {**self._place(frame, line, going), "before": before}
+
+    def _place(self, frame: Any, line: int, going: Any) -> dict[str, Any]:
+        """Return where something was seen: frames, hits of the line, and what else may have done it."""
+        stack: list[Any] = []
+        outer = frame
+        while outer is not None and len(stack) < MAX_FRAMES:
+            if not functions.is_own(outer.f_code, outer.f_globals):
+                stack.append((outer.f_code, line if outer is frame else outer.f_lineno))
+            outer = outer.f_back
+        return {
+            "stack": stack,
+            "hit": self._hits.get((frame.f_code, line), 0),
+            "unseen": going is None,
+            "inside": going is not None and self._looks - going[2] > 1,
+            "others": going is not None and self._turns != going[3],
+        }
+
+    def told(self, tree: Any, names: Any) -> Any:
+        """Return who has written a place last, at a stop in the run that was recorded.
+
+        `tree` is the expression, `names` the frame of the evaluation. All lines that are not over yet are looked at before. The keys are
+        `writes` (their number), `now` and, if anything is known, `before`, `stack` (name, file and line of each frame), `hit`, `unseen`,
+        `inside` and `others`.
+
+        Raises:
+            InvalidExpression: The expression has no value here.
+        """
+        stopped = watching.stopped_frame(names) or names
+        frame = stopped
+        while frame is not None:
+            going = self._going.get(id(frame))
+            if going is not None and going[0] is frame.f_code:
+                self._turn()
+                self._compare(frame, frame.f_locals, going[1], going)
+            frame = frame.f_back
+        if self._kind == "local":
+            number, owner = id(stopped), stopped
+            value = stopped.f_locals.get(self._name, NOTHING)
+        elif self._kind == "global":
+            number, owner = 0, sys.modules.get(self._spec["module"])
+            value = names.f_globals.get(self._name, NOTHING)
+        else:
+            owner, _part = owner_of(tree, names)
+            number, value = id(owner), self._read(owner)
+        record = self._records.get(number)
+        now = watching.text_of(value) or "(nothing)"
+        if record is None or not record.is_of(owner):
+            return {"writes": 0, "now": now}
+        if record.look(value):
+            record.last = {**record.last, "unseen": True}
+        frames: Any = record.last["stack"]
+        return {
+            **record.last,
+            "writes": record.writes,
+            "now": now,
+            "stack": [
+                (functions.qualified(code), sources.same_file(code.co_filename), line)
+                for code, line in frames
+            ],
+        }
+
+
+def told(expression: str) -> str:
+    """Return who has written a place last, as JSON of what `LastWrites.told` tells, or its `error`."""
+    here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    collecting: Any = importlib.import_module("dapeer_debuggee.collecting.collecting")
+    looking = [each for collector in collecting.collectors for each in collector.last_writes()]
+    try:
+        every = [each.told(parsed(expression), here) for each in looking]
+        return json.dumps(every[0] if every else {"error": "nothing was recorded"})
+    except expressions.InvalidExpression as error:
+        return json.dumps({"error": str(error)})
