@@ -1,16 +1,20 @@
 """Native programs that a Python program starts are debugged as its children, where a breakpoint is in a file of theirs."""
 
 import asyncio
+import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from mcp import Client
 
 from dapeer.base.system.process_table import is_running
 from dapeer.launch import other_languages
 from tests.e2e.running import needs_ptrace
 from tests.e2e.test_attach import needs_gdb
-from tests.harness import ask, client, has_all, read
+from tests.harness import ask, client, has_all, needs, read
 from tests.processes import LIMIT
 from tests.programs import tool
 
@@ -118,6 +122,96 @@ async def test_a_child_for_which_no_debugger_comes_in_time_runs_on_and_is_named(
         assert 'dap_run(request="attach", pid=' in said
         status = await ask(c, "dap_status")
         assert [each["session_id"] for each in status["sessions"]] == [1]
+
+
+async def test_where_gdb_is_too_old_lldb_debugs_a_native_child(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs("lldb-dap")
+    old = tmp_path / "old" / "gdb"
+    old.parent.mkdir()
+    old.write_text("#!/bin/sh\necho 'GNU gdb (GDB) 12.1'\n")
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{old.parent}{os.pathsep}{os.environ['PATH']}")
+    built(tmp_path, "worker", WORKER)
+    (tmp_path / "starts.py").write_text(STARTS)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        stop = await ask(c, "dap_run", program="starts.py", breakpoints=[AT_RETURN])
+        assert (stop["parent"], stop["line"], stop["locals"]["n"]) == (1, 6, "21")
+        assert "output" not in stop
+        assert "./worker 21 (lldb-dap, child of 1)" in await read(c, "dap_status")
+        end = await ask(c, "dap_continue")
+        assert (end["state"], end["session_id"]) == ("ended", 1)
+        assert end["output"].strip() == r"worker b'42\n' 7 True"
+
+
+WAITS_C = """
+#include <unistd.h>
+int main(void) {
+  int n = 0;
+  while (n < 6000) { usleep(10000); n++; }
+  return 0;
+}
+"""
+WAITS_PY = "import time\nn = 0\nwhile n < 6000:\n    time.sleep(0.01)\n    n += 1\n"
+WAITS_JS = "let n = 0;\nsetInterval(() => {\n  n++;\n}, 10);\n"
+SAYS = "runs undebugged, and a breakpoint is in a file of its language; "
+
+
+async def named(c: Client, program: str, *at: object) -> str:
+    """Run a program that starts others and waits for them; return the answer that it runs."""
+    return await read(c, "dap_run", program=program, breakpoints=[*at], timeout_ms=5_000)
+
+
+async def test_a_child_of_a_shell_is_named_once_with_the_call_that_attaches(tmp_path: Path) -> None:
+    built(tmp_path, "waits", WAITS_C)
+    shell = "import subprocess\nsubprocess.run(['sh', '-c', './waits; true'])\n"
+    (tmp_path / "shell.py").write_text(shell)
+    at = {"filename": "waits.c", "line": 5}
+    async with asyncio.timeout(2 * LIMIT), client(tmp_path) as c:
+        told = await named(c, "shell.py", at)
+        found = re.search(rf"process (\d+) `./waits` {SAYS}(dap_run\(.*\)) attaches", told)
+        assert found, told
+        pid = int(found[1])
+        assert found[2] == f'dap_run(request="attach", pid={pid})'
+        assert told.count("runs undebugged") == 1
+        assert "runs undebugged" not in await read(c, "dap_wait_until_paused", timeout_ms=100)
+        stop = await ask(c, "dap_run", request="attach", pid=pid, timeout_ms=60_000)
+        assert (stop["state"], stop["line"]) == ("stopped", 5)
+
+
+async def test_a_program_that_has_become_another_one_is_named(tmp_path: Path) -> None:
+    built(tmp_path, "waits", WAITS_C)
+    (tmp_path / "becomes.py").write_text("import os\nos.execv('./waits', ['waits'])\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        told = await named(c, "becomes.py", "waits.c:5")
+        assert re.search(
+            rf"process (\d+) `waits` {SAYS}dap_run\(request=\"attach\", pid=\1\)", told
+        )
+
+
+async def test_children_of_node_and_of_python_in_other_languages_are_named(tmp_path: Path) -> None:
+    needs("js-debug")
+    built(tmp_path, "waits", WAITS_C)
+    (tmp_path / "waits.py").write_text(WAITS_PY)
+    (tmp_path / "waits.js").write_text(WAITS_JS)
+    starts = "const { spawn } = require('child_process');\n"
+    starts += f"spawn({sys.executable!r}, ['waits.py']);\nspawn('./waits');\n"
+    (tmp_path / "starts.js").write_text(starts)
+    (tmp_path / "starts.py").write_text("import subprocess\nsubprocess.run(['node', 'waits.js'])\n")
+    async with asyncio.timeout(2 * LIMIT), client(tmp_path) as c:
+        told = await named(c, "starts.js", "waits.py:5", "waits.c:5")
+        assert re.search(
+            rf"process (\d+) `\S+ waits.py` {SAYS}dap_run\(request=\"attach\", pid=\1\)", told
+        )
+        assert re.search(
+            rf"process (\d+) `./waits` {SAYS}dap_run\(request=\"attach\", pid=\1\)", told
+        )
+        told = await named(c, "starts.py", "waits.js:3")
+        assert re.search(
+            rf"process (\d+) `node waits.js` {SAYS}`kill -USR1 \1` makes it listen", told
+        )
+        assert 'then dap_run(request="attach", port=9229) attaches' in told
 
 
 async def test_a_debugged_child_is_as_it_was_started(tmp_path: Path) -> None:

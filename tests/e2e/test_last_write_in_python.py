@@ -162,7 +162,7 @@ async def test_what_cannot_be_told_is_refused_with_the_reason(tmp_path: Path) ->
         assert "the key is a tuple, which is another one in the next run" in await refused(
             c, "limits[(1,)]"
         )
-        await ask(c, "dap_run", program="pays.py", breakpoints=[p.at("hide")], fresh=True)
+        await ask(c, "dap_run", program="pays.py", breakpoints=[p.at("found")], fresh=True)
         await ask(c, "dap_step_over")
         assert "The program does not come to this stop by itself" in await refused(c, "LIMIT")
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import anyio
 
+from dapeer.adapters.choice.attachable import choose_for_process
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.table import COMPANIONS
@@ -25,15 +26,18 @@ from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system.folders import temporary_folder
-from dapeer.base.system.process_table import tracer
+from dapeer.base.system.process_table import command_line, descendants, program_file, tracer
+from dapeer.base.system.program_files import has_section
 from dapeer.base.system.threads import in_thread
 from dapeer.base.system.unix_peer import is_trusted, unix_peer
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import escaped
 from dapeer.launch.plans import plan_of
+from dapeer.launch.process_tree import pid_of
 from dapeer.launch.request import BreakpointInFile
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 
@@ -41,6 +45,9 @@ log = logging.getLogger(__name__)
 
 SETTING = "DAPEER_CHILDREN"
 """The variable that tells `dapeer_debuggee/process/stand_ins.py` where stand-ins call."""
+STAND_IN = COMPANIONS / "process" / "stand_in.py"
+LINE_SECTIONS = (".debug_info", ".zdebug_info")
+"""Sections of a compiled program that has line numbers."""
 SECONDS_TO_ATTACH = 5.0
 """How long a stand-in waits at most."""
 ATTACHES_AT_ONCE = 8
@@ -51,6 +58,11 @@ MAX_LINE_BYTES = 1 << 21
 UNDEBUGGED = (
     'child {pid} `{command}` ran undebugged: {why}; dap_run(request="attach", pid={pid}) attaches'
 )
+NAMED = (
+    "child {pid} `{command}` runs undebugged, and a breakpoint is in a file of its language; {how}"
+)
+BY_PID = 'dap_run(request="attach", pid={pid}) attaches'
+BY_PORT = '`{listen}` makes it listen, then dap_run(request="attach", port={port}) attaches'
 
 
 async def start_with_children(
@@ -95,6 +107,54 @@ async def _start(
     return session
 
 
+async def note_undebugged(debugger: Debugger, program: Program[Session]) -> None:
+    """Note the living processes of a program that no debugger has, though a breakpoint is in a file of their language.
+
+    That is a language which the program's adapter does not debug: a shell has started them, say, or Node.js. Each process is noted once. It
+    does nothing for a program that was attached to or has ended, or without such a breakpoint.
+    """
+    first = program.first
+    if not isinstance(first, DirectSession) or not first.plan.launched or first.over:
+        return
+    wanted = _able(debugger, first.plan, {*debugger.breakpoints.paths})
+    pid = pid_of(first) if wanted else 0
+    if pid:
+        known = {pid_of(each) for each in program.sessions}
+        for child, fitting in await in_thread(_undebugged, pid, known, debugger, wanted):
+            shown = shortened(escaped(command_line(child)), MAX_COMMAND_CHARS)
+            how = _how_to_attach(fitting, child)
+            program.add_undebugged(child, NAMED.format(pid=child, command=shown, how=how))
+
+
+def _how_to_attach(definition: Definition, pid: int) -> str:
+    """Return by which call a definition's adapter attaches to a process that runs."""
+    attach = definition.attach.get("tcp")
+    if "pid" in definition.attach or attach is None or not attach.listen:
+        return BY_PID.format(pid=pid)
+    listen = attach.listen.replace("${pid}", str(pid))
+    return BY_PORT.format(listen=listen, port=attach.usual_ports[0])
+
+
+def _undebugged(
+    pid: int, known: set[int], debugger: Debugger, wanted: Sequence[Definition]
+) -> list[tuple[int, Definition]]:
+    """Return a process and its descendants, as far as one of the `wanted` definitions debugs them, each with that.
+
+    Those in `known`, and those that wait for dapeer, are left out. It reads files of all processes: call it in a thread.
+    """
+    found: list[tuple[int, Definition]] = []
+    # The program itself may have become another one (`os.execv`).
+    for each in (pid, *descendants(pid)):
+        if (each in known and each != pid) or tracer(each) or str(STAND_IN) in command_line(each):
+            continue
+        with suppress(DapeerError):
+            fitting = choose_for_process(debugger.definitions, pid=each)
+            lines = not fitting.binaries or has_section(program_file(each), LINE_SECTIONS)
+            if fitting in wanted and lines:
+                found.append((each, fitting))
+    return found
+
+
 def _is_wanted(plan: Plan) -> bool:
     """Return whether a plan launches a program whose native children are to be debugged."""
     children = plan.definition.children
@@ -103,14 +163,18 @@ def _is_wanted(plan: Plan) -> bool:
 
 
 def _adapters_for_files(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
-    """Return the adapters, the best first, for those of the files that the plan's does not debug."""
+    """Return the adapters that follow a stand-in, for files that the plan's does not debug, by rank."""
+    able = _able(debugger, plan, paths)
+    return [each for each in able if "pid" in each.attach and each.attach["pid"].follows_exec]
+
+
+def _able(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
+    """Return the adapters that attach, for files that the plan's does not debug, by rank."""
     foreign = [Path(each).suffix.lower() for each in paths if not plan.definition.accepts(each)]
     able = [
         each
         for each in debugger.definitions.values()
-        if "pid" in each.attach
-        and each.attach["pid"].follows_exec
-        and {*each.extensions} & {*foreign}
+        if each.attach and {*each.extensions} & {*foreign}
     ]
     return sorted(able, key=lambda each: each.rank)
 
@@ -138,9 +202,8 @@ class _StandIns:
             self._connected, folder / "children", limit=MAX_LINE_BYTES
         )
         self._held.callback(server.close)
-        script = COMPANIONS / "process" / "stand_in.py"
         setting = {
-            "script": str(script),
+            "script": str(STAND_IN),
             "socket": str(folder / "children"),
             "seconds": SECONDS_TO_ATTACH,
         }
@@ -223,7 +286,7 @@ class _StandIns:
                 why = f"dapeer cannot do it: {error}"
             tasks.cancel_scope.cancel()
         if why:
-            parent.program.add_undebugged(UNDEBUGGED.format(pid=pid, command=shown, why=why))
+            parent.program.add_undebugged(pid, UNDEBUGGED.format(pid=pid, command=shown, why=why))
 
     def _plan(self, pid: int, command: str) -> Plan:
         """Return the plan of an attach to a stand-in, by the best adapter that is ready.

@@ -14,6 +14,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import sys
 
 YAMA = "/proc/sys/kernel/yama/ptrace_scope"
@@ -26,7 +27,7 @@ NOT_RUN = 127
 
 
 def allow_tracing(whom: int) -> None:
-    """Let a process trace this one, where Linux asks: `ANYBODY`, or 0 for nobody more than before."""
+    """Let a process and its descendants trace this one, where Linux asks: `ANYBODY`, or 0 for nobody more than before."""
     if os.path.exists(YAMA):
         import ctypes
 
@@ -37,14 +38,25 @@ def allow_tracing(whom: int) -> None:
 def wait_for_debugger(path: str, seconds: float, command: list[str]) -> None:
     """Tell dapeer, which listens at the Unix socket `path`, of this process; wait for its answer.
 
+    Meanwhile the system lets dapeer's process, and so the debugger that it starts, trace this one.
+
     Raises:
         OSError: Nobody listens, or `seconds` have passed.
     """
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(seconds)
         connection.connect(path)
+        allow_tracing(listener(connection) or ANYBODY)
         connection.sendall(json.dumps({"command": command}).encode() + b"\n")
         connection.recv(1)
+
+
+def listener(connection: socket.socket) -> int:
+    """Return the process that listens at the other end of a Unix socket; 0: it is not known."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return struct.unpack("iII", credentials)[0]
 
 
 def own_environment() -> dict[bytes, bytes]:
@@ -61,7 +73,6 @@ def main() -> None:
     """Wait for the debugger, and replace this process by the program of the command line."""
     path, seconds, restored, executable, *command = sys.argv[1:]
     with contextlib.suppress(Exception):
-        allow_tracing(ANYBODY)
         wait_for_debugger(path, float(seconds), command)
     with contextlib.suppress(Exception):
         allow_tracing(0)

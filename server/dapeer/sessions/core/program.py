@@ -94,6 +94,7 @@ class Program(Generic[Of]):
         """The sessions that a signal has ended, as its caller was told."""
         self._listeners: list[Callable[[Of, Message], None]] = []
         self._undebugged: list[str] = []
+        self._noted_pids: set[int] = set()
 
     # -- its rows
 
@@ -217,10 +218,15 @@ class Program(Generic[Of]):
             notes += [f"session {each.id} runs on" for each in others if not each.mirror.stop]
         return notes
 
-    def add_undebugged(self, note: str) -> None:
-        """Keep a note on a process of the program that runs without a debugger, until it is told."""
-        self._undebugged.append(note)
-        self.waiters.wake()
+    def add_undebugged(self, pid: int, note: str) -> None:
+        """Keep a note on a process of the program that runs without a debugger, until it is told.
+
+        A process on which there was a note before gets no other one.
+        """
+        if pid not in self._noted_pids:
+            self._noted_pids.add(pid)
+            self._undebugged.append(note)
+            self.waiters.wake()
 
     def take_undebugged(self) -> list[str]:
         """Return the notes of `add_undebugged` that were not returned before; many are counted."""

@@ -442,7 +442,6 @@ def _of_rows(place: str, rows: Sequence[CollectedRow], run: WritesUpToStop) -> L
         (function, path, line),
         before,
         after,
-        "or where the value is the same" if condition else "or at another of its hits",
-        run.stack,
-        {"filename": path, "line": int(line), **condition},
+        stack=run.stack,
+        breakpoint={"filename": path, "line": int(line), **condition},
     )

@@ -19,6 +19,7 @@ from dapeer.base.text.fitting import fitted
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.collecting.text.timeline import CollectedNews, take_collected_news
 from dapeer.dap.requests import CONTROL
+from dapeer.launch.other_languages import note_undebugged
 from dapeer.mirror.places import ThreadLocation, ThreadLocations
 from dapeer.mirror.states import Phase
 from dapeer.mirror.stops import Stop
@@ -343,6 +344,7 @@ async def gather(
         places = {"deadlock": waits.deadlock(answer), "waits": waits.lines_of_held_waits(answer)}
     await program.read_rows()
     slowness = await _slowness(session, remaining)
+    await note_undebugged(call.debugger, program)
     notes = [
         *_silences(session, thread_locations),
         *program.about_others(session),
