@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -161,3 +165,54 @@ async def test_a_source_map_of_another_project_moves_no_breakpoint(tmp_path: Pat
         at = {"filename": "src/cart.ts", "line": 3}
         end = await ask(c, "dap_run", program="dist/app.js", breakpoints=[at])
         assert "never bound" in end["breakpoints"]
+
+
+@pytest.mark.parametrize("there", ["inside", "outside"])
+async def test_a_build_without_its_sources_finds_them_by_relative_names(
+    there: str, tmp_path: Path
+) -> None:
+    needs("js-debug")
+    here = built_of_typescript(tmp_path, "../src/cart.ts")
+    moved = {"inside": here, "outside": tmp_path}[there] / "deploy" / "js"
+    moved.parent.mkdir()
+    (here / "dist").rename(moved)
+    async with asyncio.timeout(LIMIT), client(here) as c:
+        at = {"filename": "src/cart.ts", "line": 3}
+        stop = await ask(c, "dap_run", program=str(moved / "app.js"), breakpoints=[at])
+        assert (stop["file"], stop["line"]) == (str(here / "src" / "cart.ts"), 3)
+        assert f"source maps have .. as {here}" in str(stop)
+
+
+async def test_a_file_that_node_has_loaded_in_another_folder_is_known_by_its_end(
+    tmp_path: Path,
+) -> None:
+    needs("js-debug")
+    text = "let n = 0;\nsetInterval(() => {\n  n++;\n}, 50);\n"
+    for folder in ("project", "container"):
+        (tmp_path / folder / "src").mkdir(parents=True)
+        (tmp_path / folder / "src" / "a.js").write_text(text)
+    async with running_node(tmp_path / "container") as port:
+        # What is in a container is not here.
+        shutil.rmtree(tmp_path / "container")
+        async with asyncio.timeout(LIMIT), client(tmp_path / "project") as c:
+            at = {"filename": "src/a.js", "line": 3}
+            attach = {"request": "attach", "type": "js-debug", "port": port}
+            stop = await ask(c, "dap_run", **attach, breakpoints=[at])
+            assert (stop["state"], stop["reason"], stop["line"]) == ("stopped", "breakpoint", 3)
+            assert stop["file"] == str(tmp_path / "project" / "src" / "a.js")
+            name = tmp_path / "container" / "src" / "a.js"
+            assert f"the program has the file as {name}" in str(stop)
+
+
+@asynccontextmanager
+async def running_node(folder: Path) -> AsyncGenerator[int]:
+    """Run `src/a.js` of a folder in Node.js, and give the port where it listens for a debugger."""
+    command = ["node", "--inspect=0", "src/a.js"]
+    process = await asyncio.create_subprocess_exec(*command, cwd=folder, stderr=PIPE)
+    assert process.stderr is not None
+    try:
+        line = (await process.stderr.readline()).decode()
+        yield int(re.findall(r"127\.0\.0\.1:(\d+)/", line)[0])
+    finally:
+        process.kill()
+        await process.wait()

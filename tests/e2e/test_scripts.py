@@ -1,15 +1,27 @@
 """A script in one call: what it can do, how it ends, and what it leaves."""
 
+import os
+import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import pytest
+from mcp import Client, MCPError
 
 from dapeer import Debugger, ToolError
-from tests.harness import call, client, read, refusal, text
-from tests.processes import LIMIT
-from tests.programs import ROOT
+from dapeer.base.system.process_table import is_running
+from dapeer.mcp.all_tools import TOOLS
+from dapeer.mcp.server.server import make_server
+from dapeer.mcp.server.toolbox import Selection
+from dapeer.mcp.transports import jsonl
+from dapeer.sessions.debugger import debugger as sessions
+from tests.e2e.running import needs_ptrace
+from tests.harness import ask, call, client, needs, read, refusal, served, text
+from tests.processes import LIMIT, process_gone
+from tests.programs import ROOT, compiled
 
 ORDERS = ROOT / "fixtures" / "collecting"
 CANCELLED_AFTER_SECONDS = 1
@@ -73,6 +85,94 @@ async def test_a_script_whose_caller_cancels_ends() -> None:
             await call(c, "dap_script", code="import time\nwhile True: time.sleep(60)")
         with anyio.fail_after(LIMIT):
             assert "No debug sessions" in await read(c, "dap_status")
+
+
+STARTS_ANOTHER = """
+import pathlib, subprocess
+child = subprocess.Popen(["sleep", "600"])
+pathlib.Path("pid").write_text(str(child.pid))
+print("in", pathlib.Path.cwd().name)
+child.wait()
+"""
+
+
+async def test_at_its_limit_a_scripts_whole_process_group_ends(tmp_path: Path) -> None:
+    async with client(tmp_path) as c:
+        result = await call(c, "dap_script", code=STARTS_ANOTHER, timeout_ms=3_000)
+        assert f"in {tmp_path.name}" in text(result)
+        await process_gone(int((tmp_path / "pid").read_text()))
+
+
+async def test_a_script_whose_client_leaves_ends_with_all_it_started(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "begun")
+    code = STARTS_ANOTHER.replace("child.wait()", "open('begun', 'w').close()\nchild.wait()")
+    async with client(tmp_path) as c, anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(call, c, "dap_script", code=code))
+        await anyio.to_thread.run_sync((tmp_path / "begun").read_text)
+        tasks.cancel_scope.cancel()
+    await process_gone(int((tmp_path / "pid").read_text()))
+
+
+@needs_ptrace
+async def test_a_script_detaches_from_what_it_attached_to_and_leaves_earlier_sessions(
+    tmp_path: Path,
+) -> None:
+    needs("gdb")
+    (tmp_path / "waits.c").write_text("#include <unistd.h>\nint main(void) { sleep(600); }\n")
+    built = compiled("waits.c", tmp_path, tmp_path / "waits.c").path
+    async with await anyio.open_process([str(built)]) as waits, client(ORDERS) as c:
+        await read(c, "dap_run", program="orders.py", stop_on_entry=True)
+        attach = f"d.run(request='attach', pid={waits.pid}, timeout_ms=20_000)"
+        answer = await read(c, "dap_script", code=attach)
+        assert "(detached from with the script: session 2)" in answer
+        assert is_running(waits.pid)
+        status = await ask(c, "dap_status")
+        assert status["sessions"][0]["state"] == "stopped"
+        waits.kill()
+
+
+async def test_calls_within_a_script_obey_the_clients_tools_and_masks(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("password = 'hunter2-and-more'\nprint(1)\n")
+    code = """
+try:
+    d.call_tool("nvim_buffers_list")
+except ToolError as error:
+    print(error)
+with d.run("a.py", breakpoints=[{"filename": "a.py", "line": 2}]) as s:
+    print(s.value("password"), s.stack())
+"""
+    async with served(tmp_path, selection=Selection(groups=("dap",))) as (c, _):
+        answer = await read(c, "dap_script", code=code)
+        assert "nvim_buffers_list" in answer
+        assert "hunter2" not in answer
+        assert "<module> a.py:2" in answer
+    async with served(tmp_path, selection=Selection(read_only=True)) as (c, _):
+        assert "dap_script" not in {each.name for each in (await c.list_tools()).tools}
+        with pytest.raises(MCPError, match="it was started with `--read-only`"):
+            await call(c, "dap_script", code="1")
+
+
+async def test_a_long_script_reports_progress(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        """Keep a message of progress."""
+        told.append(f"{progress} of {total}: {message}")
+
+    code = "import time\ntime.sleep(3)\nprint('slept')"
+    async with sessions.Debugger({}, tmp_path) as debugger:
+        serve = jsonl.serve_socket
+        server = make_server(debugger, TOOLS, heartbeat=0.5, serve_socket=serve)
+        async with Client(server) as c:
+            result = await c.call_tool("dap_script", {"code": code}, progress_callback=heard)
+    assert "slept" in text(result)
+    assert told
+
+
+def test_the_package_stays_light() -> None:
+    shown = "import dapeer, sys; print({'mcp', 'pydantic', 'anyio'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,22 @@ async def test_code_that_the_assistant_writes_runs_with_consent_to_evaluate(tmp_
         await ask(c, "dap_continue")
 
 
+async def test_a_script_is_asked_about_with_its_code_and_its_calls_obey_the_same_rules(
+    tmp_path: Path,
+) -> None:
+    async with (
+        neovim(
+            tmp_path, dap=False, rc=ANSWERS, setup={"approve": {"run": True}}, ui=True
+        ) as editor,
+        attached(editor) as (c, _),
+    ):
+        await editor.lua("vim.g.answer = ...", DENY)
+        told = await refusal(c, "dap_script", code="print('is', 6 * 7)")
+        assert told.startswith("The person did not allow dap_script")
+        [lines] = await editor.wait_for_notification("asked")
+        assert "print('is', 6 * 7)" in "\n".join(lines)
+
+
 async def test_a_step_by_a_raw_request_needs_consent_to_run(tmp_path: Path) -> None:
     async with guarded(tmp_path, {"approve": {"run": True}}) as (c, _, _evil):
         await not_allowed(c, "dap_run", program=str(STEPS))

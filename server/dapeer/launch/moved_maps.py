@@ -31,8 +31,8 @@ def moved_folders(program: str, project: Path) -> Mapping[str, str]:
     left out.
     """
     found: dict[str, set[str]] = {}
-    for source in itertools.chain.from_iterable(map(_sources, _maps(Path(program)))):
-        if "node_modules" not in source.parts and not foreign_files.exists(source):
+    for source, path in itertools.chain.from_iterable(map(_sources, _maps(Path(program)))):
+        if "node_modules" not in source.parts and not foreign_files.exists(path):
             pair = _pair(source, Path(program).parent, project)
             if pair is not None:
                 found.setdefault(pair[0], set()).add(pair[1])
@@ -62,10 +62,10 @@ def _maps(program: Path) -> Iterator[Path]:
     yield from itertools.islice(maps, MAX_MAPS)
 
 
-def _sources(path: Path) -> Iterator[PurePosixPath]:
-    """Yield the absolute paths of sources that a source map names; none if the file cannot be read.
+def _sources(path: Path) -> Iterator[tuple[PurePosixPath, Path]]:
+    """Yield the paths of sources that a source map names, each with where that would be here.
 
-    None are yielded either if it is larger than `MAX_BYTES`. Relative paths, and those with `..`, are left out.
+    None are yielded if the file cannot be read, or is larger than `MAX_BYTES`. URLs are left out, and paths with `..` behind another name.
     """
     try:
         text = foreign_files.read_bytes(path, MAX_BYTES + 1)
@@ -75,20 +75,22 @@ def _sources(path: Path) -> Iterator[PurePosixPath]:
     root = str(held.get("sourceRoot") or "")
     for each in as_array(held.get("sources")):
         source = PurePosixPath(root) / str(each)
-        if source.is_absolute() and ".." not in source.parts:
-            yield source
+        below = itertools.dropwhile(lambda name: name == "..", source.parts)
+        if ":" not in str(source) and ".." not in below:
+            yield source, path.parent / source
 
 
 def _pair(source: PurePosixPath, folder: Path, project: Path) -> tuple[str, str] | None:
     """Return a folder of `source` that is not here, and that folder here.
 
-    None: no place fits, or several do. Folders here are looked at from `folder`, the program's, up to `project`. The file there that `same_file` takes for `source` decides.
+    None: no place fits, or several do. Folders here are looked at from `folder`, the program's, up to `project`; only that, if the program is elsewhere. The file there that `same_file` takes for `source` decides.
     """
     above = [each for each in (folder, *folder.parents) if each.is_relative_to(project)]
+    above = above or [project]
     found: dict[str, tuple[str, str]] = {}
     for count in range(len(source.parts) - 1, MIN_COMMON_NAMES - 1, -1):
         there, end = source.parts[:-count], PurePosixPath(*source.parts[-count:])
-        for each in above:
+        for each in above if ".." not in end.parts else ():
             if foreign_files.is_file(each / end):
                 found.setdefault(str(each / end), (str(PurePosixPath(*there)), str(each)))
     return found.get(same_file(str(source), [*found], []))

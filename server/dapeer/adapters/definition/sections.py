@@ -641,6 +641,8 @@ class Sources:
     """A command for the context `repl` that lists the files whose name is `${name}`; empty: none is known."""
     path: Regex = ""
     """A pattern of one file in its answer, with the group `path`."""
+    loaded: bool = False
+    """The adapter tells of each file by a `loadedSource` event, when the program loads it."""
 
     rename: str = ""
     """A command that has the adapter find the files below `${there}` below `${here}`.

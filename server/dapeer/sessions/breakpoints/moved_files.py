@@ -41,7 +41,8 @@ class MovedFiles:
         perhaps another project's, the mirror gets a note with them.
         """
         sent = self._mirror.breakpoints.get(path, ())
-        if not self._sources.named or path in self._named_files or not sent:
+        asks = self._sources.named or self._sources.loaded
+        if not asks or path in self._named_files or not sent:
             return ""
         if any(made.get("verified") for _, made in sent):
             return ""
@@ -52,6 +53,17 @@ class MovedFiles:
             told = " and ".join([*known[:MAX_TOLD_NAMES], *([f"{left} more"] if left > 0 else [])])
             self._mirror.name_file(path, f"the program has files of this name as {told}")
         return name
+
+    def files_like(self, loaded: str) -> list[str]:
+        """Return the files with breakpoints that may be the file `loaded`, which the program has just loaded.
+
+        They have another path, with the same names at its end, and are not known under another name yet. None: the adapter does not tell of
+        all that is loaded.
+        """
+        if not self._sources.loaded or loaded in self._mirror.breakpoints:
+            return []
+        known = [each for each in self._mirror.breakpoints if each not in self._named_files]
+        return [each for each in known if _may_be(each, loaded)]
 
     async def learn(self, path: str, name: str) -> None:
         """Translate `path` to the program's `name` from now on, in the adapter if it can, else in `names`.
@@ -73,6 +85,9 @@ class MovedFiles:
 
         The sequence is empty if the adapter lists none, or cannot evaluate while the program runs.
         """
+        if self._sources.loaded:
+            loaded = (str(each.get("path") or "") for each in self._mirror.loaded.sources.values())
+            return [each for each in loaded if _may_be(path, each)]
         command = fill(self._sources.named, {"name": Path(path).name})
         arguments = EvaluateArguments(expression=str(command), context="repl")
         try:
@@ -81,6 +96,11 @@ class MovedFiles:
             # Some evaluate nothing while the program runs.
             return ()
         return self._sources.paths_in(str(answer.get("result") or ""))
+
+
+def _may_be(path: str, loaded: str) -> bool:
+    """Return whether two paths end in the same names, as many as make them one file; packages' files are nobody's."""
+    return common_suffix(path, loaded) >= MIN_COMMON_NAMES and "/node_modules/" not in loaded
 
 
 def same_file(path: str, known: Sequence[str], here: Sequence[str]) -> str:

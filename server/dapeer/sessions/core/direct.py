@@ -30,6 +30,7 @@ from dapeer.base.system import foreign_files, process_end
 from dapeer.base.system.exchange import Answer, Mailbox
 from dapeer.base.system.ownership import listening_processes
 from dapeer.base.system.process_table import is_held, is_running, pending_signals, tracer
+from dapeer.base.system.tasks import BackgroundTask
 from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, shortened
 from dapeer.dap.empty_lines import MAX_LINES_AHEAD, EmptyLineFilter, line_with_code
@@ -254,6 +255,8 @@ class DirectSession(Session):
             context, plan.title(), plan.definition.id, adapter.transport, _traits(plan), parent
         )
         adapter.on_patch_off(self.mirror.take_patch_off)
+        self._requested: dict[str, Sequence[RequestedBreakpoint]] = {}
+        """By path of a source file, its breakpoints."""
         self._moved_files = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
         self.post_mortem = plan.post_mortem
         self.advice = parent.advice if parent and not plan.waits else plan.advice
@@ -289,6 +292,9 @@ class DirectSession(Session):
                 local = more.get("isLocalProcess") is not False
                 if self.launched and local and self.process.claim(pid):
                     self.watch.follow(pid)
+            case Event(event="loadedSource", body={"reason": "new", "source": {"path": str(path)}}):
+                for each in self._moved_files.files_like(path):
+                    BackgroundTask(self._place_in_moved(each))
             case Event(event=str(name), body=offered) if children and name == children.event:
                 self.offers.put(OfferedChild({"configuration": offered}))
             case _:
@@ -378,7 +384,13 @@ class DirectSession(Session):
         name.
         """
         await super().set_breakpoints(path, requested)
+        self._requested[path] = requested
+        await self._place_in_moved(path)
+
+    async def _place_in_moved(self, path: str) -> None:
+        """Send the breakpoints of a file again under the name that the program has of it, if that can be found."""
         if name := await self._moved_files.find(path):
+            requested = self._requested[path]
             await super().set_breakpoints(path, [])
             await self._moved_files.learn(path, name)
             await super().set_breakpoints(path, requested)
