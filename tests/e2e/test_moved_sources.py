@@ -172,9 +172,9 @@ async def test_a_build_without_its_sources_finds_them_by_relative_names(
     there: str, tmp_path: Path
 ) -> None:
     needs("js-debug")
-    here = built_of_typescript(tmp_path, "../src/cart.ts")
+    here = built_of_typescript(tmp_path / "project", "../src/cart.ts")
     moved = {"inside": here, "outside": tmp_path}[there] / "deploy" / "js"
-    moved.parent.mkdir()
+    moved.parent.mkdir(parents=True)
     (here / "dist").rename(moved)
     async with asyncio.timeout(LIMIT), client(here) as c:
         at = {"filename": "src/cart.ts", "line": 3}
@@ -187,7 +187,7 @@ async def test_a_file_that_node_has_loaded_in_another_folder_is_known_by_its_end
     tmp_path: Path,
 ) -> None:
     needs("js-debug")
-    text = "let n = 0;\nsetInterval(() => {\n  n++;\n}, 50);\n"
+    text = "let n = 0; console.log('runs');\nsetInterval(() => {\n  n++;\n}, 50);\n"
     for folder in ("project", "container"):
         (tmp_path / folder / "src").mkdir(parents=True)
         (tmp_path / folder / "src" / "a.js").write_text(text)
@@ -208,10 +208,12 @@ async def test_a_file_that_node_has_loaded_in_another_folder_is_known_by_its_end
 async def running_node(folder: Path) -> AsyncGenerator[int]:
     """Run `src/a.js` of a folder in Node.js, and give the port where it listens for a debugger."""
     command = ["node", "--inspect=0", "src/a.js"]
-    process = await asyncio.create_subprocess_exec(*command, cwd=folder, stderr=PIPE)
+    process = await asyncio.create_subprocess_exec(*command, cwd=folder, stdout=PIPE, stderr=PIPE)
     assert process.stderr is not None
+    assert process.stdout is not None
     try:
         line = (await process.stderr.readline()).decode()
+        await process.stdout.readline()
         yield int(re.findall(r"127\.0\.0\.1:(\d+)/", line)[0])
     finally:
         process.kill()
