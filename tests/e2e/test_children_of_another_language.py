@@ -1,7 +1,6 @@
 """Native programs that a Python program starts are debugged as its children, where a breakpoint is in a file of theirs."""
 
 import asyncio
-import os
 import re
 import subprocess
 import sys
@@ -124,19 +123,16 @@ async def test_a_child_for_which_no_debugger_comes_in_time_runs_on_and_is_named(
         assert [each["session_id"] for each in status["sessions"]] == [1]
 
 
-async def test_where_gdb_is_too_old_lldb_debugs_a_native_child(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_lldb_debugs_a_native_child_in_a_language_that_gdb_does_not(tmp_path: Path) -> None:
     needs("lldb-dap")
-    old = tmp_path / "old" / "gdb"
-    old.parent.mkdir()
-    old.write_text("#!/bin/sh\necho 'GNU gdb (GDB) 12.1'\n")
-    old.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{old.parent}{os.pathsep}{os.environ['PATH']}")
-    built(tmp_path, "worker", WORKER)
+    # A file of Objective-C, of which that is all.
+    (tmp_path / "worker.m").write_text(WORKER)
+    compile_it = [tool("gcc"), "-x", "c", "-g", "-o", "worker", "worker.m"]
+    await asyncio.to_thread(subprocess.run, compile_it, cwd=tmp_path, check=True)
     (tmp_path / "starts.py").write_text(STARTS)
+    at = {"filename": "worker.m", "line": 6}
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        stop = await ask(c, "dap_run", program="starts.py", breakpoints=[AT_RETURN])
+        stop = await ask(c, "dap_run", program="starts.py", breakpoints=[at])
         assert (stop["parent"], stop["line"], stop["locals"]["n"]) == (1, 6, "21")
         assert "output" not in stop
         assert "./worker 21 (lldb-dap, child of 1)" in await read(c, "dap_status")

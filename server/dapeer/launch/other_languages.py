@@ -33,7 +33,6 @@ from dapeer.base.system.unix_peer import is_trusted, unix_peer
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import escaped
 from dapeer.launch.plans import plan_of
-from dapeer.launch.process_tree import pid_of
 from dapeer.launch.request import BreakpointInFile
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
@@ -58,9 +57,7 @@ MAX_LINE_BYTES = 1 << 21
 UNDEBUGGED = (
     'child {pid} `{command}` ran undebugged: {why}; dap_run(request="attach", pid={pid}) attaches'
 )
-NAMED = (
-    "child {pid} `{command}` runs undebugged, and a breakpoint is in a file of its language; {how}"
-)
+NAMED = "process {pid} `{command}` runs undebugged, and a breakpoint is in a file of its language; {how}"
 BY_PID = 'dap_run(request="attach", pid={pid}) attaches'
 BY_PORT = '`{listen}` makes it listen, then dap_run(request="attach", port={port}) attaches'
 
@@ -108,7 +105,7 @@ async def _start(
 
 
 async def note_undebugged(debugger: Debugger, program: Program[Session]) -> None:
-    """Note the living processes of a program that no debugger has, though a breakpoint is in a file of their language.
+    """Note a program's processes that no debugger has, though a breakpoint is for their language.
 
     That is a language which the program's adapter does not debug: a shell has started them, say, or Node.js. Each process is noted once. It
     does nothing for a program that was attached to or has ended, or without such a breakpoint.
@@ -138,7 +135,7 @@ def _how_to_attach(definition: Definition, pid: int) -> str:
 def _undebugged(
     pid: int, known: set[int], debugger: Debugger, wanted: Sequence[Definition]
 ) -> list[tuple[int, Definition]]:
-    """Return a process and its descendants, as far as one of the `wanted` definitions debugs them, each with that.
+    """Return those of a process and its descendants that a wanted definition debugs, each with that.
 
     Those in `known`, and those that wait for dapeer, are left out. It reads files of all processes: call it in a thread.
     """
@@ -317,3 +314,8 @@ def _shown(text: str) -> str:
     "'h\\ufffdi'"
     """
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def pid_of(session: Session) -> int:
+    """Return the process id of a session's program; 0 if it is not known."""
+    return session.watched_pid() or int(session.mirror.process.get("systemProcessId") or 0)

@@ -15,6 +15,7 @@ from dapeer.base.errors import AdapterUnknown, DapeerError
 from dapeer.base.system.process_table import command_line, descendants, is_running
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
+from dapeer.launch.other_languages import pid_of
 from dapeer.launch.plans import plan_of
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
@@ -134,8 +135,3 @@ class ProcessTree:
 
 def _is_ready(definition: Definition) -> bool:
     return detect(definition).ready
-
-
-def pid_of(session: Session) -> int:
-    """Return the process id of a session's program; 0 if it is not known."""
-    return session.watched_pid() or int(session.mirror.process.get("systemProcessId") or 0)

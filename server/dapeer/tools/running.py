@@ -10,7 +10,8 @@ from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import continued, escaped, indented
 from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
 from dapeer.launch.inheritance import Inheritance, places
-from dapeer.launch.process_tree import MAX_COMMAND_CHARS, ProcessTree, pid_of
+from dapeer.launch.other_languages import pid_of
+from dapeer.launch.process_tree import MAX_COMMAND_CHARS, ProcessTree
 from dapeer.launch.request import BreakpointInFile
 from dapeer.launch.start import Start
 from dapeer.launch.tasks import StartTasks

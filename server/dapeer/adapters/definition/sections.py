@@ -578,7 +578,9 @@ class Collect:
     `${spec}` in them stands for what is collected, as a text of JSON. None: log points collect.
     """
     describe: str = ""
-    """An expression that tells, as JSON, what the expression `${spec}` names, so that another run can record its writes.
+    """An expression that tells, as JSON, what the expression `${spec}` names.
+
+    Another run can record the writes of that.
 
     Empty: its program remembers no last writes.
     """

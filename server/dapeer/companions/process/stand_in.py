@@ -27,7 +27,10 @@ NOT_RUN = 127
 
 
 def allow_tracing(whom: int) -> None:
-    """Let a process and its descendants trace this one, where Linux asks: `ANYBODY`, or 0 for nobody more than before."""
+    """Let a process and its descendants trace this one, where Linux asks.
+
+    `ANYBODY` is every process; 0 nobody more than before.
+    """
     if os.path.exists(YAMA):
         import ctypes
 

@@ -99,7 +99,7 @@ class MovedFiles:
 
 
 def _may_be(path: str, loaded: str) -> bool:
-    """Return whether two paths end in the same names, as many as make them one file; packages' files are nobody's."""
+    """Return whether two paths end alike, as those of one file do; not so for files of packages."""
     return common_suffix(path, loaded) >= MIN_COMMON_NAMES and "/node_modules/" not in loaded
 
 

@@ -388,7 +388,7 @@ class DirectSession(Session):
         await self._place_in_moved(path)
 
     async def _place_in_moved(self, path: str) -> None:
-        """Send the breakpoints of a file again under the name that the program has of it, if that can be found."""
+        """Send a file's breakpoints again under the program's name of it, if that can be found."""
         if name := await self._moved_files.find(path):
             requested = self._requested[path]
             await super().set_breakpoints(path, [])

@@ -45,7 +45,10 @@ class LastWrite:
     same: bool
     """Whether the second run has come to the same stop."""
     place: tuple[str, str, str] = ("", "", "")
-    """Function, file and line of the last one; without writes, where the value was seen first, if that is known."""
+    """Function, file and line of the last one.
+
+    Without writes, where the value was seen first, if that is known.
+    """
     before: str = ""
     after: str = ""
     doubt: str = ""
@@ -280,7 +283,7 @@ async def last_write(
 async def _asked(
     session: Session, template: str, expression: str, frame_id: int | None
 ) -> Mapping[str, Any]:
-    """Evaluate an expression of the definition about the expression of a caller; return the program's answer.
+    """Evaluate the definition's expression about a caller's; return the program's answer.
 
     Raises:
         ArgumentError: The answer is an error, or there is none.

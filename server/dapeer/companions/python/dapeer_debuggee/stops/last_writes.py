@@ -1,4 +1,4 @@
-"""Finds who has written an attribute, an item or a variable last, in a run that records writes from its start.
+"""Finds who has written an attribute, an item or a variable last, in a run recorded from its start.
 
 Which object it is about is known only at the stop. So the value is looked at in all objects of its owner's type, wherever a line names one:
 before the line, and after it. What has changed between the two was done by the line, or by what it called; what has changed before the first
@@ -35,9 +35,9 @@ Chain = Any
 
 
 def described(expression: str) -> str:
-    """Return what an expression names at a stop, as JSON for the specification of a point (`last`), or its `error`.
+    """Return what an expression names at a stop, as JSON, or its `error`.
 
-    It evaluates what stands before the last dot or bracket, in the frame that calls this function.
+    It is for the specification of a point (`last`). It evaluates what stands before the last dot or bracket, in the frame that calls this function.
     """
     here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     try:
@@ -261,7 +261,7 @@ def returned(value: Any) -> Any:
 
 
 class LastWrites:
-    """Remembers the last write of a place in each object of a type, in a variable of a module, or in each call."""
+    """Remembers the last write of a place in each object of a type, in a module, or in each call."""
 
     over = False
     """It looks until the program ends; the names are those of `watching.CodeWatches`."""
@@ -276,7 +276,10 @@ class LastWrites:
         """By the number of a type, the type, and whether its objects are looked at."""
         self._records: dict[int, Record] = {}
         self._going: dict[int, Any] = {}
-        """By the number of a frame that is at a line: its code, the line, `_looks` and `_turns` by then, and the owners that it names."""
+        """By the number of a frame that is at a line.
+
+        Its code, the line, `_looks` and `_turns` by then, and the owners that the line names.
+        """
         self._hits: dict[Any, int] = {}
         self._scope = watching.WatchScope(None)
         self._looks = 0
@@ -301,7 +304,7 @@ class LastWrites:
         return frame.f_lineno, {}
 
     def look(self, frame: Any, line: int, _seen: Any, event: str) -> bool:
-        """Look at what the line that has ended names, and what the next one does; return False: it never stops."""
+        """Look at what the ended line names, and what the next one does; return False: it never stops."""
         self._guarded_look(frame, line, event)
         return False
 
