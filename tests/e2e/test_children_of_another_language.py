@@ -145,7 +145,10 @@ WAITS_C = """
 #include <unistd.h>
 int main(void) {
   int n = 0;
-  while (n < 6000) { usleep(10000); n++; }
+  while (n < 6000) {
+    usleep(10000);
+    n++;
+  }
   return 0;
 }
 """
@@ -163,7 +166,7 @@ async def test_a_child_of_a_shell_is_named_once_with_the_call_that_attaches(tmp_
     built(tmp_path, "waits", WAITS_C)
     shell = "import subprocess\nsubprocess.run(['sh', '-c', './waits; true'])\n"
     (tmp_path / "shell.py").write_text(shell)
-    at = {"filename": "waits.c", "line": 5}
+    at = {"filename": "waits.c", "line": 6}
     async with asyncio.timeout(2 * LIMIT), client(tmp_path) as c:
         told = await named(c, "shell.py", at)
         found = re.search(rf"process (\d+) `./waits` {SAYS}(dap_run\(.*\)) attaches", told)
@@ -173,14 +176,14 @@ async def test_a_child_of_a_shell_is_named_once_with_the_call_that_attaches(tmp_
         assert told.count("runs undebugged") == 1
         assert "runs undebugged" not in await read(c, "dap_wait_until_paused", timeout_ms=100)
         stop = await ask(c, "dap_run", request="attach", pid=pid, timeout_ms=60_000)
-        assert (stop["state"], stop["line"]) == ("stopped", 5)
+        assert (stop["state"], stop["line"]) == ("stopped", 6)
 
 
 async def test_a_program_that_has_become_another_one_is_named(tmp_path: Path) -> None:
     built(tmp_path, "waits", WAITS_C)
     (tmp_path / "becomes.py").write_text("import os\nos.execv('./waits', ['waits'])\n")
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
-        told = await named(c, "becomes.py", "waits.c:5")
+        told = await named(c, "becomes.py", "waits.c:6")
         assert re.search(
             rf"process (\d+) `waits` {SAYS}dap_run\(request=\"attach\", pid=\1\)", told
         )
@@ -196,7 +199,7 @@ async def test_children_of_node_and_of_python_in_other_languages_are_named(tmp_p
     (tmp_path / "starts.js").write_text(starts)
     (tmp_path / "starts.py").write_text("import subprocess\nsubprocess.run(['node', 'waits.js'])\n")
     async with asyncio.timeout(2 * LIMIT), client(tmp_path) as c:
-        told = await named(c, "starts.js", "waits.py:5", "waits.c:5")
+        told = await named(c, "starts.js", "waits.py:5", "waits.c:6")
         assert re.search(
             rf"process (\d+) `\S+ waits.py` {SAYS}dap_run\(request=\"attach\", pid=\1\)", told
         )

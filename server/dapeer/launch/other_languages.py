@@ -237,7 +237,8 @@ class _StandIns:
             if parent is not None:
                 said = as_object(json.loads(line)).get("command")
                 words = [_shown(str(each)) for each in said] if is_array(said) else []
-                await self._debug(parent, pid, " ".join(words), reader)
+                if not self._is_interpreter(words):
+                    await self._debug(parent, pid, " ".join(words), reader)
         except Exception:
             log.exception("a child of another language")
         finally:
@@ -245,6 +246,11 @@ class _StandIns:
             with suppress(OSError):
                 writer.write(b"\n")
                 writer.close()
+
+    def _is_interpreter(self, words: Sequence[str]) -> bool:
+        """Return whether a command runs an interpreter that an adapter knows, whose own code nobody means."""
+        name = Path(words[0]).name.rstrip("0123456789.") if words else ""
+        return any(name in each.shebangs for each in self.debugger.definitions.values())
 
     def _parent(self, pid: int) -> DirectSession | None:
         """Return the session of the program if that has started a process, and lives; else None."""
