@@ -125,7 +125,9 @@ class WritesUpToStop(AtWatchpoint):
         return found
 
 
-def require_rerunnable(session: Session, watchpoints: Watchpoints, collect: Collect) -> DirectSession:
+def require_rerunnable(
+    session: Session, watchpoints: Watchpoints, collect: Collect
+) -> DirectSession:
     """Return the first session of a program, once it is sure that it can be run again up to its stop.
 
     That is `session` itself. `watchpoints` is how the adapter's definition sets watchpoints: by a command (`set`), or by data breakpoints with
