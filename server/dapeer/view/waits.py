@@ -53,8 +53,8 @@ def lines_of_other_waits(answer: Mapping[str, Value], listed: Collection[int]) -
 def lines_of_held_waits(answer: Mapping[str, Value]) -> list[str]:
     """Return the lines of `lines_of_other_waits` that lead on where something is held.
 
-    It is empty if nothing is.     They are those without a limit of time whose end depends on somebody, but for tasks that only await their turn. A program that
-    works seldom has any that are held.
+    It is empty if nothing is. They are those without a limit of time whose end depends on somebody, but for tasks that only await
+    their turn. A program that works seldom has any that are held.
     """
     waits = map(as_object, as_array(answer.get("waits")))
     endless = [each for each in waits if not each.get("timed")]

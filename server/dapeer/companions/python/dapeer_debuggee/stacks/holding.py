@@ -429,7 +429,8 @@ def requested_with(frame: Any) -> str:
 def arguments_at(node: Any, frame: Any) -> str:
     """Return the plain arguments of the call that gave a lock, such as ` (order.id = 7)`.
 
-    It is empty without one.     `node` is the tree of the lock's expression. Numbers, texts and the like are told, as `frame` has them now; at most `MAX_ARGUMENTS`.
+    It is empty without one. `node` is the tree of the lock's expression. Numbers, texts and the like are told, as `frame` has them now;
+    at most `MAX_ARGUMENTS`.
     """
     told: list[str] = []
     for each in node.args if isinstance(node, ast.Call) else ():
