@@ -111,7 +111,7 @@ STOPPED: Mapping[str, Answer] = {
 class Toy(Session):
     """A session whose adapter is killed by closing its end of the wire."""
 
-    ours = True
+    owns_adapter = True
 
     def __init__(self, ours: Transport, theirs: Transport, deadlines: Deadlines) -> None:
         """Take both ends."""

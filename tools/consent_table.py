@@ -21,7 +21,7 @@ def lines() -> Iterator[str]:
     """Yield the table: each tool with what it always asks for, and below it what adds to that."""
     for counts in dict.fromkeys(TABLE.values()):
         alike = ", ".join(name for name, each in TABLE.items() if each == counts)
-        always = ", ".join(counts.always) or "-"
+        always = ", ".join(counts.for_every_call) or "-"
         yield from _row(f"  {alike}", f"{always}{f' ({counts.remark})' if counts.remark else ''}")
         for case in counts.cases:
             yield from _row(f"    {case.words}", ", ".join(case.adds))

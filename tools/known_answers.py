@@ -92,7 +92,7 @@ def described(tool: Tool) -> KnownTool:
         "starts": tool.starts,
         "is_lean": tool.is_lean,
         "kinds": kinds and {
-            "always": kinds.always,
+            "always": kinds.for_every_call,
             "cases": [
                 {"argument": case.argument, "adds": case.adds, "explanation": case.explanation}
                 for case in kinds.cases

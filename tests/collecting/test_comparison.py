@@ -144,8 +144,8 @@ def test_every_row_is_counted_once_and_the_first_difference_is_found(a: Steps, b
     assert found.alike + found.rows_changed + found.only_a == len(a)
     assert found.alike + found.rows_changed + found.only_b == len(b)
     alike = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
-    if not found.always and found.first is not None and alike is not None:
-        assert (found.first.a, found.first.b) == (alike, alike)
-    assert (found.first is None) == (a == b) or found.always
+    if not found.constant_differences and found.first is not None and alike is not None:
+        assert (found.first.index_a, found.first.index_b) == (alike, alike)
+    assert (found.first is None) == (a == b) or found.constant_differences
     assert told.text()
     assert told.data()["rows"] == [len(a), len(b)]

@@ -74,7 +74,7 @@ def test_the_first_rows_and_the_last_are_kept_and_the_others_are_counted(tmp_pat
     assert numbers[: FIRST * 4] == list(range(FIRST * 4))
     assert numbers[FIRST * 4 :] == list(range(100 - (len(numbers) - FIRST * 4), 100))
     assert every.dropped == 100 - len(numbers) > 0
-    assert every.lost == 1
+    assert every.lost_rows == 1
     # Who reads soon enough misses nothing.
     seen += read(written(rows), place).text
     assert [int(line.partition("\t")[0]) for line in seen.splitlines()] == list(range(100))

@@ -106,5 +106,5 @@ async def test_a_flood_keeps_its_first_and_last_rows_in_bounded_room_and_counts_
     assert size(tmp_path) < 11 << 20
     hits = [row.hit for row in parsed(written)]
     assert (hits[:1000], hits[-1000:]) == (list(range(1, 1001)), list(range(399_001, 400_001)))
-    assert written.lost == 0
+    assert written.lost_rows == 0
     assert written.dropped == 400_000 - len(hits) > 50_000

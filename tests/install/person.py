@@ -40,7 +40,7 @@ class Person:
         self.home, self.project = folder / "home", folder / "project"
         self.home.mkdir()
         self.project.mkdir()
-        moving = {name for each in CLIENTS.values() for name, _ in each.moved_by}
+        moving = {name for each in CLIENTS.values() for name, _ in each.folder_variables}
         for variable in (*moving, "XDG_DATA_HOME"):
             monkeypatch.delenv(variable, raising=False)
         monkeypatch.setenv("HOME", str(self.home))

@@ -130,9 +130,9 @@ def test_what_neovim_tells_is_filled_in_and_says_what_it_asks() -> None:
         "cwd": "/srv/shop",
         "env": {},
     }
-    assert [str(ask) for ask in one.asks] == ["args: a function", "program: ${file}"]
+    assert [str(ask) for ask in one.person_variables] == ["args: a function", "program: ${file}"]
     assert [ask.field for ask in one.left_to_ask({}, {}, in_neovim=True)] == ["args"]
-    assert [str(ask) for ask in two.asks] == ["(computed)"]
+    assert [str(ask) for ask in two.person_variables] == ["(computed)"]
     assert len(two.left_to_ask({"program": "a"}, {}, in_neovim=True)) == 1
 
 

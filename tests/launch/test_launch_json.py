@@ -75,7 +75,7 @@ def test_a_file_without_configurations_has_none() -> None:
 def test_a_mistake_is_told_with_its_place(text: bytes, what: str, line: int, column: int) -> None:
     with pytest.raises(MalformedJson) as caught:
         parse(text)
-    assert (caught.value.what, caught.value.line, caught.value.column) == (what, line, column)
+    assert (caught.value.problem, caught.value.line, caught.value.column) == (what, line, column)
 
 
 def test_a_configuration_without_a_type_is_told_with_the_place_where_it_starts() -> None:
@@ -90,7 +90,7 @@ def test_a_configuration_without_a_type_is_told_with_the_place_where_it_starts()
 }"""
     with pytest.raises(MalformedJson) as caught:
         parse(text)
-    assert caught.value.what == "configurations[1] needs a string at `type`"
+    assert caught.value.problem == "configurations[1] needs a string at `type`"
     assert (caught.value.line, caught.value.column) == (7, 7)
 
 

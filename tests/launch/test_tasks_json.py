@@ -55,7 +55,7 @@ def test_tasks_run_after_those_that_they_depend_on() -> None:
     )
     stage = file.stage("all", AROUND)
     assert [each.line for each in stage.tasks] == ["a", "b", "a", "c"]
-    assert (stage.in_turn, stage.before[0].in_turn) == (True, False)
+    assert (stage.is_sequential, stage.stages_before[0].is_sequential) == (True, False)
 
 
 @pytest.mark.parametrize(

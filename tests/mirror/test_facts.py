@@ -271,6 +271,6 @@ def test_output_that_was_shown_at_a_later_stop_of_another_process_is_not_told_ag
     told.event("output", category="stdout", output="one\n")
     stops = [told.stopped(), other.stopped()]
     other.mirror.mark_reported(stops[1], printed.output.end, [])
-    assert stops[0].reported.output_from(printed.output.shown) == 4
+    assert stops[0].reported.output_from(printed.output.shown_end) == 4
     told.mirror.mark_reported(stops[0], printed.output.end, [])
     assert stops[0].reported.output_start == 4

@@ -109,7 +109,7 @@ def test_what_comes_together_becomes_one_piece() -> None:
     log = OutputLog()
     for number in range(5):
         log.append("stdout", str(number), arrived_at=10.2)
-    assert [(p.start, p.text, p.at) for p in log.pieces()] == [(0, "01234", 10.2)]
+    assert [(p.start, p.text, p.time) for p in log.pieces()] == [(0, "01234", 10.2)]
 
 
 def test_a_piece_ends_where_the_category_or_the_second_does_or_when_it_is_full() -> None:
@@ -118,7 +118,7 @@ def test_a_piece_ends_where_the_category_or_the_second_does_or_when_it_is_full()
     log.append("stderr", "b", arrived_at=10.2)
     log.append("stderr", "c", arrived_at=11.0)
     log.append("stderr", "d" * PIECE_CHARS, arrived_at=11.1)
-    assert [(p.category, p.text[0], p.at) for p in log.pieces()] == [
+    assert [(p.category, p.text[0], p.time) for p in log.pieces()] == [
         ("stdout", "a", 10.1),
         ("stderr", "b", 10.2),
         ("stderr", "c", 11.0),

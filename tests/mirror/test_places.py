@@ -27,6 +27,6 @@ def test_what_py_spy_prints_is_read_without_the_debuggers_frames() -> None:
         [],
         ["work:5"],
     ]
-    assert [each.holds for each in read] == [True, False, False]
+    assert [each.blocks_others for each in read] == [True, False, False]
     assert read[0].frames[1].get("source", {}).get("path") == "/app/a (old)/gil.py"
     assert outside.read("Error: Permission Denied") == []

@@ -106,7 +106,7 @@ def refusal(tool: Callable[[], object]) -> str:
     try:
         tool()
     except NotStopped as error:
-        return error.what
+        return error.problem
     return ""
 
 

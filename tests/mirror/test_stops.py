@@ -124,7 +124,7 @@ def test_a_stop_that_is_over_keeps_the_locals_of_its_innermost_frame_only() -> N
     at(told)
     assert [v["name"] for v in first.locals()] == ["x"]
     assert first.values.variables.keys() == {LOCALS}
-    assert first.values.settled
+    assert first.values.is_settled
 
 
 def test_what_is_kept_of_a_stop_is_bounded() -> None:

@@ -109,7 +109,7 @@ def test_what_an_adapter_made_is_found_by_the_line_that_was_asked_for() -> None:
 
 
 def test_what_collects_takes_the_place_of_what_a_tool_has_set_and_leaves_the_persons() -> None:
-    wanted = Breakpoints(persons={("/a.py", 20)})
+    wanted = Breakpoints(person_places={("/a.py", 20)})
     points = [RequestedBreakpoint(line=line, collect=["x"], collectedBy="me") for line in (10, 20)]
     for point in points:
         wanted.add("/a.py", at(point["line"]))

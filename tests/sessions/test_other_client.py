@@ -103,7 +103,7 @@ async def test_at_the_assistants_stop_a_question_is_left_to_a_client_that_is_abo
 ) -> None:
     async with wired() as w:
         await w.stop()
-        w.session.inspect.other_client.present = True
+        w.session.inspect.other_client.is_present = True
         w.peer.requests.clear()
         await w.session.resume("next", {"threadId": 1})
         await stops(w)

@@ -10,7 +10,7 @@ from tools.traced_stop import UP, traced
 STATE = Snapshot(
     session_id=1, state="stopped", reason="step", description="why", locals={}, notes=["a"]
 )
-NO_NEWS = CollectedNews(lines=[], until=[], came_about=False)
+NO_NEWS = CollectedNews(lines=[], until_lines=[], has_come_about=False)
 
 
 def test_each_fact_has_its_field_and_notes_follow_each_other() -> None:
@@ -25,7 +25,7 @@ def test_without_news_it_is_the_state_alone_and_that_stays_as_it_was() -> None:
 
 
 def test_a_run_until_something_that_has_come_about_is_the_reason() -> None:
-    until = CollectedNews(lines=["rows"], until=["n == 3"], came_about=True)
+    until = CollectedNews(lines=["rows"], until_lines=["n == 3"], has_come_about=True)
     view = snapshot_of(SessionFacts(STATE, {}, until, {"breakpoints": {"moved": ["a.py:3"]}}, []))
     assert view.get("reason") == "until"
     assert "description" not in view

@@ -70,7 +70,7 @@ def test_frames_of_others_below_a_call_do_not_make_it_another_one() -> None:
         told.tell("stackTrace", {"stackFrames": [*inner, *own]}, threadId=1)
     stop = told.mirror.require_stop()
     assert stop.stack.front == len(inner)
-    assert comparison(told, stop).same is None
+    assert comparison(told, stop).is_same is None
 
 
 def test_what_is_gone_is_no_change() -> None:
@@ -92,7 +92,7 @@ def test_steps_in_a_function_and_what_it_calls_stay_in_the_same_call() -> None:
     at(told, "g", by="stepIn", line=7, callers=(2, 9), y="1")
     stop = at(told, "f", by="stepOut", line=3, x="3")
     found = comparison(told, stop)
-    assert (found.same, found.changes) == (True, {"x": ("2", "3")})
+    assert (found.is_same, found.changes) == (True, {"x": ("2", "3")})
 
 
 def test_a_loop_that_is_stepped_through_is_the_same_call() -> None:
@@ -100,7 +100,7 @@ def test_a_loop_that_is_stepped_through_is_the_same_call() -> None:
     at(told, line=1, i="0")
     at(told, by="next", line=2, i="0")
     at(told, by="next", line=3, i="0")
-    assert comparison(told, at(told, by="next", line=2, i="1")).same is True
+    assert comparison(told, at(told, by="next", line=2, i="1")).is_same is True
 
 
 def test_a_step_back_to_the_first_line_that_was_seen_may_be_the_next_call() -> None:
@@ -108,7 +108,7 @@ def test_a_step_back_to_the_first_line_that_was_seen_may_be_the_next_call() -> N
     told = Told()
     at(told, line=1, i="0")
     at(told, by="next", line=2, i="0")
-    assert comparison(told, at(told, by="next", line=1, i="1")).same is None
+    assert comparison(told, at(told, by="next", line=1, i="1")).is_same is None
 
 
 def test_a_jump_to_another_line_is_the_same_call_also_where_it_goes_back() -> None:
@@ -116,36 +116,36 @@ def test_a_jump_to_another_line_is_the_same_call_also_where_it_goes_back() -> No
     at(told, line=2, i="0")
     at(told, by="goto", line=1, i="1")
     found = comparison(told, at(told, by="goto", line=3, i="2"))
-    assert (found.same, found.changes) == (True, {"i": ("1", "2")})
-    assert comparison(told, at(told, by="goto", line=1, i="3")).same is True
+    assert (found.is_same, found.changes) == (True, {"i": ("1", "2")})
+    assert comparison(told, at(told, by="goto", line=1, i="3")).is_same is True
 
 
 def test_a_continued_program_may_be_in_another_call_from_the_same_place() -> None:
     told = Told()
     at(told, x="1")
     found = comparison(told, at(told, x="2"))
-    assert (found.same, found.changes) == (None, {"x": ("1", "2")})
+    assert (found.is_same, found.changes) == (None, {"x": ("1", "2")})
 
 
 def test_a_call_from_another_line_is_another_one_and_nothing_is_compared() -> None:
     told = Told()
     at(told, callers=(9,), x="1")
     found = comparison(told, at(told, callers=(10,), x="2"))
-    assert (found.same, found.changes) == (False, {})
+    assert (found.is_same, found.changes) == (False, {})
 
 
 def test_a_call_after_the_program_was_seen_in_the_caller_is_another_one() -> None:
     told = Told()
     at(told, callers=(9, 20), x="1")
     at(told, "caller", by="stepOut", line=9, callers=(20,), y="1")
-    assert comparison(told, at(told, by="stepIn", callers=(9, 20), x="2")).same is False
+    assert comparison(told, at(told, by="stepIn", callers=(9, 20), x="2")).is_same is False
 
 
 def test_a_function_of_the_same_depth_between_them_makes_another_call() -> None:
     told = Told()
     at(told, "f", x="1")
     at(told, "g", x="2")
-    assert comparison(told, at(told, "f", x="3")).same is False
+    assert comparison(told, at(told, "f", x="3")).is_same is False
 
 
 def test_a_recursive_call_is_another_place_and_what_has_called_it_the_same_as_before() -> None:
@@ -154,20 +154,20 @@ def test_a_recursive_call_is_another_place_and_what_has_called_it_the_same_as_be
     deeper = at(told, by="stepIn", callers=(1, 9), n="2")
     assert changes(told, deeper) == {}
     back = at(told, by="stepOut", line=2, callers=(9,), n="4")
-    assert (comparison(told, back).same, changes(told, back)) == (True, {"n": ("3", "4")})
+    assert (comparison(told, back).is_same, changes(told, back)) == (True, {"n": ("3", "4")})
 
 
 def test_an_adapter_that_numbers_calls_is_believed() -> None:
     told = Told()
     at(told, call=1, x="1")
-    assert comparison(told, at(told, call=1, line=1, x="2")).same is True
-    assert comparison(told, at(told, by="next", line=2, call=2, x="3")).same is False
+    assert comparison(told, at(told, call=1, line=1, x="2")).is_same is True
+    assert comparison(told, at(told, by="next", line=2, call=2, x="3")).is_same is False
 
 
 def test_of_a_call_that_is_resumed_the_callers_tell_nothing() -> None:
     told = Told()
     at(told, call=0, callers=(9,), x="1")
-    assert comparison(told, at(told, call=0, callers=(10,), x="2")).same is None
+    assert comparison(told, at(told, call=0, callers=(10,), x="2")).is_same is None
 
 
 def test_another_thread_is_another_place_and_its_stops_leave_the_question_open() -> None:
@@ -175,7 +175,7 @@ def test_another_thread_is_another_place_and_its_stops_leave_the_question_open()
     told.threads(1, 2)
     at(told, thread=1, x="1")
     assert comparison(told, at(told, thread=2, x="2")) == ActivationComparison()
-    assert comparison(told, at(told, by="next", thread=1, line=2, x="2")).same is None
+    assert comparison(told, at(told, by="next", thread=1, line=2, x="2")).is_same is None
 
 
 def test_the_changes_of_a_stop_that_is_over_stay_the_same() -> None:

@@ -252,8 +252,8 @@ def _values(recognised: RecognisedRunner, file: Path | None, inputs: Json) -> di
     """
     values: dict[str, object] = {
         "root": str(recognised.root),
-        "sign": str(recognised.sign),
-        "sign_dir": str(folder_of(recognised.sign)),
+        "sign": str(recognised.marker),
+        "sign_dir": str(folder_of(recognised.marker)),
         "runner": program_of(recognised),
         "args": inputs.get("args") or [],
         **own_values(),

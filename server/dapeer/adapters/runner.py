@@ -509,7 +509,7 @@ class RecognisedRunner:
     runner: Runner
     root: Path
     """The project's folder."""
-    sign: Path
+    marker: Path
     """The file by which it was recognised."""
 
 

@@ -62,11 +62,11 @@ class DapeerError(Exception):
     def __init__(self, problem: str, hint: str = "") -> None:
         """Set `problem` (what happened) and `hint` (what to do next), each shortened if it is very long."""
         super().__init__(problem, hint)
-        self.what = _bounded(problem)
+        self.problem = _bounded(problem)
         self.hint = _bounded(hint)
 
     def __str__(self) -> str:
-        return f"{self.what} {self.hint}".rstrip()
+        return f"{self.problem} {self.hint}".rstrip()
 
     def add_notes(self, notes: Iterable[str]) -> None:
         """Append the notes of the call in which the error happened to `hint`, each in parentheses."""

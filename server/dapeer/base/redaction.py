@@ -52,7 +52,7 @@ class SecretName(NamedTuple):
 
     begin: int
     end: int
-    word: str
+    label: str
     """The word by which it is known."""
     is_password: bool
 
@@ -61,8 +61,8 @@ class SecretName(NamedTuple):
 
         It yields at most once. `sure` says that only values can stand at that place, so less is asked of the value.
         """
-        if is_credential(text[slice(*span)], self.word, password=self.is_password, sure=sure):
-            yield *span, self.word.lower()
+        if is_credential(text[slice(*span)], self.label, password=self.is_password, sure=sure):
+            yield *span, self.label.lower()
 
 
 def names(text: str) -> Iterator[SecretName]:
@@ -406,7 +406,7 @@ def _credentials_between(text: str, place: tuple[int, int], name: SecretName) ->
 class SecretForm(NamedTuple):
     """A way in which secrets are written."""
 
-    words: tuple[str, ...]
+    required_words: tuple[str, ...]
     """One of them is in every text that has the form, in lower case."""
     find: Callable[[str], Iterable[Span]]
 
@@ -415,7 +415,7 @@ def spans(text: str) -> Iterator[Span]:
     """Yield the secrets of a text, each with its start, end and label, form by form; they may overlap."""
     lowered = text.lower()
     for form in FORMS:
-        if any(map(lowered.__contains__, form.words)):
+        if any(map(lowered.__contains__, form.required_words)):
             yield from form.find(text)
 
 
@@ -447,7 +447,7 @@ def _by_names(text: str) -> Iterator[Span]:
     for name in found:
         yield from _secret_after_name(text, name)
         yield from secrets_near(text, name)
-        if is_number(name.word):
+        if is_number(name.label):
             yield from _ends_of_range(text, name)
     yield from column_secrets(text, found)
 
@@ -462,16 +462,16 @@ def _secret_after_name(text: str, name: SecretName) -> Iterator[Span]:
         return
     by, quoted = found["by"], bool(found["quoted"])
     no_option = found["apart"] and not _FLAG.search(text, max(name.end - 40, 0), name.end)
-    unspoken = by.startswith(" is") and not _SPOKEN.fullmatch(name.word)
+    unspoken = by.startswith(" is") and not _SPOKEN.fullmatch(name.label)
     # `PASS: test_2` is told of a test.
-    no_name = _PASS.fullmatch(name.word) and not quoted and "=" not in by
+    no_name = _PASS.fullmatch(name.label) and not quoted and "=" not in by
     if no_option or unspoken or no_name:
         return
     # Environment variables and headers have their values without quotes.
     scheme = found["scheme"] or found["bare_scheme"]
     # Of several words it is a text for people.
     one_word = text[found.end("quoted") : found.end("quoted") + 1] != " "
-    of_environment = name.word.isupper() and text[name.end] == "="
+    of_environment = name.label.isupper() and text[name.end] == "="
     sure = (quoted and one_word) or bool(scheme) or of_environment
     named = name._replace(is_password=name.is_password or bool(scheme))
     yield from named.credential_at(found.span("quoted" if quoted else "bare"), text, sure=sure)
@@ -487,7 +487,7 @@ def _ends_of_range(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the two numbers of a range that follows a name, as the least and greatest PIN of a column."""
     if found := _RANGE.match(text, name.end):
         for group in (1, 2):
-            yield *found.span(group), name.word.lower()
+            yield *found.span(group), name.label.lower()
 
 
 _COOKIES = re.compile(
@@ -584,7 +584,7 @@ FORMS: Final = (
     SecretForm(_NAME_WORDS, _by_names),
 )  # fmt: skip
 """Read from the first on: where two find the same, the first names it."""
-WORDS: Final = tuple(dict.fromkeys(word for form in FORMS for word in form.words))
+WORDS: Final = tuple(dict.fromkeys(word for form in FORMS for word in form.required_words))
 
 
 NOTE: Final = "(<redacted: …> is masked here, not in the program. A person shows it with `dapeer … --no-redact`.)"

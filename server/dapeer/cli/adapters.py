@@ -165,7 +165,7 @@ def _definitions_named(names: Sequence[str], *, every: bool) -> list[Definition]
 def _gettable(definition: Definition) -> bool:
     """Whether `--all` gets it: it is missing, and dapeer can get it."""
     found = detect(definition)
-    return not found.ready and found.way is not None and bool(found.way.packages)
+    return not found.ready and found.install_way is not None and bool(found.install_way.packages)
 
 
 def _get(definition: Definition) -> bool:
@@ -174,7 +174,7 @@ def _get(definition: Definition) -> bool:
     Nothing is installed if it comes with dapeer or the system. If it fails, what was there before is there again.
     """
     name, found = definition.id, detect(definition)
-    way = way_to_get(definition) if found.ready else found.way
+    way = way_to_get(definition) if found.ready else found.install_way
     if found.ready and (way is None or not way.packages):
         _say(f"{name}: ready. It comes with dapeer or your system, so nothing was installed.")
         return True

@@ -136,7 +136,7 @@ def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
         patient=getattr(arguments, "successor", False),
         readable=tuple(arguments.readable),
         credentials=arguments.credentials,
-        door=getattr(arguments, "door", None),
+        neovim_socket=getattr(arguments, "door", None),
         integrations=[each.integration(arguments) for each in ENTRIES],
     )
 

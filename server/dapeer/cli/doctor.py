@@ -337,15 +337,15 @@ class Finding:
     """One line of a report."""
 
     state: Literal["ok", "ready", "note", "missing", "failed", "slow"]
-    what: str
+    subject: str
     detail: str = ""
 
     def data(self) -> dict[str, str]:
         """Return it as data."""
-        return {"state": self.state, "what": self.what, "detail": self.detail}
+        return {"state": self.state, "what": self.subject, "detail": self.detail}
 
     def __str__(self) -> str:
-        return f"  {self.state:8} {self.what:22} {self.detail}".rstrip()
+        return f"  {self.state:8} {self.subject:22} {self.detail}".rstrip()
 
 
 def report() -> int:
@@ -460,7 +460,7 @@ async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
         try:
             pid, capabilities = await start_without_program(definition, Path(folder))
         except DapeerError as error:
-            yield Finding("failed", definition.id, error.what)
+            yield Finding("failed", definition.id, error.problem)
             return
         yield Finding("ok", "starts", f"process {pid}")
         yield Finding(
@@ -517,7 +517,10 @@ def _examine_all() -> list[Finding]:
             rows.append(each)
             continue
         where = f"{each.detail}: " * bool(each.detail)
-        rows += [Finding(outcome.state, each.what, f"{where}{outcome.detail}"), *_notes(definition)]
+        rows += [
+            Finding(outcome.state, each.subject, f"{where}{outcome.detail}"),
+            *_notes(definition),
+        ]
     return rows
 
 

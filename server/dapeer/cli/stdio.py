@@ -109,11 +109,11 @@ def _serve(argv: Sequence[str], *, for_neovims: bool, data: bool) -> int:
     # A client that has an answer may start a Neovim, which knocks at once.
     with _neovim_socket() if for_neovims else nullcontext() as door:
         front.start()
-        is_open = os.read(front.news, 1)
+        is_open = os.read(front.news_reader, 1)
         if is_open and door:
             _wait_for_a_neovim(front, door)
         elif is_open and not for_neovims:
-            os.read(front.news, 1)
+            os.read(front.news_reader, 1)
         if front.is_over:
             return 0
         from dapeer.cli import command_line
@@ -143,4 +143,4 @@ def _wait_for_a_neovim(front: Front, door: socket.socket) -> None:
 
     # One that appears from here on knocks.
     if not any(map(sockets.is_listening, sockets.neovim_addresses())):
-        select.select([front.news, door], [], [])
+        select.select([front.news_reader, door], [], [])

@@ -242,7 +242,7 @@ class RunRows:
     """The rows of a run at the points that both runs have, in the order of collection."""
 
     parts: Sequence[RunPart]
-    of: list[int] = field(default_factory=list[int])
+    part_numbers: list[int] = field(default_factory=list[int])
     """By row: the number of its part."""
     index: list[int] = field(default_factory=list[int])
     """By row: its index there."""
@@ -253,7 +253,7 @@ class RunRows:
             zip(repeat(each.process), each.table.order, repeat(number))
             for number, each in enumerate(self.parts)
         )
-        self.of = [number for *_, number in sorted(chain.from_iterable(rows))]
+        self.part_numbers = [number for *_, number in sorted(chain.from_iterable(rows))]
         self.index = self.merged([range(len(each.table)) for each in self.parts])
 
     def merged(self, columns: Sequence[Sequence[int]]) -> list[int]:
@@ -264,18 +264,18 @@ class RunRows:
         if len(columns) == 1:
             return list(columns[0])
         streams = [iter(each) for each in columns]
-        return [next(streams[number]) for number in self.of]
+        return [next(streams[number]) for number in self.part_numbers]
 
     def __len__(self) -> int:
         """Return how many rows there are."""
-        return len(self.of)
+        return len(self.part_numbers)
 
     def row(self, number: int) -> CollectedRow:
         """Return the row with index `number`; its `point` is the number of its place, not of a point.
 
         A place is a pair of points that both runs have.
         """
-        part = self.parts[self.of[number]]
+        part = self.parts[self.part_numbers[number]]
         return part.table.row(self.index[number], part.place)
 
     def place(self, number: int) -> int:
@@ -283,11 +283,11 @@ class RunRows:
 
         A place is a pair of points that both runs have.
         """
-        return self.parts[self.of[number]].place
+        return self.parts[self.part_numbers[number]].place
 
     def compared(self, number: int) -> tuple[str, ...]:
         """Return the cells of a row as they are compared: without addresses, and for calls without times."""
-        part, index = self.parts[self.of[number]], self.index[number]
+        part, index = self.parts[self.part_numbers[number]], self.index[number]
         return tuple(column[index] for column in part.columns)
 
     def at(self, place: int) -> list[RunPart]:
@@ -296,7 +296,7 @@ class RunRows:
 
     def lane(self, number: int) -> Lane:
         """Return which process, thread and task has collected the row with index `number`."""
-        part, index = self.parts[self.of[number]], self.index[number]
+        part, index = self.parts[self.part_numbers[number]], self.index[number]
         return part.process, part.table.threads[index], part.table.tasks[index]
 
     def lanes(self) -> dict[Lane, Sequence[int]]:
@@ -305,7 +305,7 @@ class RunRows:
             return {self.lane(0): range(len(self))}
         found: dict[Lane, list[int]] = {}
         streams = [part.lanes() for part in self.parts]
-        for row, part in enumerate(self.of):
+        for row, part in enumerate(self.part_numbers):
             found.setdefault(next(streams[part]), []).append(row)
         return dict(found)
 
@@ -397,9 +397,9 @@ class Divergence:
 
     kind: Literal["data", "flow"]
     """The values of a row differ, or one run has rows that the other has not."""
-    a: int | None
+    index_a: int | None
     """Index of the row in run a; None: it has none any more."""
-    b: int | None
+    index_b: int | None
     columns: Sequence[ColumnNumbers] = ()
     """Those whose values differ."""
     rows: tuple[int, int] = (1, 1)
@@ -409,16 +409,16 @@ class Divergence:
     @property
     def position(self) -> tuple[bool, int, bool, int]:
         """A key by which the first difference sorts first: its row in run a, then in run b, the end last."""
-        return self.a is None, self.a or 0, self.b is None, self.b or 0
+        return self.index_a is None, self.index_a or 0, self.index_b is None, self.index_b or 0
 
 
 @dataclass(slots=True)
 class RunComparison:
     """How two runs differ."""
 
-    a: RunRows
-    b: RunRows
-    always: dict[ColumnNumbers, tuple[str, str]] = field(
+    run_a: RunRows
+    run_b: RunRows
+    constant_differences: dict[ColumnNumbers, tuple[str, str]] = field(
         default_factory=dict[ColumnNumbers, tuple[str, str]]
     )
     """Columns that differ in every row, and their first values."""
@@ -446,7 +446,7 @@ class RunComparison:
     @property
     def alike(self) -> int:
         """How many rows of run a have an equal row in run b."""
-        return len(self.a) - self.only_a - self.rows_changed
+        return len(self.run_a) - self.only_a - self.rows_changed
 
     def take(self, parting: Divergence) -> None:
         """Count a difference, and keep it in `data` or `flow` if it is the first of its kind by position."""
@@ -469,7 +469,7 @@ def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
     or task was on.
     """
     found = RunComparison(a, b, always(a, b))
-    numbers_a, numbers_b, count = numbered(a, b, found.always)
+    numbers_a, numbers_b, count = numbered(a, b, found.constant_differences)
     lanes_a, lanes_b = a.lanes(), b.lanes()
     found.threads = max(len(lanes_a), len(lanes_b)) > 1
     for lane, rows_a, rows_b in _paired(lanes_a, lanes_b):
@@ -496,8 +496,8 @@ def _shift_difference(inner: RowDifference, gap: RowDifference) -> RowDifference
 class _ThreadRows:
     """The rows of a thread or task in both runs."""
 
-    a: Sequence[int]
-    b: Sequence[int]
+    rows_a: Sequence[int]
+    rows_b: Sequence[int]
     lane: Lane
 
 
@@ -526,13 +526,13 @@ def _partings(
     i, j = gap.start_a, gap.start_b
     end = RowDifference(gap.end_a, gap.end_a, gap.end_b, gap.end_b)
     for each in chain(inner, (end,)):
-        for x, y in zip(rows.a[i : each.start_a], rows.b[j : each.start_b], strict=True):
+        for x, y in zip(rows.rows_a[i : each.start_a], rows.rows_b[j : each.start_b], strict=True):
             yield Divergence("data", x, y, columns=_unlike(found, x, y), lane=rows.lane)
         i, j = each.end_a, each.end_b
         if each != end:
             x, y = (
                 next(iter(run[start : start + 1]), None)
-                for run, start in ((rows.a, each.start_a), (rows.b, each.start_b))
+                for run, start in ((rows.rows_a, each.start_a), (rows.rows_b, each.start_b))
             )
             yield Divergence(
                 "flow", x, y, rows=(i - each.start_a, j - each.start_b), lane=rows.lane
@@ -544,10 +544,10 @@ def _unlike(found: RunComparison, x: int, y: int) -> list[ColumnNumbers]:
 
     `x` and `y` are the indices of the rows in run a and run b. A place is a pair of points that both runs have.
     """
-    place = found.a.place(x)
-    pairs = enumerate(zip(found.a.compared(x), found.b.compared(y), strict=True))
+    place = found.run_a.place(x)
+    pairs = enumerate(zip(found.run_a.compared(x), found.run_b.compared(y), strict=True))
     columns = ((place, number) for number, (left, right) in pairs if left != right)
-    return [each for each in columns if each not in found.always]
+    return [each for each in columns if each not in found.constant_differences]
 
 
 # Where two runs part, as text. Pure.
@@ -580,10 +580,10 @@ class ComparisonReport:
         second = found.flow if first is found.data else found.data
         if first is not None and second is not None:
             lines += [f"Later {self._outcome(second)}", *self._rows(second)]
-        if found.always:
+        if found.constant_differences:
             columns = [
                 f"{self._column(each)} {value(a)} | {value(b)}"
-                for each, (a, b) in found.always.items()
+                for each, (a, b) in found.constant_differences.items()
             ]
             lines.append(f"In every row: {_join_first(columns)}.")
         return [*lines, *([self._totals()] if first is not None else [])]
@@ -595,13 +595,13 @@ class ComparisonReport:
         `parting` (a row of each run, or None where it has no more).
         """
         found, first = self.found, self.found.first
-        facts: dict[str, Any] = {"rows": [len(found.a), len(found.b)], "alike": found.alike}
+        facts: dict[str, Any] = {"rows": [len(found.run_a), len(found.run_b)], "alike": found.alike}
         facts |= {"changed": found.rows_changed, "only_a": found.only_a, "only_b": found.only_b}
         if first is not None:
             facts["kind"] = first.kind
             facts["parting"] = [
-                self._fields(found.a, first.a, 0),
-                self._fields(found.b, first.b, 1),
+                self._fields(found.run_a, first.index_a, 0),
+                self._fields(found.run_b, first.index_b, 1),
             ]
         return facts
 
@@ -623,9 +623,9 @@ class ComparisonReport:
 
     def _no_difference_sentence(self) -> str:
         """Return a sentence that says that the runs do not part, or only take turns otherwise between threads."""
-        found, count = self.found, len(self.found.a)
+        found, count = self.found, len(self.found.run_a)
         rows = f"{count:,} row{'' if count == 1 else 's'}"
-        besides = " but for what differs in all of them" if found.always else ""
+        besides = " but for what differs in all of them" if found.constant_differences else ""
         if found.order is None:
             return f"They do not part: {rows}, the same in both{besides}."
         here, there = (self._row(run, found.order, which) for which, run in enumerate(self._runs))
@@ -637,7 +637,7 @@ class ComparisonReport:
     @property
     def _runs(self) -> tuple[RunRows, RunRows]:
         """The rows of run a, and those of run b."""
-        return self.found.a, self.found.b
+        return self.found.run_a, self.found.run_b
 
     def _first_difference_lines(self, first: Divergence) -> Iterator[str]:
         """Yield lines on the first difference: how the runs part, rows before it, and the row of each."""
@@ -656,12 +656,12 @@ class ComparisonReport:
 
     def _ends(self, parting: Divergence) -> tuple[int, int]:
         """Return the index in run a and in run b up to which the rows were the same."""
-        a, b = parting.a, parting.b
-        return len(self.found.a) if a is None else a, len(self.found.b) if b is None else b
+        a, b = parting.index_a, parting.index_b
+        return len(self.found.run_a) if a is None else a, len(self.found.run_b) if b is None else b
 
     def _rows(self, parting: Divergence) -> Iterator[str]:
         """Yield two lines: the row at which run a, and run b, parts from the other, or that it has no more."""
-        for which, (name, number) in enumerate((("a", parting.a), ("b", parting.b))):
+        for which, (name, number) in enumerate((("a", parting.index_a), ("b", parting.index_b))):
             shown = (
                 "no more rows" if number is None else self._row(self._runs[which], number, which)
             )
@@ -669,15 +669,15 @@ class ComparisonReport:
 
     def _outcome(self, parting: Divergence) -> str:
         """Return a sentence on how the runs part at `parting`: by values or by control flow, and where."""
-        a, b = self.found.a, self.found.b
+        a, b = self.found.run_a, self.found.run_b
         thread = f" in {self._thread_name(parting)}" if self.found.threads else ""
         if parting.kind == "data":
             names = [f"`{self.points[place][0].columns[n]}`" for place, n in parting.columns]
             verb = "differs" if len(names) == 1 else "differ"
-            place = self._row_place(a, parting.a or 0, 0)
+            place = self._row_place(a, parting.index_a or 0, 0)
             return f"values part{thread} at {place}: {_join_first(names)} {verb}."
-        here = None if parting.a is None else self._row_place(a, parting.a, 0)
-        there = None if parting.b is None else self._row_place(b, parting.b, 1)
+        here = None if parting.index_a is None else self._row_place(a, parting.index_a, 0)
+        there = None if parting.index_b is None else self._row_place(b, parting.index_b, 1)
         more = [
             f"{count:,} row{'' if count == 1 else 's'} only in {name}"
             for name, count in zip("ab", parting.rows, strict=True)
@@ -690,10 +690,10 @@ class ComparisonReport:
             )
             where = f"{ends} collects no more, {other}"
         elif (
-            parting.a is not None
-            and parting.b is not None
-            and a.place(parting.a) == b.place(parting.b)
-            and (here == there or not self.points[a.place(parting.a)][0].calls)
+            parting.index_a is not None
+            and parting.index_b is not None
+            and a.place(parting.index_a) == b.place(parting.index_b)
+            and (here == there or not self.points[a.place(parting.index_a)][0].calls)
         ):
             where = f"one comes by {here} more often"
         return f"control flow parts{thread}: {where} ({', '.join(more)})."

@@ -20,7 +20,7 @@ class CollectionPoints:
         default_factory=dict[str, dict[tuple[int, str], RequestedBreakpoint]]
     )
     """By absolute source path, and line and client."""
-    news: int = 0
+    change_count: int = 0
     """Counts the changes."""
     listeners: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
     """Called at once with the path of a file whose points have changed."""
@@ -43,7 +43,7 @@ class CollectionPoints:
         if not points:
             del self.by_path[path]
         if before != requested:
-            self.news += 1
+            self.change_count += 1
             for listener in self.listeners:
                 listener(path)
         return before
@@ -62,7 +62,7 @@ class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
     """The functions at which programs collect, by client and title."""
 
     def __init__(self) -> None:
-        self.news = 0
+        self.change_count = 0
         """Counts the changes."""
         self.listeners: list[Callable[[], None]] = []
         """Called at once when they have changed."""
@@ -78,7 +78,7 @@ class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
 
     def _changed(self) -> None:
         """Count a change, and call all listeners."""
-        self.news += 1
+        self.change_count += 1
         for listener in self.listeners:
             listener()
 

@@ -48,7 +48,7 @@ class RowFiles:
                 self._positions[path] = written.place
                 for part in written.parts:
                     self._collected.add_part(written.pid, part, TRACER, written.started)
-                self._collected.lose(written.pid, written.lost, _reason(written.error))
+                self._collected.lose(written.pid, written.lost_rows, _reason(written.error))
                 self._collected.note_calls(written.pid, written.called, written.dropped)
         for path in self.folder.glob("*.lost"):
             self._take_lost(path)

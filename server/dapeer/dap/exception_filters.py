@@ -51,7 +51,7 @@ class FilterChoice(NamedTuple):
     """A filter with a type or condition; empty: all exceptions of the filter."""
 
     filter: str
-    only: str
+    type_or_condition: str
 
 
 class Filters:
@@ -171,7 +171,7 @@ class Filters:
         """
         requested = [each for text in texts if (each := self.parsed(text, adapters))]
         requested = [each for each in requested if each.filter in adapters]
-        plain = [each.filter for each in requested if not each.only]
+        plain = [each.filter for each in requested if not each.type_or_condition]
         if len(plain) == len(requested) or self._types is None:
             return {"filters": plain}
         if self._types.modes:

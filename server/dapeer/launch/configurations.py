@@ -169,7 +169,7 @@ class Configuration:
     """`launch.json`, or `nvim`: it is in Neovim's `dap.configurations`."""
     values: Json
     """Its other keys, with the variables filled in that can be known."""
-    asks: tuple[PersonVariable, ...] = ()
+    person_variables: tuple[PersonVariable, ...] = ()
     """The variables that only the person can fill in."""
     filetype: str = ""
     """Under which Neovim keeps it."""
@@ -196,7 +196,7 @@ class Configuration:
         """
         return tuple(
             ask
-            for ask in self.asks
+            for ask in self.person_variables
             if not _answered(ask, inputs, config)
             and not (in_neovim and ask.variable in IN_EDITOR)
             and not (not in_neovim and ask.key in INTERPRETERS)
@@ -211,7 +211,7 @@ class Configuration:
         Raises:
             ArgumentError: A key has a value of the wrong type.
         """
-        asking = {ask.key for ask in self.asks} & INTERPRETERS
+        asking = {ask.key for ask in self.person_variables} & INTERPRETERS
         own, rest = split(
             {key: value for key, value in self.values.items() if key not in asking}, self.request
         )
@@ -245,7 +245,7 @@ class Configuration:
 
     def _key(self, argument: str) -> str:
         """Return the configuration's key for an argument of dap_run; the usual key if it has none."""
-        mine = (*self.values, *(ask.key for ask in self.asks))
+        mine = (*self.values, *(ask.key for ask in self.person_variables))
         usual = {"pid": "processId", "stop_on_entry": "stopOnEntry"}.get(argument, argument)
         return next((key for key in mine if INPUTS.get(key) == argument), usual)
 
@@ -260,7 +260,7 @@ class KnownConfigurations:
     problem: str = ""
     """Why launch.json, or tasks.json, could not be read: file, line and column."""
     tasks: TasksFile = field(default_factory=lambda: TasksFile({}, {}))
-    around: VariableValues | None = None
+    variable_values: VariableValues | None = None
     """What the variables of its tasks stand for."""
 
     def task_plan(self, chosen: Configuration | Compound, config: Json) -> TaskPlan:
@@ -284,9 +284,9 @@ class KnownConfigurations:
         Raises:
             ArgumentError: A task cannot be run, asks what only a person can answer, or has an invalid pattern.
         """
-        if not label or self.around is None:
+        if not label or self.variable_values is None:
             return None
-        if asks := self.tasks.asks(str(label), self.around):
+        if asks := self.tasks.asks(str(label), self.variable_values):
             listed = "; ".join(map(str, asks))
             answers = ", ".join(f'"{each.input}": …' for each in asks if each.input)
             raise ArgumentError(
@@ -294,7 +294,7 @@ class KnownConfigurations:
                 f"Give inputs={{{answers}}}." if answers else WITHOUT_TASK,
             )
         try:
-            stage = self.tasks.stage(str(label), self.around)
+            stage = self.tasks.stage(str(label), self.variable_values)
         except NoTask as error:
             raise ArgumentError(
                 f"`{name}` has a task that cannot be run: {error}.",
@@ -358,7 +358,7 @@ def read_project(
     except OSError as error:
         return KnownConfigurations((), {}, f"{path}: {error.strerror}.")
     except MalformedJson as error:
-        return KnownConfigurations((), {}, f"{path}:{error.line}:{error.column}: {error.what}.")
+        return KnownConfigurations((), {}, f"{path}:{error.line}:{error.column}: {error.problem}.")
     found = tuple(_read(each, around, file.inputs) for each in file.configurations)
     tasks, problem = _tasks(project, around, file, found)
     return KnownConfigurations(found, file.compounds, problem, tasks, around)
@@ -382,7 +382,7 @@ def _tasks(
     except OSError as error:
         problem = f"{path}: {error.strerror}."
     except MalformedJson as error:
-        problem = f"{path}:{error.line}:{error.column}: {error.what}."
+        problem = f"{path}:{error.line}:{error.column}: {error.problem}."
     wanted = {*(each.task for each in file.compounds.values())}
     wanted |= {label for each in found for label in (each.task, each.task_after)}
     scripts = {label: _script(project, label) for label in wanted - known.tasks.keys()}
@@ -423,7 +423,8 @@ def merge_configurations(
     for each in (*project.configurations, *neovim):
         like = known.setdefault((each.name, each.type, each.request), [])
         copied = any(
-            other.origin != each.origin or (other.values, other.asks) == (each.values, each.asks)
+            other.origin != each.origin
+            or (other.values, other.person_variables) == (each.values, each.person_variables)
             for other in like
         )
         if not copied:

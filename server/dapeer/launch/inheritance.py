@@ -40,11 +40,11 @@ class Inheritance:
 
     debugger: Debugger
     client: str
-    given: FileLines
+    breakpoints: FileLines
     """The breakpoints meant for it: those of the call, and those set since the last start."""
     filters: bool
     """Whether it has the exception filters from before."""
-    own: Sequence[Session] = ()
+    own_programs: Sequence[Session] = ()
     """The programs of the client's own, which a fresh start would end."""
     ended: Sequence[Session] = ()
     """Those that were ended for it."""
@@ -63,7 +63,9 @@ class Inheritance:
             lines += [f"ended {_numbered(self.ended)}"]
         places = self._places(session)
         parts = list(self._breakpoints(places))
-        persons = {*places} <= self.debugger.breakpoints.persons and len(parts) == bool(places)
+        persons = {*places} <= self.debugger.breakpoints.person_places and len(parts) == bool(
+            places
+        )
         others = [
             each for each in self.debugger.sessions.programs if each.program is not session.program
         ]
@@ -76,7 +78,7 @@ class Inheritance:
             word = "sessions" if len(others) > 1 else "session"
             parts.append(f"{word} {list_sessions(others[-MAX_NAMED_BREAKPOINTS:])}{left}")
         # A fresh start keeps what others have set and started.
-        hint = HINT if self.forgotten is None and (self.own or not persons) else ""
+        hint = HINT if self.forgotten is None and (self.own_programs or not persons) else ""
         return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
 
     def _places(self, session: Session) -> list[tuple[str, int]]:
@@ -90,7 +92,7 @@ class Inheritance:
             (path, line)
             for path, line in sorted(debugger.breakpoints.places(self.client))
             if definition is None or can_debug(debugger.definitions, definition, path)
-            if (path, line) not in self.given
+            if (path, line) not in self.breakpoints
         ]
 
     def _breakpoints(self, places: Sequence[tuple[str, int]]) -> Iterator[str]:
@@ -99,10 +101,10 @@ class Inheritance:
         if places:
             named = [f"{relative(path, self.debugger.project)}:{line}" for path, line in places]
             yield f"breakpoints {_listed(named)}"
-        if stops := [each for each in points.functions if (each, STOPS) not in self.given]:
+        if stops := [each for each in points.functions if (each, STOPS) not in self.breakpoints]:
             yield f"function breakpoints {_listed(stops)}"
         titles = [title for _, title in points.at_functions(self.client)]
-        if kept := [each for each in titles if (each, 0) not in self.given]:
+        if kept := [each for each in titles if (each, 0) not in self.breakpoints]:
             yield f"collecting at {_listed(kept)}"
         if self.filters and points.exceptions is not None:
             yield f"exception filters {_listed(points.exceptions) or 'none'}"
@@ -228,11 +230,11 @@ def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
     It changes `breakpoints` and what the earlier program, of which `before` is a session, still waits for. It yields a line for
     each breakpoint that has moved, or whose line was changed; it does its work while it is iterated.
     """
-    refused = before.program.awaited.kept_from
+    refused = before.program.awaited.undelivered
     for session in before.program.sessions:
         for path in breakpoints.paths:
             change = session.inspect.editions.known_change(path)
-            if change is None or change.then is None:
+            if change is None or change.old_lines is None:
                 continue
             had = {sent["line"] for sent, _ in session.mirror.placed.breakpoints_in(path)}
             lines = {each["line"] for each in breakpoints.of(path)} & had

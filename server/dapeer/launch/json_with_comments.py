@@ -19,7 +19,7 @@ class MalformedJson(ValueError):
 
     def __init__(self, problem: str, line: int, column: int) -> None:
         super().__init__(problem)
-        self.what = problem
+        self.problem = problem
         self.line = line
         self.column = column
 

@@ -81,7 +81,7 @@ class PersonVariable(NamedTuple):
 
     field: str
     """Dotted path of the value: `program`, `env.TOKEN`, `args[0]`."""
-    wants: str
+    description: str
     """The variable with its description: `${input:port} (which port? default 80)`."""
     variable: str = ""
     """The variable's name, such as `file` or `input:port`; empty if it is none."""
@@ -100,7 +100,7 @@ class PersonVariable(NamedTuple):
         return "file" if self.variable in IN_EDITOR else ""
 
     def __str__(self) -> str:
-        return f"{self.field}: {self.wants}" if self.field else self.wants
+        return f"{self.field}: {self.description}" if self.field else self.description
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,7 +283,7 @@ class _StandIns:
                     await self.debugger.start(plan, (), parent)
                 why = ""
             except DapeerError as error:
-                why = error.what.rstrip(".")
+                why = error.problem.rstrip(".")
             except Exception as error:
                 log.exception("a child of session %s", parent.id)
                 why = f"dapeer cannot do it: {error}"
@@ -302,7 +302,7 @@ class _StandIns:
         inputs = {"pid": pid, "cwd": self.plan.inputs["cwd"]}
         launch = LaunchRequest(chosen.id, "attach", command, inputs, {}, None)
         plan = plan_of(self.debugger, launch, "attach", inputs, {}, waits=True)
-        return replace(plan, waits=True)
+        return replace(plan, is_waiting_child=True)
 
 
 def _peer_process(connection: socket.socket) -> int:

@@ -38,7 +38,7 @@ class ProcessTree:
     root: DirectSession
     pid: int
     """The process of the root."""
-    left: list[str] = field(default_factory=list[str])
+    undebugged: list[str] = field(default_factory=list[str])
     """The processes that are not debugged, each with the reason."""
     _by_pid: dict[int, Session] = field(default_factory=dict[int, Session], init=False)
     _limit: anyio.CapacityLimiter = field(init=False)
@@ -86,7 +86,7 @@ class ProcessTree:
                 other = await in_thread(self._definition_if_other_language, pid)
                 if other is not None:
                     call = f'dap_run(request="attach", pid={pid}) attaches to it'
-                    self.left.append(f"{pid} ({command}): it is of another language; {call}")
+                    self.undebugged.append(f"{pid} ({command}): it is of another language; {call}")
                     return
                 plan = await in_thread(self._plan, pid)
                 parent = self._parent(pid, parents)
@@ -94,7 +94,7 @@ class ProcessTree:
             except DapeerError as error:
                 # What ends meanwhile needs no debugger.
                 if is_running(pid):
-                    self.left.append(f"{pid} ({command}): {error.what}")
+                    self.undebugged.append(f"{pid} ({command}): {error.problem}")
 
     def _definition_if_other_language(self, pid: int) -> Definition | None:
         """Return the definition for a process of another language than the root's; None: of the same language.

@@ -137,7 +137,7 @@ def start_in_neovim(peer: Peer, options: Json, *, launched: bool, folder: Path) 
 
 def _notes_of_neovim(session: Session) -> Sequence[str]:
     """Return a note that the start waited until the person was free, if so; else nothing."""
-    waited = isinstance(session, ForwardedSession) and session.hello.waited
+    waited = isinstance(session, ForwardedSession) and session.hello.waited_for_person
     return [WAITED] if waited else []
 
 

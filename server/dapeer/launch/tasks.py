@@ -52,7 +52,7 @@ class _RunningTask:
     printed: str = ""
     lines: list[str] = field(default_factory=list[str])
     """Whole lines that nobody has searched yet."""
-    news: anyio.Event = field(default_factory=anyio.Event)
+    output_event: anyio.Event = field(default_factory=anyio.Event)
 
     async def read(self) -> None:
         """Read what the task prints into `printed` until its pipe is closed, and set `news` after each line.
@@ -65,7 +65,7 @@ class _RunningTask:
             self.printed = (self.printed + text)[-MAX_KEPT_CHARS:]
             if self.task.is_background:
                 self.lines = [*self.lines, uncoloured(text).rstrip("\r\n")][-1000:]
-            self.news.set()
+            self.output_event.set()
 
     def failure(self, what: str) -> TaskFailed:
         """Return the error that the task has failed, with the end of its output.
@@ -106,11 +106,11 @@ class TaskRun:
         Raises:
             TaskFailed: One has failed, or is not ready in time.
         """
-        if stage.in_turn:
-            for each in stage.before:
+        if stage.is_sequential:
+            for each in stage.stages_before:
                 await self.run(each)
         else:
-            await all_of(self.run(each) for each in stage.before)
+            await all_of(self.run(each) for each in stage.stages_before)
         if not stage.task.command:
             return
         label = stage.task.label
@@ -192,7 +192,7 @@ class TaskRun:
         try:
             with anyio.fail_after(SECONDS_TO_BE_READY):
                 while True:
-                    lines, running.lines, running.news = running.lines, [], anyio.Event()
+                    lines, running.lines, running.output_event = running.lines, [], anyio.Event()
                     if await awaited.see(lines):
                         return
                     if not lines:
@@ -223,7 +223,7 @@ class TaskRun:
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(wait_for_end)
-            await running.news.wait()
+            await running.output_event.wait()
             tasks.cancel_scope.cancel()
         if ended and not running.lines:
             raise running.failure(f"ended with exit code {ended[0]} before it was ready")
@@ -251,8 +251,8 @@ class StartTasks:
         self._debugger.keep(self._hold)
         run = await self._run_of()
         try:
-            if self._plan.before is not None:
-                await run.run(self._plan.before)
+            if self._plan.stage_before is not None:
+                await run.run(self._plan.stage_before)
         except BaseException:
             self._release_event.set()
             raise
@@ -280,9 +280,9 @@ class StartTasks:
         try:
             for program in [each.program for each in sessions]:
                 await program.waiters.wait_for(lambda it=program: not it.alive, None)
-            if self._plan.after is not None:
+            if self._plan.stage_after is not None:
                 run = await self._run_of()
-                await run.run(self._plan.after)
+                await run.run(self._plan.stage_after)
                 for each in run.outcomes:
                     tell(each)
         except DapeerError as error:

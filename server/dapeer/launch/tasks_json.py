@@ -61,14 +61,14 @@ class TaskStage:
     """A task, and what runs before it: one after the other, or side by side."""
 
     task: Task
-    before: tuple[TaskStage, ...] = ()
-    in_turn: bool = False
+    stages_before: tuple[TaskStage, ...] = ()
+    is_sequential: bool = False
     """Those before it run one after the other."""
 
     @property
     def tasks(self) -> Iterator[Task]:
         """The tasks that run something, in order: those before, then the task itself."""
-        for each in self.before:
+        for each in self.stages_before:
             yield from each.tasks
         if self.task.command:
             yield self.task
@@ -78,13 +78,13 @@ class TaskStage:
 class TaskPlan:
     """The tasks of a configuration."""
 
-    before: TaskStage | None = None
-    after: TaskStage | None = None
+    stage_before: TaskStage | None = None
+    stage_after: TaskStage | None = None
 
     @property
     def named(self) -> list[str]:
         """A line `LABEL: COMMAND` for each task before and after, for a question."""
-        stages = [each for each in (self.before, self.after) if each is not None]
+        stages = [each for each in (self.stage_before, self.stage_after) if each is not None]
         return [f"{each.label}: {each.line}" for stage in stages for each in stage.tasks]
 
 
@@ -104,7 +104,9 @@ class TasksFile:
         found: dict[str, PersonVariable] = {}
         for name in self._needed(label, ()):
             for ask in fill_variables(self.tasks[name], variable_values, self.inputs)[1]:
-                found[ask.wants] = PersonVariable(f"task `{name}`", ask.wants, ask.variable)
+                found[ask.description] = PersonVariable(
+                    f"task `{name}`", ask.description, ask.variable
+                )
         return tuple(found.values())
 
     def stage(self, label: str, variable_values: VariableValues) -> TaskStage:

@@ -355,7 +355,7 @@ class Handover:
         """Each line with its answer."""
         self.rest = unfinished_line
         """What came after these: lines, the last one perhaps incomplete."""
-        self.left = has_left
+        self.has_left = has_left
         """Whether nothing follows."""
 
 
@@ -372,7 +372,7 @@ class Front:
         self._unfinished_line = b""
         self._has_left = self._has_notified = False
         self._stop_reader, self._stop_writer = os.pipe()
-        self.news, self._news_writer = os.pipe()
+        self.news_reader, self._news_writer = os.pipe()
         """A byte when the client has opened its connection; ends when the front does.
 
         That is when the whole server is needed, or the client has left.
@@ -396,7 +396,7 @@ class Front:
         os.close(self._stop_writer)
         self._thread.join()
         os.close(self._stop_reader)
-        os.close(self.news)
+        os.close(self.news_reader)
         return Handover(self._answered, self._unfinished_line, has_left=self._has_left)
 
     def _run(self) -> None:

@@ -58,7 +58,7 @@ class ServerOptions:
     """Those that were in the environment, by their names."""
     readable: tuple[Path, ...] = ()
     """Folders whose files may be shown, in addition to the project and its programs."""
-    door: socket.socket | None = None
+    neovim_socket: socket.socket | None = None
     """Where Neovims announce themselves, if it is open already."""
     integrations: Sequence[Integration] = ()
     core: Core | None = None
@@ -185,7 +185,7 @@ async def running_server(
             with peers.notifications.handled({"page": PersonsPage(server, tasks).open}):
                 if offer.nvim is not None:
                     # Listen before the first search, so that no Neovim is missed in between.
-                    neovims = Neovims(offer.nvim, peers, debugger.project, offer.door)
+                    neovims = Neovims(offer.nvim, peers, debugger.project, offer.neovim_socket)
                     tasks.start_soon(neovims.attach_newcomers)
                     await neovims.attach(tasks, patient=offer.patient)
                 yield server, stop

@@ -31,7 +31,7 @@ class Bounded(dict[K, V]):
         """
         super().__init__()
         self._entries_name, self._max_entries = what, max_entries
-        self.left_out: str | None = None
+        self.left_out_note: str | None = None
         """Says that entries were left out; None: none was."""
         self.take(entries or {})
 
@@ -43,11 +43,11 @@ class Bounded(dict[K, V]):
     def __setitem__(self, key: K, value: V) -> None:
         """Set an entry; drop it and set `left_out` if the table is full or the entry is too long."""
         if key not in self and len(self) >= self._max_entries:
-            self.left_out = self.left_out or (
+            self.left_out_note = self.left_out_note or (
                 f"It sent too many {self._entries_name}: the first {self._max_entries} are kept."
             )
         elif len(repr(key)) + len(repr(value)) > MAX_ENTRY_CHARS:
-            self.left_out = self.left_out or (
+            self.left_out_note = self.left_out_note or (
                 f"It sent {self._entries_name} of such length that some are left out."
             )
         else:

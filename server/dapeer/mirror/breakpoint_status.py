@@ -81,7 +81,7 @@ class BreakpointStatuses:
     named: dict[str, str] = field(default_factory=dict[str, str])
     """By source path what is known of the name that the program has of the file."""
 
-    news: int = 0
+    change_count: int = 0
     """Counts the messages that may have changed the state of a breakpoint."""
 
     _numbers: dict[int, list[_SentBreakpoint]] | None = None
@@ -103,7 +103,7 @@ class BreakpointStatuses:
 
     def name_file(self, path: str, note: str) -> None:
         """Keep in `named` what is known (`note`, a clause) of the program's own name of a source file."""
-        self.news += 1
+        self.change_count += 1
         self.named[path] = note
 
     def take_name(self, body: Body) -> None:
@@ -116,7 +116,7 @@ class BreakpointStatuses:
         Other commands change nothing. `arguments` are the request's; the mark in `unanswered` lasts until the response.
         """
         if command == SET_LINES:
-            self.news += 1
+            self.change_count += 1
             self.unanswered[_path(arguments)] = f"has not answered `{command}`"
 
     def record_refusal(self, command: str, arguments: Body, why: str) -> None:
@@ -125,7 +125,7 @@ class BreakpointStatuses:
         Other commands change nothing.
         """
         if command == SET_LINES and arguments:
-            self.news += 1
+            self.change_count += 1
             self.unanswered[_path(arguments)] = f"refused: {why}"
 
     def apply_breakpoint_event(self, body: BreakpointEventBody) -> None:
@@ -134,7 +134,7 @@ class BreakpointStatuses:
         An event without a number changes nothing. A removed breakpoint stays, not verified. Since js-debug may give several
         breakpoints one number, only those in the event's file are changed, and of these those on its line if there are any.
         """
-        self.news += 1
+        self.change_count += 1
         changed = _plain(body["breakpoint"]) if "breakpoint" in body else Breakpoint(verified=False)
         number = changed.get("id")
         if number is None:
@@ -176,7 +176,7 @@ class BreakpointStatuses:
         `body` has either `functions`, or `breakpoints` and their `source`, with as many states in `made`. It replaces what was
         recorded for all functions, or for that file.
         """
-        self.news += 1
+        self.change_count += 1
         if "functions" in body:
             titles = map(title_of, body["functions"])
             self.collecting_at = dict(zip(titles, body.get("made") or (), strict=False))
@@ -281,7 +281,7 @@ class BreakpointStatuses:
         a start and answers the second time with an empty list: breakpoints without an answer keep the state that they had, if they had
         one.
         """
-        self.news += 1
+        self.change_count += 1
         self._numbers = None
         path = _path(arguments)
         self.unanswered.pop(path, None)
@@ -295,7 +295,7 @@ class BreakpointStatuses:
 
         Pending ones whose function the program was seen at become verified.
         """
-        self.news += 1
+        self.change_count += 1
         self._numbers = None
         self.functions = [
             (str(requested["name"]), made) for requested, made in _paired(arguments, body)

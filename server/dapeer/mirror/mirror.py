@@ -312,7 +312,7 @@ class LoadedSources:
     """By id."""
     sources: Bounded[str, Source] = field(default_factory=lambda: Bounded("sources"))
     """By path, or by reference if there is none."""
-    news: int = 0
+    change_count: int = 0
     """Counts the messages that have told of sources."""
 
     @property
@@ -340,7 +340,7 @@ class LoadedSources:
 
     def _source(self, body: LoadedSourceEventBody) -> None:
         """Add, replace or remove a source by a `loadedSource` event."""
-        self.news += 1
+        self.change_count += 1
         source = body.get("source", Source())
         if body.get("reason") == "removed":
             self.sources.pop(_key(source), None)
@@ -360,7 +360,7 @@ class LoadedSources:
 
     def _sources_listed(self, _arguments: Body, body: LoadedSourcesResponseBody) -> None:
         """Replace `sources` by those of a `loadedSources` response."""
-        self.news += 1
+        self.change_count += 1
         sources = body.get("sources", ())
         self.sources = Bounded("sources", {_key(source): source for source in sources})
 
@@ -394,7 +394,7 @@ class Notes:
 
     def take_members(self, stop: Stop, members: Mapping[int, str]) -> None:
         """Add containers' texts to a stop's values, by variablesReference, as the program printed them."""
-        stop.values.parts.take_reported(members)
+        stop.values.unfolded.take_reported(members)
 
     def take_patch_off(self, body: Body) -> None:
         """Record, once, that a patch of ours is off; `body` has the patch's `name`, what is `lost`, and `why`."""
@@ -418,7 +418,7 @@ class Notes:
         """
         if stop is not None:
             # Another process may have stopped later, and been shown first.
-            stop.reported.skip_to(stop.reported.output_from(self.output.shown))
+            stop.reported.skip_to(stop.reported.output_from(self.output.shown_end))
         self.mark_shown(cursor)
         for failure, count in failed:
             failure.mark_reported(count)
@@ -582,7 +582,7 @@ class Mirror(Notes):
     def overflow_note(self) -> str | None:
         """A sentence on entries that were dropped because the adapter sent too many or too long ones, or None."""
         tables = (self._threads.names, *self.loaded.tables, self.failures.known, self.capabilities)
-        return next((table.left_out for table in tables if table.left_out), None)
+        return next((table.left_out_note for table in tables if table.left_out_note), None)
 
     def stop_of(self, thread_id: int) -> Stop | None:
         """Return the stop that holds a thread, or None when the thread runs.
@@ -667,7 +667,7 @@ class Mirror(Notes):
     def _stopped(self, body: Body) -> None:
         """Apply a `stopped` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
         self._move(Cause.STOPPED)
-        self._current_stops.begin_stop(body, self._stopped_thread(body), self.output.shown)
+        self._current_stops.begin_stop(body, self._stopped_thread(body), self.output.shown_end)
         self.placed.record_hits(body.get("hitBreakpointIds") or ())
 
     def _stopped_thread(self, body: Body) -> int:

@@ -28,7 +28,7 @@ class OutputPiece:
     """Cursor of its first character."""
     category: Category
     text: str
-    at: float
+    time: float
     """Seconds since the epoch at which its first character arrived; 0 if unknown."""
 
     @property
@@ -77,12 +77,12 @@ class OutputLog:
         """Line ends that have passed through, the dropped ones included."""
         self.in_terminal = False
         """The program prints to a terminal of dapeer."""
-        self.shown = 0
+        self.shown_end = 0
         """Cursor up to which the output was shown, with a stop."""
 
     def mark_shown(self, cursor: int) -> None:
         """Raise `shown`, the cursor up to which clients have seen the output, to `cursor` if that is later."""
-        self.shown = max(self.shown, cursor)
+        self.shown_end = max(self.shown_end, cursor)
 
     def enter_terminal(self) -> None:
         """Set `in_terminal`: the program prints to a terminal of dapeer."""
@@ -106,7 +106,7 @@ class OutputLog:
             last
             and last.category == category
             and len(last.text) + len(text) <= PIECE_CHARS
-            and int(last.at) == int(arrived_at)
+            and int(last.time) == int(arrived_at)
         ):
             last.text += text
         else:
@@ -170,5 +170,7 @@ def _piece_from(piece: OutputPiece, since: int) -> OutputPiece:
     """Return the part of a piece from cursor `since` on."""
     cut = max(0, since - piece.start)
     return (
-        OutputPiece(piece.start + cut, piece.category, piece.text[cut:], piece.at) if cut else piece
+        OutputPiece(piece.start + cut, piece.category, piece.text[cut:], piece.time)
+        if cut
+        else piece
     )

@@ -68,7 +68,7 @@ class OutsideReader:
         for line in text.splitlines():
             if found := self.thread.search(line):
                 holds = bool(found.groupdict().get("holds"))
-                places.append(ThreadLocation(found["name"] or "", holds=holds))
+                places.append(ThreadLocation(found["name"] or "", blocks_others=holds))
             elif places and (found := self.frame.search(line)) and not self.own.search(line):
                 frame = _frame([found["function"], found["file"], int(found["line"])])
                 places[-1] = replace(
@@ -91,7 +91,7 @@ class ThreadLocation:
     """The innermost first; empty if unknown."""
     awaited_by: str = ""
     """The task that waits for this one; empty: none that is known."""
-    holds: bool = False
+    blocks_others: bool = False
     """It is known to keep the other threads from running."""
 
     @property

@@ -112,13 +112,13 @@ class Cause(enum.Enum):
 class Refusal:
     """Why a tool does nothing in a state, in two sentences: what is so, and what to do."""
 
-    what: str
-    then: str
+    problem: str
+    advice: str
 
     @property
     def error(self) -> NotStopped:
         """A new error with these sentences."""
-        return NotStopped(self.what, self.then)
+        return NotStopped(self.problem, self.advice)
 
 
 @dataclass(frozen=True, slots=True)

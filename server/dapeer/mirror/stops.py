@@ -32,13 +32,13 @@ Target = tuple[Kind, int, int | None]
 class HandleNumbers:
     """Gives the numbers of a session's handles, none twice."""
 
-    given: int = 0
+    last_given: int = 0
     """The last number that was given."""
 
     def another(self) -> int:
         """Return the next number, which no handle of the session has had."""
-        self.given += 1
-        return self.given
+        self.last_given += 1
+        return self.last_given
 
 
 @dataclass(slots=True)
@@ -207,14 +207,14 @@ class StopFindings:
     """A note if the file has changed since the program loaded it."""
     withheld: str = ""
     """Why the adapter has no locals for the frame to look at first."""
-    left_out: str = ""
+    left_out_note: str = ""
     """A note on how many frames of that thread its adapter leaves out, and why; empty if none are known."""
     place: tuple[str, int] | None = None
     """File and line of the user's code that the program has printed.
 
     It is there where the debugger knows no frame of it.
     """
-    left_by: str = ""
+    resumed_by: str = ""
     """The name of the client that has resumed the program; empty if unknown."""
 
 
@@ -224,7 +224,7 @@ class ShownStop:
 
     output_start: int = 0
     """Cursor of the first output shown with this stop: that since the previous one, if not shown yet."""
-    left_at: int = 0
+    previous_output_end: int = 0
     """Cursor at which the previous stop's output ended."""
     handles: Handles = field(default_factory=Handles)
     """The ids that callers see of its frames and containers of variables."""
@@ -272,7 +272,7 @@ class Stop:
     """Why it really stopped, where the adapter speaks of a breakpoint."""
     exception: Body | None = None
     """Body of the `exceptionInfo` response."""
-    left_with: str = ""
+    resumed_with: str = ""
     """The request that resumed its thread; `continue` if it was another thread's, empty if unknown."""
 
     @property
@@ -335,7 +335,7 @@ class Stop:
 
     def record_resume(self, command: str) -> None:
         """Keep the name of the request that resumes its thread, in `left_with`."""
-        self.left_with = command
+        self.resumed_with = command
 
     def place(self, whose: Frames) -> None:
         """Set `raised` and the frame to look at first, by the stack of its thread that was fetched.
@@ -372,8 +372,8 @@ class Stop:
         known: dict[str, tuple[str, tuple[int, str]]] = {}
         for each in self.locals()[:KEPT_VARIABLES]:
             depth = values.depth_and_value(each)
-            opened = depth[0] > 0 and not values.settled
-            value = each["value"] if values.settled else depth[1]
+            opened = depth[0] > 0 and not values.is_settled
+            value = each["value"] if values.is_settled else depth[1]
             known[each["name"]] = values.brief(each) if opened else value, depth
         return known
 
@@ -393,7 +393,7 @@ class StopHistory:
 
     def new_handles(self) -> Handles:
         """Return an empty table of handles for a new stop, which continues the session's numbers."""
-        return Handles(self.numbers, self.numbers.given)
+        return Handles(self.numbers, self.numbers.last_given)
 
     def add(self, stop: Stop) -> None:
         """Append a new stop.
@@ -422,7 +422,7 @@ class StopHistory:
         by a step.
         """
         last = next((stop for stop in reversed(self._stops) if stop.thread_id == thread_id), None)
-        if last is None or last is self.latest or last.left_with not in STEPS:
+        if last is None or last is self.latest or last.resumed_with not in STEPS:
             return None
         return last
 

@@ -218,9 +218,9 @@ class Values:
     """Scopes by frame id."""
     variables: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """Children by variablesReference."""
-    set_aside: list[Variable] | None = None
+    stale_locals: list[Variable] | None = None
     """The locals of the first frame to look at, where their reference is now another frame's."""
-    parts: UnfoldedValues = field(default_factory=UnfoldedValues)
+    unfolded: UnfoldedValues = field(default_factory=UnfoldedValues)
     """The first members of folded values."""
     elements: dict[int, int] = field(default_factory=dict[int, int])
     """Containers' numbers of elements (DAP: `indexedVariables`), by variablesReference, where known."""
@@ -228,11 +228,11 @@ class Values:
     """References of lazy variables: a request for their children computes them, as a getter does."""
     outdated: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
-    written: WrittenValues = field(default_factory=WrittenValues)
+    written_values: WrittenValues = field(default_factory=WrittenValues)
     """By variablesReference and name, the variables that were set: the value before, and the variable now."""
     folded: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     """The locals that were expanded, by name: how many containers, and the adapter's own value."""
-    settled: bool = False
+    is_settled: bool = False
     """Whether the program has resumed, and the locals are those kept for history."""
 
     def local_scopes(self, frame_id: int) -> list[Scope]:
@@ -270,7 +270,7 @@ class Values:
         for other, known in list(self.scopes.items()):
             if other != frame_id and any(s["variablesReference"] in references for s in known):
                 if other == top:
-                    self.set_aside = self.locals(other)
+                    self.stale_locals = self.locals(other)
                 del self.scopes[other]
                 for reference in references:
                     self.variables.pop(reference, None)
@@ -281,8 +281,8 @@ class Values:
 
         They are those in `set_aside` if the references of its scopes have come to stand for another frame.
         """
-        if self.set_aside is not None and top not in self.scopes:
-            return self.set_aside
+        if self.stale_locals is not None and top not in self.scopes:
+            return self.stale_locals
         return self.locals(top)
 
     def locals(self, frame_id: int) -> list[Variable]:
@@ -334,7 +334,7 @@ class Values:
         self._take_written(arguments, body)
         self.take_size(body)
         self.outdated = set(self.variables)
-        self.parts.forget()
+        self.unfolded.forget()
 
     def _take_variables(self, arguments: Body, variables: list[Variable]) -> None:
         """Keep the children of a `variables` response, or a first page as members of a folded value.
@@ -343,7 +343,7 @@ class Values:
         it; lazy references are added to `lazy`. A later page is not kept.
         """
         reference = arguments["variablesReference"]
-        if self.written:
+        if self.written_values:
             variables = [self._as_written(reference, each) for each in variables]
         self.lazy |= {
             each["variablesReference"]
@@ -354,7 +354,7 @@ class Values:
             self.variables[reference] = variables
             self.outdated.discard(reference)
         elif arguments.get("start") == 0:
-            self.parts.take(reference, variables, int(arguments.get("count") or FIRST_MEMBERS))
+            self.unfolded.take(reference, variables, int(arguments.get("count") or FIRST_MEMBERS))
 
     def _take_written(self, arguments: Body, body: Body) -> None:
         """Keep a variable's new value from the response to `setVariable`, with its value before.
@@ -365,13 +365,13 @@ class Values:
         key = arguments.get("variablesReference", 0), str(arguments.get("name"))
         for variable in self.variables.get(key[0], ()):
             if variable["name"] == key[1] and "value" in body:
-                before = self.written.get(key, (variable["value"],))[0]
+                before = self.written_values.get(key, (variable["value"],))[0]
                 now = {**variable, **{each: body[each] for each in _WRITTEN if each in body}}
-                self.written[key] = before, cast("Variable", now)
+                self.written_values[key] = before, cast("Variable", now)
 
     def _as_written(self, reference: int, variable: Variable) -> Variable:
         """Return a fetched variable; the one that was set if the adapter still reports the value before that."""
-        was, now = self.written.get((reference, variable["name"]), ("", variable))
+        was, now = self.written_values.get((reference, variable["name"]), ("", variable))
         return now if variable["value"] == was else variable
 
     def is_getter(self, variable: Variable) -> bool:
@@ -386,11 +386,13 @@ class Values:
         if self.is_getter(variable):
             return GETTER
         # Most have nothing to unfold.
-        return self.parts.shown(variable) if variable["variablesReference"] else variable["value"]
+        return (
+            self.unfolded.shown(variable) if variable["variablesReference"] else variable["value"]
+        )
 
     def brief(self, variable: Variable) -> str:
         """Return a variable's value as history shows it, in at most `KEPT_VALUE` characters."""
-        return self.parts.brief(variable, KEPT_VALUE)
+        return self.unfolded.brief(variable, KEPT_VALUE)
 
     def settle(self, top: int | None) -> None:
         """Drop everything but the locals of the frame with id `top`, shortened, once the program has resumed.
@@ -398,28 +400,28 @@ class Values:
         `top` is the frame that is looked at first; None: nothing is kept. Sets `settled`, and `folded` for locals that were expanded.
         """
         here = [] if top is None else self.top_locals(top)
-        opened = here if self.parts else ()
+        opened = here if self.unfolded else ()
         self.folded = {
-            v["name"]: self.depth_and_value(v) for v in opened if self.parts.expanded_count(v)
+            v["name"]: self.depth_and_value(v) for v in opened if self.unfolded.expanded_count(v)
         }
-        self.settled = True
+        self.is_settled = True
         kept = [] if top is None else self.local_scopes(top)
         self.scopes = {top: kept} if top is not None and kept else {}
         references = {scope["variablesReference"] for scope in kept}
         self.variables = {
             r: self.kept(self.variables[r]) for r in references if r in self.variables
         }
-        self.set_aside = self.kept(self.set_aside) if self.set_aside and not kept else None
-        self.parts.forget()
+        self.stale_locals = self.kept(self.stale_locals) if self.stale_locals and not kept else None
+        self.unfolded.forget()
 
     def depth_and_value(self, variable: Variable) -> tuple[int, str]:
         """Return how many containers were expanded to show a local, and the adapter's value, shortened.
 
         After `settle` both are those of before; the count is 0 for a local that was not expanded.
         """
-        if self.settled:
+        if self.is_settled:
             return self.folded.get(variable["name"], (0, variable["value"]))
-        return self.parts.expanded_count(variable), adapters_value(variable, KEPT_VALUE)
+        return self.unfolded.expanded_count(variable), adapters_value(variable, KEPT_VALUE)
 
     def kept(self, variables: Sequence[Variable]) -> list[Variable]:
         """Return what history keeps of variables: name and shortened value, of at most `KEPT_VARIABLES`."""

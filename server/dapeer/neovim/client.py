@@ -220,7 +220,7 @@ class Neovim:
                 f"What listens at {target} does not answer.", "Check whether that Neovim hangs."
             ) from error
         except ForeignListener as error:
-            raise NoNeovim(error.what, error.hint) from error
+            raise NoNeovim(error.problem, error.hint) from error
         except (OSError, EOFError, ValueError) as error:
             raise NoNeovim(
                 f"No Neovim listens at {target} ({error}).", "nvim_targets lists those that do."

@@ -127,7 +127,7 @@ async def resolve(target: str, project: Path) -> list[FoundNeovim]:
     try:
         neovim = await _look_at_neovim(address, project)
     except ForeignListener as error:
-        raise NoNeovim(error.what, error.hint) from error
+        raise NoNeovim(error.problem, error.hint) from error
     if neovim is not None:
         return [neovim]
     raise NoNeovim(_why_not(address), START_ONE)

@@ -233,7 +233,7 @@ class Hello(NamedTuple):
     parent: int | None
     launch: int | None
     """The id of the start from which it came, if dapeer requested it."""
-    waited: bool = False
+    waited_for_person: bool = False
     """Whether the start had to wait for the person."""
     exception_filters: list[str] | None = None
     """The start's own."""

@@ -64,7 +64,7 @@ class Approvals:
         # Several cores may ask in one Neovim, and each hears all answers: no two ask the same.
         self._ids = itertools.count(neovim.channel * MAX_QUESTIONS + 1)
         self._pending_answers: dict[int, Answer[tuple[bool, str]]] = {}
-        self.wants: Mapping[str, Any] = {}
+        self.wanted_kinds: Mapping[str, Any] = {}
         self.wants_changed(facts.get("approve"))
         self.secrets: tuple[str, ...] | None = None
         """Patterns of files that no tool may show; None: Neovim has sent none."""
@@ -80,7 +80,7 @@ class Approvals:
 
     def wants_changed(self, wants: object) -> None:
         """Set the kinds of actions before which the person wants to be asked: true by kind."""
-        self.wants = as_object(wants)
+        self.wanted_kinds = as_object(wants)
 
     def secrets_changed(self, patterns: object) -> None:
         """Set the patterns of files that no tool may show; what is not a list changes nothing."""
@@ -99,7 +99,7 @@ class Approvals:
 
     def requires_consent(self, action: Action) -> bool:
         """Return whether an action has a kind before which the person wants to be asked."""
-        return any(self.wants.get(kind) for kind in action.kinds)
+        return any(self.wanted_kinds.get(kind) for kind in action.kinds)
 
     async def wait_for_consent(self, action: Action) -> None:
         """Ask the person in Neovim whether an action is allowed, and return when they allow it.

@@ -36,7 +36,7 @@ class ArgumentKinds:
     adds: Kinds
     explanation: str = ""
     """When it does, for people; empty: it is given."""
-    holds: Callable[[Any], bool] = bool
+    applies: Callable[[Any], bool] = bool
 
     @property
     def words(self) -> str:
@@ -48,7 +48,7 @@ class ArgumentKinds:
 class CallKinds:
     """The kinds of a tool's calls."""
 
-    always: Kinds
+    for_every_call: Kinds
     cases: tuple[ArgumentKinds, ...] = ()
     remark: str = ""
     """A remark for people."""
@@ -58,9 +58,9 @@ class CallKinds:
 
         A case holds if its function is true of any value of its argument.
         """
-        kinds: list[ActionKind] = [*self.always]
+        kinds: list[ActionKind] = [*self.for_every_call]
         for case in self.cases:
-            if any(map(case.holds, _values_at(arguments, case.argument))):
+            if any(map(case.applies, _values_at(arguments, case.argument))):
                 kinds += case.adds
         return tuple(dict.fromkeys(kinds))
 

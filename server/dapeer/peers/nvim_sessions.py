@@ -145,7 +145,7 @@ class NvimSessions:
         """
         self.by_number: dict[int, ForwardedSession] = {}
         """By nvim-dap's number."""
-        self.ahead = 0.0
+        self.seconds_ahead = 0.0
         """Seconds by which Neovim's clock is ahead of dapeer's, once they were compared."""
         self._neovim = neovim
         self._debugger = debugger
@@ -157,7 +157,7 @@ class NvimSessions:
 
     def compare_clocks(self, there: float) -> None:
         """Set `ahead` from `there`, the time in Neovim now, in seconds since the epoch."""
-        self.ahead = there - time.time()
+        self.seconds_ahead = there - time.time()
 
     # -- requests to Neovim
 
@@ -171,7 +171,7 @@ class NvimSessions:
             AdapterFailed: nvim-dap or its adapter failed, with their message.
             NeovimError: Neovim does not answer, or refused.
         """
-        latest = time.time() + self.ahead + SECONDS_TO_ANSWER
+        latest = time.time() + self.seconds_ahead + SECONDS_TO_ANSWER
         arguments = {**options, "latest": latest}
         return await self._started(await self._neovim.call(RUN, arguments))
 
@@ -233,7 +233,9 @@ class NvimSessions:
     def _forwarded_session(self, facts: Mapping[str, Any]) -> None:
         """Begin to run a session that Neovim forwards over its RPC channel; `facts` are those of `Hello.read`."""
         hello = Hello.read(facts)
-        feed = self._listeners[hello.session] = Listeners(self._neovim, hello.session, self.ahead)
+        feed = self._listeners[hello.session] = Listeners(
+            self._neovim, hello.session, self.seconds_ahead
+        )
         self._tasks.start_soon(self._live, hello, feed)
 
     def _forwarded(self, session: int, kind: str, number: int, message: object) -> None:

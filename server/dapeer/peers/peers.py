@@ -128,7 +128,7 @@ async def attach(number: int, context: PeerContext, target: str, seconds: float)
             )
         )
         sessions.compare_clocks(float(facts.get("clock") or time.time()))
-        tools = LuaTools(neovim, sessions.ahead, context.judge)
+        tools = LuaTools(neovim, sessions.seconds_ahead, context.judge)
         await tools.take(facts.get("tools") or "[]")
     except BaseException:
         context.taps.forget(secret)
@@ -355,7 +355,7 @@ class Peers:
             NoNeovim: It is not attached.
         """
         peer = self.peer(number)
-        if any(peer.approvals.wants.values()):
+        if any(peer.approvals.wanted_kinds.values()):
             self._detached_peers[peer.target] = peer
         self._detached.add(peer.target)
         await self.disconnect(number)
@@ -453,7 +453,7 @@ class Peers:
 
     def can_ask(self, kind: ActionKind) -> bool:
         """Return whether the person at an attached Neovim wants to be asked before actions of this kind."""
-        return any(kind in peer.approvals.wants for peer in self.attached.values())
+        return any(kind in peer.approvals.wanted_kinds for peer in self.attached.values())
 
     async def wait_for_consent(self, action: Action) -> None:
         """Ask every person whose consent an action needs, one after another; return when all have given it.

@@ -182,7 +182,7 @@ class SharedBreakpoints:
                 before.get(line) != requested
                 and self._breakpoints.add(path, requested)[0] != requested
             ):
-                self._breakpoints.persons.add((path, line))
+                self._breakpoints.person_places.add((path, line))
                 changed = True
         return changed
 
@@ -207,7 +207,7 @@ class SharedBreakpoints:
         """Return whether a running session of this Neovim has loaded the file before its last change."""
         return any(
             (change := each.inspect.editions.known_change(path)) is not None
-            and change.then is not None
+            and change.old_lines is not None
             for each in self._sessions.values()
             if not each.mirror.ended
         )

@@ -67,7 +67,7 @@ class Connection:
         self._id = 0
         self._awaited: dict[int, bool] = {}
         """The numbers of requests whose answer is awaited, and whether an error answers."""
-        self.news: list[str] = []
+        self.news_lines: list[str] = []
         """What the server has told besides its answers, a sentence each."""
         self.request(
             "initialize",
@@ -90,7 +90,7 @@ class Connection:
         """
         given = {name: value for name, value in arguments.items() if value is not None}
         result = self.request("tools/call", {"name": tool, "arguments": given})
-        self.news += result.get("_meta", {}).get(NEWS, ())
+        self.news_lines += result.get("_meta", {}).get(NEWS, ())
         parts = (part["text"] for part in result["content"] if part["type"] == "text")
         text = "\n".join(parts)
         if result.get("isError"):

@@ -40,7 +40,7 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
     if session.inspect.editions.change(path) is not None:
         await ignore_failure(session.inspect.look_for_reload(path))
     change = session.inspect.editions.change(path)
-    if change is None or change.then is None:
+    if change is None or change.old_lines is None:
         await session.ensure_breakpoints(path, requested)
         session.program.awaited.admit(path)
         return
@@ -101,7 +101,7 @@ class Broadcast:
             why = ""
             self._stop_taken_at = self._stop_taken_at or self._clock()
         except DapeerError as error:
-            why = error.what
+            why = error.problem
         except Exception:
             log.exception("telling session %s", session.id)
             why = "dapeer failed to do it; its log says why"

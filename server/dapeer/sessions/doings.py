@@ -68,9 +68,9 @@ class _BreakpointChange(_ActorAction):
 
     place: tuple[str, int]
     """Path and line, or the name of a function and 0."""
-    before: object
+    old: object
     """What was wanted there; None: nothing."""
-    after: object
+    new: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,8 @@ def _told(doings: Sequence[_BreakpointChange | _ProgramMove], project: Path) -> 
     changes: dict[tuple[str, int], tuple[object, object]] = {}
     for each in doings:
         if isinstance(each, _BreakpointChange):
-            before, _ = changes.get(each.place, (each.before, None))
-            changes[each.place] = before, each.after
+            before, _ = changes.get(each.place, (each.old, None))
+            changes[each.place] = before, each.new
     for verb in ("set", "changed", "removed"):
         places = [
             f"{relative(path, project)}:{line}" if line else path

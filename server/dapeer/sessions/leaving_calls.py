@@ -20,7 +20,7 @@ class CallingFrame:
 
     thread: int
     """The thread's id."""
-    inside: int
+    inner_frames: int
     """How many frames lie inside of it: the innermost ones."""
     depth: int
     """How many frames the stack has from it to the outermost, itself included."""
@@ -79,7 +79,7 @@ async def leave_calls(
     is, and the step is to be made there.
     """
     with session.inspect.quiet(), anyio.move_on_after(seconds):
-        for _ in range(calling.inside):
+        for _ in range(calling.inner_frames):
             try:
                 stepped = await _step_out(session, calling.thread)
             except DapeerError:

@@ -33,7 +33,7 @@ class MemoryRow:
     kind: Literal["data", "instruction"]
     place: str
     requested: DataBreakpoint | InstructionBreakpoint
-    made: Breakpoint
+    breakpoint: Breakpoint
 
     @property
     def ignored(self) -> Sequence[str]:
@@ -47,9 +47,9 @@ class MemoryRow:
             f"{label} {self.requested[key]}" for key, label in labels if key in self.requested
         ]
         extra = f" ({'; '.join(options)})" if options else ""
-        reason = f": {self.made['message']}" if "message" in self.made else ""
+        reason = f": {self.breakpoint['message']}" if "message" in self.breakpoint else ""
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
-        state = f"{render.breakpoint_state(self.made)}{reason}, in session {self.session.id}"
+        state = f"{render.breakpoint_state(self.breakpoint)}{reason}, in session {self.session.id}"
         return continued(f"{self.kind} {self.place}{extra} {state}{note}")
 
     def data(self) -> dict[str, Any]:
@@ -62,8 +62,8 @@ class MemoryRow:
             "access": self.requested.get("accessType"),
             "condition": self.requested.get("condition"),
             "hit_condition": self.requested.get("hitCondition"),
-            "state": render.breakpoint_state(self.made),
-            "message": self.made.get("message"),
+            "state": render.breakpoint_state(self.breakpoint),
+            "message": self.breakpoint.get("message"),
             "not_supported": list(self.ignored) or None,
             "session_id": self.session.id,
         }
@@ -96,9 +96,9 @@ async def add_data_breakpoint(
     others = [each for each in placed if each["dataId"] != data_point["dataId"]]
     await send_data(session, [*others, data_point])
     row = next((row for row in data_rows(session) if row.requested == data_point), None)
-    if row is None or not row.made.get("verified"):
+    if row is None or not row.breakpoint.get("verified"):
         await send_data(session, others)
-        why = row and row.made.get("message")
+        why = row and row.breakpoint.get("message")
         raise ArgumentError(
             f"The breakpoint on {path} was not set{f': {why}' if why else ''}.",
             "There may be too many: a processor supports about four.",
@@ -137,7 +137,7 @@ async def _data_info(
     try:
         return await session.request("dataBreakpointInfo", arguments)
     except RequestFailed as error:
-        return {"description": error.what}
+        return {"description": error.problem}
 
 
 def _data_id(info: Body, path: str, access: str) -> str:

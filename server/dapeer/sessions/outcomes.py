@@ -510,8 +510,8 @@ def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints
     mirrors = [
         (
             each.id,
-            each.mirror.placed.news,
-            each.mirror.loaded.news,
+            each.mirror.placed.change_count,
+            each.mirror.loaded.change_count,
             each.mirror.process.get("name"),
             [
                 is_supported(each.mirror.capabilities, one)
@@ -521,7 +521,7 @@ def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints
         )
         for each in sessions
     ]
-    return breakpoints.change_count, len(awaited.places), len(awaited.kept_from), mirrors
+    return breakpoints.change_count, len(awaited.places), len(awaited.undelivered), mirrors
 
 
 def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
@@ -548,7 +548,7 @@ def _at_lines(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
     for path in situation.breakpoints.paths:
         for each in situation.breakpoints.of(path):
             place = path, each["line"]
-            if place in awaited.kept_from:
+            if place in awaited.undelivered:
                 continue
             if place not in awaited.places and path not in loaded:
                 continue

@@ -57,8 +57,8 @@ async def repeat(
         _keep(debugger, session, tally, clock() - started_at)
         if not tally.left or clock() >= end:
             return session, tally
-        count = len(tally.passed)
-        await report_progress(f"{count} of {times} runs passed", count, times)
+        count = len(tally.passed_seconds)
+        await report_progress(f"{count} of {times} runs passed_seconds", count, times)
 
 
 async def _started(begin: Begin, tally: Tally) -> Session:
@@ -71,19 +71,19 @@ async def _started(begin: Begin, tally: Tally) -> Session:
     try:
         return await begin()
     except DapeerError as error:
-        if not tally.passed:
+        if not tally.passed_seconds:
             raise
-        what = f"Run {tally.run + 1} of {tally.times} did not start: {error.what}"
-        raise AdapterFailed(what, error.hint) from error
+        problem = f"Run {tally.run + 1} of {tally.times} did not start: {error.problem}"
+        raise AdapterFailed(problem, error.hint) from error
 
 
 def _keep(debugger: Debugger, session: Session, tally: Tally, seconds: float) -> None:
-    """Count a run that has passed in `tally`, and drop the sessions of the one that passed before it.
+    """Count a run that has passed_seconds in `tally`, and drop the sessions of the one that passed_seconds before it.
 
     `seconds` is how long it took.
     """
-    if tally.kept is not None:
-        debugger.sessions.forget(tally.kept)
+    if tally.last_passed_session is not None:
+        debugger.sessions.forget(tally.last_passed_session)
     detached = session.program.first.detached
     left = detached.take_unreported() if detached else {}
     tally.keep(session.program.first.id, seconds, left, lacks_exit_code=_code(session) is None)

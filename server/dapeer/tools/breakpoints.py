@@ -64,7 +64,7 @@ class BreakpointRow:
 
     path: str
     requested: RequestedBreakpoint
-    made: Breakpoint | None = None
+    breakpoint: Breakpoint | None = None
     """None if no adapter has got it."""
     ignored: Sequence[str] = ()
     """Its options that the adapter does not heed."""
@@ -74,9 +74,9 @@ class BreakpointRow:
     """The lines that the program has loaded, where the file has other ones now."""
     old_code: str = ""
     """Where code of the text runs from before the program has loaded the file again."""
-    sign: int | None = None
+    sign_line: int | None = None
     """The line of its sign in a Neovim whose buffer has unsaved changes."""
-    another: bool = False
+    others_collect: bool = False
     """Another client collects there."""
 
     @property
@@ -85,22 +85,30 @@ class BreakpointRow:
 
         It was moved, has a message of the adapter or options that this ignores, differs between sessions, or its sign is on another line.
         """
-        made = self.made or {}
+        made = self.breakpoint or {}
         moved = made.get("line") not in (None, self.requested["line"])
-        return bool(moved or made.get("message") or self.ignored or self.session or self.sign)
+        return bool(moved or made.get("message") or self.ignored or self.session or self.sign_line)
 
     def text(self, debugger: Debugger) -> str:
         """Return the breakpoint as one line: place, state, text of the line, options, and all that is odd."""
         line = self.requested["line"]
-        actual = self.made.get("line") if self.made and self.made.get("verified") else None
+        actual = (
+            self.breakpoint.get("line")
+            if self.breakpoint and self.breakpoint.get("verified")
+            else None
+        )
         text = self._source(actual or line) if debugger.files.shows(self.path) else ""
-        shown = render.breakpoint_line(self.requested, self.made, text)
+        shown = render.breakpoint_line(self.requested, self.breakpoint, text)
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
         where = f" (session {self.session})" if self.session is not None else ""
         where += " (of the source that the program has loaded)" if self.edition else ""
         where += f" ({self.old_code})" if self.old_code else ""
-        where += f" (its sign is on line {self.sign} of the unsaved buffer)" if self.sign else ""
-        where += " (of another assistant)" if self.another else ""
+        where += (
+            f" (its sign is on line {self.sign_line} of the unsaved buffer)"
+            if self.sign_line
+            else ""
+        )
+        where += " (of another assistant)" if self.others_collect else ""
         return f"{relative(self.path, debugger.project)}:{shown}{note}{where}"
 
     def _source(self, line: int) -> str:
@@ -126,14 +134,14 @@ class BreakpointRow:
             "column": self.requested.get("column"),
             "collect": [*map(quoted, self.requested.get("collect", ()))] or None,
             "max_hits": self.requested.get("maxHits"),
-            "actual_line": self.made.get("line") if self.made else None,
-            "message": self.made.get("message") if self.made else None,
+            "actual_line": self.breakpoint.get("line") if self.breakpoint else None,
+            "message": self.breakpoint.get("message") if self.breakpoint else None,
             "not_supported": list(self.ignored) or None,
             "session": self.session,
-            "of_another": self.another or None,
-            "sign_line": self.sign,
+            "of_another": self.others_collect or None,
+            "sign_line": self.sign_line,
         }
-        state = render.breakpoint_state(self.made)
+        state = render.breakpoint_state(self.breakpoint)
         given = {key: value for key, value in facts.items() if value is not None}
         return {"filename": self.path, "line": self.requested["line"], "state": state, **given}
 
@@ -155,11 +163,13 @@ def rows_of(
         if only is not None and only.get(point["line"]) != point:
             continue
         sign = call.peers.sign(path, point["line"])
-        plain = BreakpointRow(path, point, sign=sign, another=is_of_another(call, point))
+        plain = BreakpointRow(
+            path, point, sign_line=sign, others_collect=is_of_another(call, point)
+        )
         rows = {
             session.id: replace(
                 plain,
-                made=made,
+                breakpoint=made,
                 ignored=unsupported(session.mirror, point),
                 edition=_edition(session, path),
                 old_code=old.words if (old := session.inspect.editions.old(path)) else "",
@@ -184,7 +194,7 @@ def rows_text(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
     if len(rows) <= MAX_LISTED_BREAKPOINTS:
         return lines_of(row.text(debugger) for row in rows)
     odd = [row for row in rows if row.is_odd]
-    states = Counter(render.breakpoint_state(row.made) for row in rows if not row.is_odd)
+    states = Counter(render.breakpoint_state(row.breakpoint) for row in rows if not row.is_odd)
     place = relative(rows[0].path, debugger.project)
     lines = [f"{place}: {number:,} breakpoints {state}" for state, number in states.items()]
     lines += [row.text(debugger) for row in odd[:MAX_LISTED_BREAKPOINTS]]
@@ -218,7 +228,7 @@ def _edition(session: Session, path: str) -> Sequence[str] | None:
     None: they are those on disk, or not known to be others.
     """
     change = session.inspect.editions.known_change(path)
-    return change.then if change else None
+    return change.old_lines if change else None
 
 
 @tool(

@@ -165,24 +165,24 @@ def likeness(call: CollectedRow | None, other: CollectedRow) -> int:
 class FoundCall(NamedTuple):
     """A call that was collected."""
 
-    of: Collection
+    collection: Collection
     place: int
     """In its table."""
 
     @property
     def row(self) -> CollectedRow:
         """The collected row of the call."""
-        return self.of.table.row(self.place, self.of.point.number)
+        return self.collection.table.row(self.place, self.collection.point.number)
 
     @property
     def function(self) -> str:
         """The name of its function."""
-        return self.of.table.cells[FUNCTION][self.place]
+        return self.collection.table.cells[FUNCTION][self.place]
 
     @property
     def line(self) -> str:
         """The call as a line of text."""
-        return CallLines(self.of.table, self.of.point.expressions).line(self.place)
+        return CallLines(self.collection.table, self.collection.point.expressions).line(self.place)
 
 
 @tool(
@@ -207,7 +207,7 @@ async def dap_call(
         if each.point.calls and len(each.table)
     ]
     found = _find_call(of_calls, n, at)
-    plan = plan_again(session, found.of.point, found.row)
+    plan = plan_again(session, found.collection.point, found.row)
     started_at = monotonic()
     recorded = await record_life(call.debugger, plan, found.row, timeout_ms / 1000)
     ran = _ran(recorded, found, monotonic() - started_at, timeout_ms)

@@ -112,7 +112,7 @@ def _outdated(call: Call, path: str) -> list[str]:
     return [
         f"session {each.id} ({each.name}) runs this file as it was before it changed; {RESTART}"
         for each in call.debugger.sessions.live
-        if (change := each.inspect.editions.known_change(path)) and change.then
+        if (change := each.inspect.editions.known_change(path)) and change.old_lines
     ]
 
 

@@ -172,7 +172,7 @@ def _no_rows_error(
     points = [
         each
         for each in program.collected.points.values()
-        if each.client in {"", call.focus.key} and not each.aside
+        if each.client in {"", call.focus.key} and not each.is_internal
     ]
     if points and program.runs:
         how = "is stopped: dap_continue goes on" if session.mirror.stop else "runs on: ask again"

@@ -113,7 +113,7 @@ def _name_points(points: Sequence[Point], call: Call) -> str:
 
 def _title(found: RunComparison, a: int, b: int) -> str:
     """Return a line on which sessions are compared, with how many rows."""
-    return f"a: session {a}, {len(found.a):,} rows; b: session {b}, {len(found.b):,} rows"
+    return f"a: session {a}, {len(found.run_a):,} rows; b: session {b}, {len(found.run_b):,} rows"
 
 
 def _left_out(

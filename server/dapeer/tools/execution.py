@@ -161,7 +161,7 @@ async def _step(
     before, thread = session.mirror.require_stop(), arguments["threadId"]
     keeps = _keeps_step(call, session)
     begun = session.mirror.history.interrupted_step(thread)
-    if keeps and begun is not None and begun.left_with == command:
+    if keeps and begun is not None and begun.resumed_with == command:
         reply = await resume(call, session, "continue", arguments, options)
     elif set(arguments) == {"threadId"} and options.wait_until_paused and options.timeout_ms:
         reply = await _step_where_shown(call, session, command, thread, options)

@@ -87,7 +87,7 @@ async def dap_evaluate(
         async with evaluation.consequence_noted(call, session, left):
             one = await evaluation.evaluate_expression(session, expression, frame, context, left)
     except RequestFailed as error:
-        where += await name_suggestions(session, frame, expression, error.what)
+        where += await name_suggestions(session, frame, expression, error.problem)
         hint = f"({'; '.join(where)})" if where else ""
         raise RequestFailed(error.command, f"{error}\n{hint}".strip()) from error
     where += ["ask for a part of it"] * (len(one.value) > RESULT_CHARS)
@@ -204,7 +204,7 @@ async def _assign_by_statement(
     except RequestFailed as error:
         raise RequestFailed(
             "setVariable",
-            f"It stays as it was: {cause(error.what).rstrip('.')}.",
+            f"It stays as it was: {cause(error.problem).rstrip('.')}.",
             "Give another value, or assign to what holds it.",
         ) from error
 

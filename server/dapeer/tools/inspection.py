@@ -79,7 +79,7 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads and asyncio tasks, and where each is in the user's code."""
     session = call.session(session_id)
     session.mirror.require_live()
-    seen = await session.where.look()
+    seen = await session.thread_locator.look()
     current = session.mirror.stop.thread_id if session.mirror.stop else 0
     data = [_thread_data(session, each) for each in seen.threads]
     lines = [

@@ -213,7 +213,7 @@ def _stamped(pieces: Sequence[OutputPiece]) -> Iterator[str]:
     """
     unfinished = ""
     for piece in pieces:
-        stamp = time.strftime("%H:%M:%S", time.localtime(piece.at))
+        stamp = time.strftime("%H:%M:%S", time.localtime(piece.time))
         for line in piece.text.splitlines(keepends=True):
             unfinished = unfinished + line if unfinished else f"[{stamp}][{piece.category}] {line}"
             if unfinished.endswith("\n"):
@@ -267,7 +267,7 @@ def _row(session: Session, stop: Stop) -> dict[str, Any]:
     kept = ("stop", "reason", "thread_id", "exception", "changed", "perhaps_another_call")
     place = view.get("stack", [])[:1]
     row = {**{key: view[key] for key in kept if key in view}, "at": place[0] if place else ""}
-    if compare_locals(session.mirror.history, stop).same is False:
+    if compare_locals(session.mirror.history, stop).is_same is False:
         row["another_call"] = dict(list(view.get("locals", {}).items())[:MAX_CALL_VARIABLES])
     return row
 

@@ -143,7 +143,7 @@ async def _run_by_stops(
         drive = Stepping(session, watch, scope, seconds)
         await drive.begin(frame)
         if isinstance(error, NoConditions):
-            watch.explain_road(error.what)
+            watch.explain_road(error.problem)
     if watch.already:
         drive.set_cost()
         return await show_state(call, session, left=remaining, options=options)
@@ -168,7 +168,7 @@ async def _last_write(
     debugger, client = call.debugger, call.focus.key
     last = await last_write(debugger, session, expression, frame, client, seconds)
     name = f"`{shortened(expression, MAX_SHOWN_CHARS)}`"
-    where = "this stop" if last.same else "it ended"
+    where = "this stop" if last.is_same_stop else "it ended"
     count = last.count
     if count is None:
         lines = [f"Who wrote {name} last is not known."]
@@ -177,7 +177,7 @@ async def _last_write(
         lines = [f"{name} was written {times} before {where}, in a second run"]
     else:
         lines = [f"{name} was not written before {where}, in a second run"]
-    if not last.same:
+    if not last.is_same_stop:
         lines.append("The second run went another way: it did not come to this stop.")
     function, file, line = last.place
     if file:
@@ -190,9 +190,9 @@ async def _last_write(
         more = len(last.stack) - MAX_FRAMES
         lines += [f"  ({more} more frames)"] * (more > 0)
     if file and last.breakpoint:
-        also = "" if "hit_condition" in last.breakpoint else ", or where the value is the same"
+        also = "" if "hit_condition" in last.breakpoint else ", or where the value is the is_same_stop"
         lines.append(f"It stops there{also}: {call_that_stops_there(last, session.name)}")
-    facts = {"writes": last.count, "same": last.same, "told": lines}
+    facts = {"writes": last.count, "is_same_stop": last.is_same_stop, "told": lines}
     return Reply("\n".join(lines), facts)
 
 

@@ -176,10 +176,10 @@ def _with_members(reply: Reply, tree: ProcessTree) -> Reply:
     members = tree.members
     rows = [{"session_id": each.id, "pid": pid_of(each)} for each in members]
     lines = [_member_line(each, members) for each in members]
-    lines += [f"not attached: {each}" for each in tree.left]
+    lines += [f"not attached: {each}" for each in tree.undebugged]
     word = "process is" if len(rows) == 1 else "processes are"
     text = "\n".join([f"{len(rows)} {word} attached to, as one program:", *map(indented, lines)])
-    data = {**(reply.data or {}), "members": rows, "not_attached": tree.left}
+    data = {**(reply.data or {}), "members": rows, "not_attached": tree.undebugged}
     return replace(reply, text=f"{text}\n{reply.text}", facts=data)
 
 

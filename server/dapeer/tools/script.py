@@ -149,7 +149,7 @@ async def _ending_sessions(call: Call, script: ScriptClient) -> AsyncGenerator[N
     finally:
         with anyio.CancelScope(shield=True):
             for session in script.focus.own:
-                if session.id in script.kept:
+                if session.id in script.outliving_sessions:
                     call.focus.started(session)
                     script.notes.append(f"kept: session {session.id}")
                     continue

@@ -43,7 +43,7 @@ async def dap_stacktrace(
 ) -> Reply:
     """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
     session = call.session(meant.session_id)
-    if session.mirror.stop is None and session.where.sees_running:
+    if session.mirror.stop is None and session.thread_locator.sees_running:
         return await _running_stacks(call, session, thread_id, start_frame, levels)
     thread = thread_of(session, thread_id)
     with looking(session, thread) as stop:
@@ -59,8 +59,8 @@ async def dap_stacktrace(
     if thread == stop.thread_id and total:
         known |= dict(enumerate(stop.stack.outer, total - len(stop.stack.outer)))
     lines += _more_frames_notes(call, session, stop, known, end, total)
-    if thread == stop.thread_id and stop.found.left_out:
-        lines.append(f"({stop.found.left_out})")
+    if thread == stop.thread_id and stop.found.left_out_note:
+        lines.append(f"({stop.found.left_out_note})")
     listed = len(frames) if total is None else total
 
     def facts() -> dict[str, Any]:
@@ -182,7 +182,7 @@ async def _running_stacks(
         ArgumentError: There is no such thread.
     """
     session.mirror.require_live()
-    seen = await session.where.look()
+    seen = await session.thread_locator.look()
     chosen = [each for each in seen.threads if thread_id in {None, each.thread_id}]
     if thread_id is None:
         chosen += seen.tasks
@@ -192,7 +192,7 @@ async def _running_stacks(
         listed = ", ".join(str(each.thread_id) for each in seen.threads)
         raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")
     lines = ["Not stopped: these frames have no variables."]
-    if session.where.reads_running and not seen.silent:
+    if session.thread_locator.reads_running and not seen.silent:
         lines = ["Not stopped: dap_variables and dap_evaluate read a frame while it stays there."]
     data: list[Mapping[str, Any]] = []
     for each in chosen:
@@ -218,8 +218,10 @@ def _running_frame(
 
     `number` counts from the innermost frame.
     """
-    readable = session.where.reads_running and place.own_id and session.frames.is_users(frame)
-    own = f" [frame_id {session.where.frame_id(place, number)}]" if readable else ""
+    readable = (
+        session.thread_locator.reads_running and place.own_id and session.frames.is_users(frame)
+    )
+    own = f" [frame_id {session.thread_locator.frame_id(place, number)}]" if readable else ""
     return f"#{number} {frame_line(frame, call.debugger.project)}{own}"
 
 

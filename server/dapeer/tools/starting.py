@@ -321,7 +321,7 @@ def _tasks_of(found: KnownConfigurations, chosen: Configuration) -> dict[str, An
     try:
         plan = found.task_plan(chosen, {})
     except ArgumentError as error:
-        return {"problem": shortened(error.what, 2 * MAX_DESCRIPTION_CHARS)}
+        return {"problem": shortened(error.problem, 2 * MAX_DESCRIPTION_CHARS)}
     tasks = [shortened(each, MAX_DESCRIPTION_CHARS) for each in plan.named]
     return {"tasks": tasks} if tasks else {}
 

@@ -35,7 +35,7 @@ class ActivationComparison:
 
     earlier: Stop | None = None
     """None if there is none."""
-    same: bool | None = None
+    is_same: bool | None = None
     """Whether it is the same call; None: that is not known."""
     changes: Mapping[str, tuple[str | None, str]] = field(
         default_factory=dict[str, tuple[str | None, str]]
@@ -45,12 +45,12 @@ class ActivationComparison:
     @property
     def perhaps_another(self) -> bool:
         """Whether locals have changed since a stop of which it is unknown if it was in the same call."""
-        return self.earlier is not None and self.same is None and bool(self.changes)
+        return self.earlier is not None and self.is_same is None and bool(self.changes)
 
     @property
     def notes(self) -> list[str]:
         """A note that the stop is in another call of its function than before; empty unless that is known."""
-        if self.earlier is None or self.earlier.top is None or self.same is not False:
+        if self.earlier is None or self.earlier.top is None or self.is_same is not False:
             return []
         name = shortened(self.earlier.top["name"], HEAD_NAME_CHARS)
         return [f"another call of {name} than before: {NOT_COMPARED}"]
@@ -124,9 +124,9 @@ def _stays_in_call(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
     `depth` is that call's depth of the stack, `lowest` the first line at which the function was seen: a step back to it may be a
     new call.
     """
-    if one.left_with == JUMP:
+    if one.resumed_with == JUMP:
         return True
-    if one.left_with not in STEPS or (one.left_with == "stepOut" and _depth(one) <= depth):
+    if one.resumed_with not in STEPS or (one.resumed_with == "stepOut" and _depth(one) <= depth):
         return False
     # A function without a caller is not called twice.
     inside = _depth(one) == _depth(other) == depth and depth > 1

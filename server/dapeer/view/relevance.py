@@ -123,8 +123,8 @@ MAX_TYPES = 3
 class LocalsChoice:
     """The shown locals of a stop, and how many are not shown: data (many by type), definitions by kind."""
 
-    shown: list[Variable]
-    left: int
+    shown_locals: list[Variable]
+    hidden_count: int
     types: Mapping[str, int]
     """The most frequent types of what is `left`, with counts; empty: few are left, or of one type."""
     definitions: Mapping[str, int]
@@ -168,7 +168,7 @@ def has_locals(stop: Stop, frame_id: int) -> bool:
     `frame_id` is the adapter's id. It is also True where the locals were fetched and set aside, since lldb-dap gave their
     references to another frame.
     """
-    if stop.values.set_aside is not None:
+    if stop.values.stale_locals is not None:
         return True
     references = (scope["variablesReference"] for scope in stop.values.local_scopes(frame_id))
     return frame_id in stop.values.scopes and all(

@@ -46,7 +46,9 @@ def _last_of_left(history: StopHistory, now: Stop, end: str = "") -> str:
     last = stop_in_returned_function(history.stops_before(now)[-1:], now)
     if last is None or last.top is None:
         return ""
-    found = [each for each in choose_locals(last, ()).shown if not each["name"].startswith("(")]
+    found = [
+        each for each in choose_locals(last, ()).shown_locals if not each["name"].startswith("(")
+    ]
     values = [
         f"{each['name']} = {fitted(one_line(each['value']), VALUE_CHARS)}"
         for each in found[:MAX_LOCALS]

@@ -239,14 +239,14 @@ def snapshot_of_stop(session_id: int, mirror: Mirror, stop: Stop, project: Path)
     changed. `session_id` is the session's id; paths are relative to `project`, but for `file`. Empty fields are left out, except `stack`
     and `locals`.
     """
-    notes = [*filter(None, (stop.found.outdated_source, stop.found.left_out))]
+    notes = [*filter(None, (stop.found.outdated_source, stop.found.left_out_note))]
     if stop.found.place is not None:
         notes.append(ONLY_PRINTED)
     if stop.reported.output_flows:
         notes.append("more output is arriving: dap_program_output wait_ms=5000")
     comparison = compare_locals(mirror.history, stop)
     changed, notes = comparison.changes, [*notes, *comparison.notes]
-    since = stop.reported.output_from(mirror.output.shown)
+    since = stop.reported.output_from(mirror.output.shown_end)
     until = mirror.history.output_end(stop)
     optional = Snapshot(
         session_id=session_id,

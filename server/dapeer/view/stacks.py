@@ -186,7 +186,7 @@ def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     if row.run.owners and number > 1:
         return row.run.of() if row.first else f"{row.run.of()}: {line} …"
     times = f" ({number} times)" if number > 1 else ""
-    known = stop.values.settled or frame is stop.top
+    known = stop.values.is_settled or frame is stop.top
     return (
         line
         + times

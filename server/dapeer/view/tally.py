@@ -31,19 +31,19 @@ class Tally:
 
     times: int
     """How many were asked for."""
-    passed: list[float] = field(default_factory=list[float])
+    passed_seconds: list[float] = field(default_factory=list[float])
     """Seconds that each run took that passed, its start included."""
     verdict: RunVerdict = RunVerdict.PASSED
     """Of the last run."""
-    kept: int | None = None
+    last_passed_session: int | None = None
     """The session of the last run that passed."""
-    passed_by: int = 0
+    continued_stops: int = 0
     """Stops that were no failures, and from which the program was continued."""
     why: str = ""
     """Why the last run has not shown what was asked; empty: it has."""
     detached: dict[int, str] = field(default_factory=dict[int, str])
     """Processes that runs which passed have left running, and what they run."""
-    mute: bool = False
+    lacks_exit_code: bool = False
     """Whether a run has passed that told no exit code."""
 
     def keep(
@@ -53,10 +53,10 @@ class Tally:
 
         `left` are processes that it left running, by id, with what they run. `lacks_exit_code` says that the adapter reported no exit code.
         """
-        self.passed.append(seconds)
-        self.kept = session
+        self.passed_seconds.append(seconds)
+        self.last_passed_session = session
         self.detached |= left
-        self.mute = self.mute or lacks_exit_code
+        self.lacks_exit_code = self.lacks_exit_code or lacks_exit_code
 
     def end(self, verdict: RunVerdict, why: str = "") -> RunVerdict:
         """Set the outcome of the last run, and why it has not shown what was asked, and return that outcome."""
@@ -65,17 +65,17 @@ class Tally:
 
     def pass_by(self) -> None:
         """Count a stop that was no failure, such as one at a breakpoint; the program was continued from there."""
-        self.passed_by += 1
+        self.continued_stops += 1
 
     @property
     def run(self) -> int:
         """The number of the last run, from 1."""
-        return len(self.passed) + (self.verdict is not RunVerdict.PASSED)
+        return len(self.passed_seconds) + (self.verdict is not RunVerdict.PASSED)
 
     @property
     def left(self) -> int:
         """How many runs were not made, or are not known to have passed."""
-        return self.times - len(self.passed)
+        return self.times - len(self.passed_seconds)
 
     def data(self) -> dict[str, Any]:
         """Return the tally as JSON data.
@@ -83,9 +83,13 @@ class Tally:
         Keys are `run`, `of`, `outcome`, `passed`, and, if a run has passed, `seconds_each` and `passed_session`.
         """
         facts = {"run": self.run, "of": self.times, "outcome": self.verdict.name.lower()}
-        facts |= {"passed": len(self.passed)}
-        each = {"seconds_each": round(self._each, 3)} if self.passed else {}
-        return {**facts, **each, **({"passed_session": self.kept} if self.kept else {})}
+        facts |= {"passed": len(self.passed_seconds)}
+        each = {"seconds_each": round(self._each, 3)} if self.passed_seconds else {}
+        return {
+            **facts,
+            **each,
+            **({"passed_session": self.last_passed_session} if self.last_passed_session else {}),
+        }
 
     def text(self) -> str:
         """Return the tally as one line: the outcome, how to go on, and what makes it uncertain.
@@ -96,10 +100,10 @@ class Tally:
         parts = [self._outcome()]
         if self.verdict is RunVerdict.RUNNING or (self.verdict is RunVerdict.PASSED and self.left):
             parts.append(f"dap_run with repeat={self.left} goes on.")
-        if self.passed_by:
-            s = "s" if self.passed_by > 1 else ""
-            parts.append(f"Continued from {self.passed_by} stop{s} without a failure.")
-        if self.mute:
+        if self.continued_stops:
+            s = "s" if self.continued_stops > 1 else ""
+            parts.append(f"Continued from {self.continued_stops} stop{s} without a failure.")
+        if self.lacks_exit_code:
             parts.append(
                 "The adapter tells no exit codes: a run that stopped nowhere counts as passed."
             )
@@ -107,14 +111,18 @@ class Tally:
 
     @property
     def _each(self) -> float:
-        return sum(self.passed) / len(self.passed)
+        return sum(self.passed_seconds) / len(self.passed_seconds)
 
     def _outcome(self) -> str:
         """Return the sentence on the last run and on those that have passed."""
-        count = len(self.passed)
+        count = len(self.passed_seconds)
         each = f", {self._each:.1f} s each" if count else ""
         if self.verdict is not RunVerdict.PASSED:
-            last = f" (the last: session {self.kept})" if self.kept else ""
+            last = (
+                f" (the last: session {self.last_passed_session})"
+                if self.last_passed_session
+                else ""
+            )
             passed = f"; {count} passed{last}{each}" if count else ""
             why = f" ({self.why})" if self.why else ""
             return f"Run {self.run} of {self.times} {self.verdict.value}{why}{passed}."

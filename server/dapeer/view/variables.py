@@ -106,16 +106,17 @@ def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[st
         notes.append(f"no locals: {shortened(stop.found.withheld, VALUE_CHARS)}")
     elif stop.top is not None and not has_locals(stop, stop.top["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
-    if choice.left:
+    if choice.hidden_count:
         kinds = [f"{number} {each}" for each, number in choice.types.items()]
         of = f" ({', '.join(kinds)})" if kinds else ""
-        notes.append(f"{_count_with_noun(choice.left, 'more local')}{of}: dap_variables")
+        notes.append(f"{_count_with_noun(choice.hidden_count, 'more local')}{of}: dap_variables")
     if kinds := [
         _count_with_noun(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])
     ]:
         notes.append(f"also {', '.join(kinds)}: dap_variables")
     return _listed(
-        [Variable({**v, "value": stop.values.shown(v)}) for v in choice.shown], names_around(stop)
+        [Variable({**v, "value": stop.values.shown(v)}) for v in choice.shown_locals],
+        names_around(stop),
     )
 
 

@@ -83,7 +83,7 @@ def test_a_process_that_has_ended_is_none_before_its_parent_knows() -> None:
 def test_a_process_of_another_user_is_refused() -> None:
     with waiting("cat") as process, another_user(), pytest.raises(ArgumentError) as refused:
         check_process(DEFINITIONS["gdb"], process.pid)
-    assert refused.value.what == f"Process {process.pid} belongs to another user (0)."
+    assert refused.value.problem == f"Process {process.pid} belongs to another user (0)."
 
 
 def test_the_system_tells_who_may_attach(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_a_relative_argument_is_looked_for_in_the_folder_and_in_the_project(tmp_
         assert find_python(argument, folder, {}, project=tmp_path) == given
     with pytest.raises(ArgumentError) as caught:
         find_python("no/python", folder, {}, project=tmp_path)
-    assert f"looked at {folder}/no/python and {tmp_path}/no/python" in caught.value.what
+    assert f"looked at {folder}/no/python and {tmp_path}/no/python" in caught.value.problem
 
 
 def test_the_environment_nearest_to_the_program_is_taken_then_that_of_the_folder_to_run_in(
@@ -155,7 +155,7 @@ def test_a_bad_argument_is_named(tmp_path: Path, argument: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ArgumentError) as caught:
         find_python(argument, tmp_path, {"PATH": str(tmp_path)})
-    assert argument in caught.value.what
+    assert argument in caught.value.problem
 
 
 def test_no_interpreter_at_all_is_an_error(tmp_path: Path) -> None:

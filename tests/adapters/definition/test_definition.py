@@ -128,8 +128,8 @@ def test_there_are_shipped_definitions() -> None:
 def test_an_error_names_file_and_key(tmp_path: Path, rest: str, message: str) -> None:
     with pytest.raises(DefinitionError) as caught:
         toy(tmp_path, rest)
-    assert message in caught.value.what
-    assert str(tmp_path / "toy.toml") in caught.value.what
+    assert message in caught.value.problem
+    assert str(tmp_path / "toy.toml") in caught.value.problem
     assert caught.value.hint
 
 
@@ -222,7 +222,7 @@ def test_inputs_of_a_launch_are_checked(
 ) -> None:
     with pytest.raises(ArgumentError) as caught:
         load_all(shipped())[adapter].arguments("launch", inputs, {})
-    assert message in caught.value.what
+    assert message in caught.value.problem
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_inputs_of_an_attach_are_checked(
 ) -> None:
     with pytest.raises(ArgumentError) as caught:
         load_all(shipped())[adapter].arguments("attach", inputs, {})
-    assert message in caught.value.what
+    assert message in caught.value.problem
 
 
 def test_debugpy_attaches_by_pid_through_its_adapter_and_by_port_straight() -> None:

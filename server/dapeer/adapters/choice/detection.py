@@ -53,7 +53,7 @@ class Detection:
     """The one command that gets the adapter; empty where it is there, and has only not answered in time."""
     found: Found = field(default_factory=dict[str, str])
     """Values of placeholders, like `gdb`: its path."""
-    way: Install | None = None
+    install_way: Install | None = None
     """How to get what is missing."""
 
 
@@ -71,7 +71,9 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
             names = " or ".join(need.shown for need in group)
             way = way_to_get(definition, names_of(group))
             get = _install(definition, way)
-            return Detection(ready=False, missing=f"{names} was not found", install=get, way=way)
+            return Detection(
+                ready=False, missing=f"{names} was not found", install=get, install_way=way
+            )
     old = ""
     way = way_to_get(definition)
     install = _install(definition, way)
@@ -85,7 +87,9 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
         old = old or (late if version is None else f"{fault}, {needs.version.min} is needed")
     late = old.startswith(_LATE)
     install = "" if late else install
-    return Detection(ready=False, missing=f"{definition.id} {old}", install=install, way=way)
+    return Detection(
+        ready=False, missing=f"{definition.id} {old}", install=install, install_way=way
+    )
 
 
 def names_of(group: Iterable[Need]) -> set[str]:

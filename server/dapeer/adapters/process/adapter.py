@@ -158,10 +158,10 @@ class Adapter:
     ) -> None:
         self.log_points = log_points or LogPoints()
         """Those of its program, in all processes."""
-        self.sent = SentBreakpoints() if sent is None else sent
+        self.sent_breakpoints = SentBreakpoints() if sent is None else sent
         """The breakpoints that it has got, in all processes."""
         self.transport = FilteredTransport(transport, LogPointFilter(self.log_points))
-        self.word = patch_mark or (spawned.tail.word if spawned else "")
+        self.patch_mark = patch_mark or (spawned.stderr_tail.patch_mark if spawned else "")
         """By which its process, and rows in the program, tell of patches that are off."""
         self.address = address
         """The address of another process's adapter; None: dapeer has started it, or its server."""
@@ -204,7 +204,7 @@ class Adapter:
 
     def stderr_tail(self) -> str:
         """Return the end of the adapter's stderr; empty if dapeer has not started it."""
-        return self._spawned.tail.text() if self._spawned else ""
+        return self._spawned.stderr_tail.text() if self._spawned else ""
 
     def on_patch_off(self, listener: Callable[[Body], None]) -> None:
         """Call `listener` with each patch of ours that is off in the adapter's process, or here.
@@ -214,7 +214,7 @@ class Adapter:
         if self._patch_off is not None:
             listener(self._patch_off)
         if self._spawned is not None:
-            self._spawned.tail.on_patch_off(listener)
+            self._spawned.stderr_tail.on_patch_off(listener)
 
     def open_terminal(self) -> Terminal:
         """Open a terminal for its program, keep it in `terminal`, and return it.
@@ -303,7 +303,7 @@ async def open_adapter(
             if inside is not None:
                 inside.close_program_end()
             spawned, processes = started.spawned, started.processes
-            own["word"] = spawned.tail.word
+            own["word"] = spawned.stderr_tail.patch_mark
             again = connector(table, values)
             stream = await stream_of(spawned, again, definition.timeouts.start)
         sent, wire = SentBreakpoints(), ContentLengthTransport(stream)
@@ -395,7 +395,7 @@ def _transport(
     settle = spawned.settle if spawned else anyio.lowlevel.checkpoint
     # A core dump has no other stop.
     entry = bool(inputs.get("stop_on_entry") or inputs.get("core"))
-    word = spawned.tail.word if spawned else ""
+    word = spawned.stderr_tail.patch_mark if spawned else ""
     tamed = NormalizedTransport(
         wire,
         definition.quirks,

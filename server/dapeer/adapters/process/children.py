@@ -67,9 +67,9 @@ async def open_child(
             again,
             address=address,
             log_points=parent.log_points,
-            sent=parent.sent,
+            sent=parent.sent_breakpoints,
             patch_off=await send_without_delay(definition, configuration, parent.pid),
-            patch_mark=parent.word,
+            patch_mark=parent.patch_mark,
         )
         stack.callback(adapter.close)
         yield adapter
@@ -84,8 +84,8 @@ def _normalized(transport: Transport, definition: Definition, parent: Adapter) -
         {},
         stop_on_entry=False,
         settle=settle,
-        sent=parent.sent,
-        patch_mark=parent.word,
+        sent=parent.sent_breakpoints,
+        patch_mark=parent.patch_mark,
     )
 
 

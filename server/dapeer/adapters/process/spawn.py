@@ -234,7 +234,7 @@ class Spawned:
         self.process = process
         self.command = command
         self._pipes = pipes
-        self.tail = pipes.stderr
+        self.stderr_tail = pipes.stderr
         """The end of its stderr, and of a server's stdout."""
 
     def listen(self, listener: Callable[[str, str], None]) -> None:
@@ -242,12 +242,12 @@ class Spawned:
 
         It gets the output from its beginning. A transport whose `output` is `log` has none.
         """
-        for category, words in self._pipes.words.items():
+        for category, words in self._pipes.output_filter.items():
             words.listen(lambda text, category=category: listener(category, text))
 
     def failed(self, what: str) -> AdapterFailed:
         """Return an error with `what` the adapter did and its last output, which often has the reason."""
-        words = cause(self.tail.text())[-MAX_ERROR_CHARS:]
+        words = cause(self.stderr_tail.text())[-MAX_ERROR_CHARS:]
         last_words = f" It said: {words.rstrip('.')}." if words else ""
         hint = lack_of_tasks() or "`dapeer doctor` checks the adapter."
         return AdapterFailed(f"{self.command.title} {what}.{last_words}", hint)
@@ -295,7 +295,7 @@ class Pipes:
     ) -> None:
         self.stderr = stderr
         self.tails = tails
-        self.words = words
+        self.output_filter = words
         """By category of output, where these pipes are the program's, too."""
 
     @classmethod
@@ -361,7 +361,7 @@ async def spawn(
                 stdout=subprocess.PIPE if stdio else stdout,
                 stderr=stderr,
                 cwd=command.folder,
-                env={**command.environment, **mark, WORD: pipes.stderr.word},
+                env={**command.environment, **mark, WORD: pipes.stderr.patch_mark},
                 outlives=outlives,
             )
         except BaseException as error:

@@ -349,7 +349,7 @@ async def stream_of(
         AdapterFailed: It does not listen in time, has ended, or another user listens in its place.
     """
     if again is None:
-        return StdioStream(spawned.process, spawned.tail)
+        return StdioStream(spawned.process, spawned.stderr_tail)
     try:
         with anyio.fail_after(seconds):
             return await _listening(spawned, again)
@@ -357,7 +357,7 @@ async def stream_of(
         raise spawned.failed(f"did not listen within {seconds:g} s") from error
     except ForeignListener as error:
         raise AdapterFailed(
-            error.what, "Nothing was sent. Start it again: it then gets another port."
+            error.problem, "Nothing was sent. Start it again: it then gets another port."
         ) from error
 
 

@@ -31,11 +31,11 @@ class Tail(asyncio.Protocol):
 
     def __init__(self, words: OutputFilter | None = None) -> None:
         """Keep the end of what a pipe brings; `words`, if given, gets all of it as the program's output."""
-        self.word = secrets.token_hex(8)
+        self.patch_mark = secrets.token_hex(8)
         """What a line has that tells of a patch, so that none of the program's does."""
         self._filter = words
         if words is not None:
-            words.hide(f"{MARK}{self.word} ")
+            words.hide(f"{MARK}{self.patch_mark} ")
         self._end_event = anyio.Event()
         self._kept_bytes = bytearray()
         self._pipe: asyncio.ReadTransport | None = None
@@ -85,9 +85,9 @@ class Tail(asyncio.Protocol):
         """
         *lines, rest = (self._line + data).split(b"\n")
         for line in lines:
-            for body in patches_off(line.decode("utf-8", "replace"), self.word):
+            for body in patches_off(line.decode("utf-8", "replace"), self.patch_mark):
                 (self._report_patch_off or self._patches_off.append)(body)
-        mark = f"{MARK}{self.word} ".encode()
+        mark = f"{MARK}{self.patch_mark} ".encode()
         begins = rest[: len(mark)] == mark[: len(rest)]
         self._line = rest if begins and len(rest) < MAX_KEPT_BYTES else b""
 
@@ -103,7 +103,7 @@ class Tail(asyncio.Protocol):
         White space at both ends is removed. It may be empty.
         """
         text = self._kept_bytes.decode("utf-8", "replace").replace("\r\n", "\n")
-        text = re.sub(rf"(?m)^{MARK}{self.word} .*\n?", "", text)
+        text = re.sub(rf"(?m)^{MARK}{self.patch_mark} .*\n?", "", text)
         return _CONTROL.sub("", _ANSI.sub("", text)).strip()
 
     async def settle(self) -> None:

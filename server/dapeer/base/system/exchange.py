@@ -95,7 +95,7 @@ class Mailbox(Generic[T]):
 @dataclass(slots=True, eq=False)
 class _Waiter:
     predicate: Predicate
-    woken: anyio.Event
+    wake_event: anyio.Event
 
 
 class Waiters:
@@ -110,8 +110,8 @@ class Waiters:
     def wake(self) -> None:
         """Evaluate the predicates of all waiters, and wake those whose predicate is true."""
         for waiter in self._waiting:
-            if not waiter.woken.is_set() and waiter.predicate():
-                waiter.woken.set()
+            if not waiter.wake_event.is_set() and waiter.predicate():
+                waiter.wake_event.set()
 
     async def wait_for(self, predicate: Predicate, seconds: float | None) -> bool:
         """Wait until `predicate` is true, and return True; return False if `seconds` pass first.
@@ -124,7 +124,7 @@ class Waiters:
         self._waiting.append(waiter)
         try:
             with anyio.fail_after(seconds):
-                await waiter.woken.wait()
+                await waiter.wake_event.wait()
         except TimeoutError:
             return predicate()
         else:

@@ -45,9 +45,9 @@ def set_up(level: str, file: Path | None) -> None:
 class _RecentRecords:
     """What one place in the code has logged recently."""
 
-    since: float
+    first_time: float
     logged: int = 0
-    left_out: int = 0
+    left_out_count: int = 0
 
 
 class RepetitionFilter(logging.Filter):
@@ -70,14 +70,14 @@ class RepetitionFilter(logging.Filter):
             return True
         place = record.pathname, record.lineno
         alike = self._places.get(place)
-        if alike is None or record.created - alike.since > SECONDS_PER_PLACE:
-            left_out = alike.left_out if alike else 0
+        if alike is None or record.created - alike.first_time > SECONDS_PER_PLACE:
+            left_out = alike.left_out_count if alike else 0
             alike = self._places[place] = _RecentRecords(record.created)
             if left_out:
                 record.msg = f"{record.getMessage()} (and {left_out} more like this before)"
                 record.args = ()
         if alike.logged == MOST_ALIKE:
-            alike.left_out += 1
+            alike.left_out_count += 1
             return False
         alike.logged += 1
         return True

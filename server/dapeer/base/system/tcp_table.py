@@ -27,8 +27,8 @@ LISTENING = "0A"
 class TcpTableLine:
     """One socket."""
 
-    near: str
-    far: str
+    local: str
+    remote: str
     state: str
     uid: int
     inode: int
@@ -64,7 +64,7 @@ def holder_in_tables(tables: Sequence[str], end: HostAndPort, other: HostAndPort
     near, far = _spellings(end), _spellings(other)
     for table in tables:
         for line in lines(table, end[1]):
-            if line.near in near and line.far in far:
+            if line.local in near and line.remote in far:
                 if line.state not in {ESTABLISHED, UNANSWERED}:
                     raise ConnectionResetError
                 return Holder(line.uid, line.inode)
@@ -121,7 +121,7 @@ def listener(tables: Sequence[str], address: HostAndPort) -> Holder | None:
     `tables` are the texts of Linux's tables. A socket that listens at this very address comes before one that listens at all addresses.
     """
     by_place = {
-        line.near: Holder(line.uid, line.inode)
+        line.local: Holder(line.uid, line.inode)
         for table in tables
         for line in lines(table, address[1])
         if line.state == LISTENING

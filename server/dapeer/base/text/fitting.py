@@ -37,7 +37,7 @@ class Group:
     start: int
     end: int
     closing: str
-    whole: bool = True
+    is_whole: bool = True
     """Whether all elements are shown, though some may be cut."""
     items: list[Item] = field(default_factory=list["Item"])
 
@@ -48,7 +48,7 @@ class Group:
 
     def show(self, count: int) -> None:
         """Set `whole`: whether `count`, the number of elements that are shown, is that of all elements."""
-        self.whole = count == len(self.items)
+        self.is_whole = count == len(self.items)
 
 
 @dataclass(slots=True)
@@ -233,7 +233,7 @@ def fitted(text: str, limit: int, preferred: Collection[str] = ()) -> str:
     cut = _group(group, limit - (len(value.text) - len(group.text)), preferred)
     head = value.text[: group.start - value.start]
     tail = "" if original or left_out else value.text[group.end - value.start :]
-    if not original and (group.whole or left_out or f"({len(group.items)})" in head):
+    if not original and (group.is_whole or left_out or f"({len(group.items)})" in head):
         count = ""
     return f"{head}{cut}{tail}" + (f" ({count})" if count else "")
 
@@ -330,7 +330,7 @@ def _group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
         return f"{opening}…{group.closing}"
     if len(parts) + bool(ending) < len(items):
         parts.append(left_out)
-    if ending and not group.whole:
+    if ending and not group.is_whole:
         parts.append(ending)
     return (
         f"{opening}{space}{', '.join(parts)}{space if parts[-1] != left_out else ''}{group.closing}"

@@ -24,7 +24,7 @@ class LinePlace(NamedTuple):
     """A place on a line: its column, from 1 on, and the text around it."""
 
     column: int
-    around: str
+    context: str
 
 
 def has_many_places(line: str) -> bool:
@@ -62,7 +62,7 @@ def heads_near(line: str, column: int = 1) -> list[LinePlace]:
 
 def listed_places(places: Sequence[LinePlace]) -> str:
     """Return places as one text of choices, ``COLUMN `TEXT` ``, with how many are not listed."""
-    shown = ", ".join(f"{place.column} `{place.around}`" for place in places[:MAX_TOLD_PLACES])
+    shown = ", ".join(f"{place.column} `{place.context}`" for place in places[:MAX_TOLD_PLACES])
     left = len(places) - MAX_TOLD_PLACES
     return shown + (f" and {left} more" if left > 0 else "")
 

@@ -225,7 +225,7 @@ def _answer(
     try:
         return connection.call(tool, arguments)
     finally:
-        for sentence in connection.news:
+        for sentence in connection.news_lines:
             say(as_commands(sentence))
 
 

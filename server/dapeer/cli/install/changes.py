@@ -41,27 +41,27 @@ class FileChange:
     """A file with its text before and after; `None` if there is no file."""
 
     path: Path
-    before: str | None
-    after: str | None
+    old_text: str | None
+    new_text: str | None
     root: Path
     """The folder that stays, whatever is removed in it."""
 
     def __bool__(self) -> bool:
-        return self.before != self.after
+        return self.old_text != self.new_text
 
     def shown(self) -> str:
         """Return the change as a unified diff.
 
         A Markdown file that is added or removed as a whole is shown only by its path and number of lines.
         """
-        if self.path.suffix == ".md" and None in (self.before, self.after):
-            lines = len((self.after or self.before or "").splitlines())
-            return f"{'removed' if self.after is None else 'new'}: {self.path} ({lines} lines)"
+        if self.path.suffix == ".md" and None in (self.old_text, self.new_text):
+            lines = len((self.new_text or self.old_text or "").splitlines())
+            return f"{'removed' if self.new_text is None else 'new'}: {self.path} ({lines} lines)"
         lines = difflib.unified_diff(
-            (self.before or "").splitlines(keepends=True),
-            (self.after or "").splitlines(keepends=True),
-            "/dev/null" if self.before is None else str(self.path),
-            "/dev/null" if self.after is None else str(self.path),
+            (self.old_text or "").splitlines(keepends=True),
+            (self.new_text or "").splitlines(keepends=True),
+            "/dev/null" if self.old_text is None else str(self.path),
+            "/dev/null" if self.new_text is None else str(self.path),
         )
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
@@ -74,17 +74,17 @@ class FileChange:
             ArgumentError: The system refuses, or the file has other text than `before`.
         """
         path = self.path.resolve()
-        if _read(self.path) != self.before:
+        if _read(self.path) != self.old_text:
             raise ArgumentError(
                 f"{self.path} has changed meanwhile, so it was left alone.", "Do the same again."
             )
         try:
-            if self.after is None:
+            if self.new_text is None:
                 path.unlink(missing_ok=True)
                 _remove_empty(self.path.parent, self.root)
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
-            _replace(path, self.after)
+            _replace(path, self.new_text)
         except OSError as error:
             raise ArgumentError(
                 f"{self.path} cannot be written: {error.strerror}.",
@@ -232,7 +232,7 @@ def changes_of_skill(
     Raises:
         ArgumentError: A file cannot be read.
     """
-    folders = [(client.folder(scope, places), client.root(scope, places))] * bool(client.own)
+    folders = [(client.folder(scope, places), client.root(scope, places))] * bool(client.own_folder)
     base = places.project if scope == "project" else places.home
     folders.append((base / OF_SEVERAL_AGENTS, base))
     changes: list[FileChange] = []

@@ -50,11 +50,11 @@ class Client:
 
     Copilot lists its tools.
     """
-    moved_by: tuple[tuple[str, str], ...] = ()
+    folder_variables: tuple[tuple[str, str], ...] = ()
     """Variables that name another folder, and the file in it; the first that is set counts."""
     alternatives: tuple[str, ...] = ()
     """Other names of the file, which count if such a file is there."""
-    own: str = ""
+    own_folder: str = ""
     """The folder of its skills and agents, in the project and in the person's own folder.
 
     The variable moves it, too.
@@ -91,9 +91,9 @@ class Client:
     def folder(self, scope: ConfigScope, places: ClientFolders) -> Path:
         """Return the folder of the client's skills and agents."""
         if scope == "project":
-            return places.project / self.own
+            return places.project / self.own_folder
         moved = self._moved_folder(places)
-        return Path(moved[0]) if moved else places.home / self.own
+        return Path(moved[0]) if moved else places.home / self.own_folder
 
     def _moved_folder(self, places: ClientFolders) -> tuple[str, str] | None:
         """Return the folder that an environment variable names for the client, and the file in it.
@@ -102,7 +102,7 @@ class Client:
         """
         if self.user_file != _of_platform(self.user_file, places):
             return None
-        named = ((places.environment.get(name), file) for name, file in self.moved_by)
+        named = ((places.environment.get(name), file) for name, file in self.folder_variables)
         return next(((folder, file) for folder, file in named if folder), None)
 
     def _present(self, path: Path) -> Path:
@@ -220,8 +220,8 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".mcp.json",
             ".claude.json",
             "mcpServers",
-            moved_by=(("CLAUDE_CONFIG_DIR", ".claude.json"),),
-            own=".claude",
+            folder_variables=(("CLAUDE_CONFIG_DIR", ".claude.json"),),
+            own_folder=".claude",
             local="projects",
             extras=("skills", "agents"),
         ),
@@ -233,7 +233,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".config/Code/User/mcp.json",
             "servers",
             entry="typed",
-            moved_by=(("XDG_CONFIG_HOME", "Code/User/mcp.json"),),
+            folder_variables=(("XDG_CONFIG_HOME", "Code/User/mcp.json"),),
         ),
         Client(
             "opencode",
@@ -242,7 +242,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".config/opencode/opencode.json",
             "mcp",
             entry="local",
-            moved_by=(("XDG_CONFIG_HOME", "opencode/opencode.json"),),
+            folder_variables=(("XDG_CONFIG_HOME", "opencode/opencode.json"),),
             alternatives=("opencode.jsonc",),
         ),
         Client(
@@ -251,7 +251,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".gemini/settings.json",
             ".gemini/settings.json",
             "mcpServers",
-            moved_by=(("GEMINI_CLI_HOME", ".gemini/settings.json"),),
+            folder_variables=(("GEMINI_CLI_HOME", ".gemini/settings.json"),),
             trusted=".gemini/trustedFolders.json",
         ),
         Client(
@@ -260,7 +260,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".qwen/settings.json",
             ".qwen/settings.json",
             "mcpServers",
-            moved_by=(("QWEN_HOME", "settings.json"),),
+            folder_variables=(("QWEN_HOME", "settings.json"),),
         ),
         Client(
             "copilot",
@@ -269,7 +269,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".copilot/mcp-config.json",
             "mcpServers",
             entry="listed",
-            moved_by=(("COPILOT_HOME", "mcp-config.json"),),
+            folder_variables=(("COPILOT_HOME", "mcp-config.json"),),
         ),
         Client("kiro", "Kiro", ".kiro/settings/mcp.json", ".kiro/settings/mcp.json", "mcpServers"),
         Client("windsurf", "Windsurf", "", ".codeium/windsurf/mcp_config.json", "mcpServers"),
@@ -279,7 +279,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".zed/settings.json",
             ".config/zed/settings.json",
             "context_servers",
-            moved_by=(("XDG_CONFIG_HOME", "zed/settings.json"),),
+            folder_variables=(("XDG_CONFIG_HOME", "zed/settings.json"),),
         ),
         Client(
             "claude-desktop",
@@ -287,7 +287,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             "",
             ".config/Claude/claude_desktop_config.json",
             "mcpServers",
-            moved_by=(("XDG_CONFIG_HOME", "Claude/claude_desktop_config.json"),),
+            folder_variables=(("XDG_CONFIG_HOME", "Claude/claude_desktop_config.json"),),
         ),
         Client(
             "cline",
@@ -295,7 +295,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             "",
             ".cline/data/settings/cline_mcp_settings.json",
             "mcpServers",
-            moved_by=(
+            folder_variables=(
                 ("CLINE_DATA_DIR", "settings/cline_mcp_settings.json"),
                 ("CLINE_DIR", "data/settings/cline_mcp_settings.json"),
             ),
@@ -307,7 +307,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".amp/settings.json",
             ".config/amp/settings.json",
             "amp.mcpServers",
-            moved_by=(("XDG_CONFIG_HOME", "amp/settings.json"),),
+            folder_variables=(("XDG_CONFIG_HOME", "amp/settings.json"),),
         ),
         Client(
             "codex",
@@ -315,7 +315,7 @@ CLIENTS: Final[Mapping[str, Client]] = {
             ".codex/config.toml",
             ".codex/config.toml",
             "mcp_servers",
-            moved_by=(("CODEX_HOME", "config.toml"),),
+            folder_variables=(("CODEX_HOME", "config.toml"),),
             trust="projects",
         ),
     )

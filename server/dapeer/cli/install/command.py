@@ -86,7 +86,7 @@ def run(
     if off:
         _say(f"{client.title} has dapeer switched off: take `{off}` out of its entry to use it.")
     for change in changes if remove else ():
-        if change.path.suffix == ".md" and change.after is not None:
+        if change.path.suffix == ".md" and change.new_text is not None:
             _say(f"left: {change.path}, which is not as this dapeer writes it")
     if not any(changes):
         return _has_nothing_to_do(client.title, remove=remove)

@@ -59,7 +59,7 @@ class _Entry:
     command: tuple[str, ...]
     is_elsewhere: bool
     """Whether the client finds a server at an address, and starts none."""
-    off: str
+    disabled_by: str
     """The member by which the client does not use it; empty: it does."""
 
     @classmethod
@@ -80,8 +80,8 @@ class _Entry:
         It is not started if it is switched off, has an address, takes dapeer from a registry, names a program that is not there, or has
         another command than `dapeer stdio` in the project's file. The `state` is `failed` for a registry and a missing program, else `note`.
         """
-        if self.off:
-            sentence = f"{self.path}: {self.client.title} has it switched off; take `{self.off}` out to use it"
+        if self.disabled_by:
+            sentence = f"{self.path}: {self.client.title} has it switched off; take `{self.disabled_by}` out to use it"
             return Reach(self.client, self.scope, "note", sentence)
         sentence = f"{self.path}: `{' '.join(self.command)}`"
         scope = " --project" if self.scope == "project" else ""

@@ -41,7 +41,7 @@ class Point:
     """Rows after which no more are taken; 0: all are."""
     watch: str = ""
     """What is watched, where it is no place: each row is a line that did it."""
-    aside: bool = False
+    is_internal: bool = False
     """Its rows are nobody's to list: they tell of the watching itself."""
     calls: bool = False
     """Its rows are calls that are over; of several functions, with commas between their names."""
@@ -62,7 +62,7 @@ class Collection:
     process: int
     """The number of its session."""
     table: Table
-    road: str = ""
+    recorded_by: str = ""
     """How the rows come: `TRACER` or `LOG`."""
     hits: int = 0
     """How often the program came by, as far as it has told."""
@@ -76,7 +76,7 @@ class Collection:
     """By client how many rows it has been told of."""
     started: float = 0.0
     """From when its rows count seconds."""
-    among: Mapping[int, int] = field(default_factory=dict[int, int])
+    row_counts: Mapping[int, int] = field(default_factory=dict[int, int])
     """By process of the program how many rows have come."""
 
     def remove(self) -> None:
@@ -183,7 +183,7 @@ class Collected:
     """The same by point alone."""
     given_up: bool = False
     """Whether there were rows that had to make room for those of later programs."""
-    lost: dict[int, int] = field(default_factory=dict[int, int])
+    lost_rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process the rows that it could not write."""
     lost_for: str = ""
     """Why some could not be written, as the system says it; empty: it has not said."""
@@ -249,7 +249,7 @@ class Collected:
     @property
     def listed(self) -> list[Collection]:
         """The collections that callers are shown: those without rows on the watching itself."""
-        return [each for each in self.collections.values() if not each.point.aside]
+        return [each for each in self.collections.values() if not each.point.is_internal]
 
     @property
     def fields(self) -> int:
@@ -274,7 +274,7 @@ class Collected:
         key = process, number
         if key not in self.collections:
             table = Table(len(point.columns))
-            new = Collection(point, process, table, road, among=self._rows)
+            new = Collection(point, process, table, road, row_counts=self._rows)
             self.collections[key] = new
             self._of.setdefault(number, []).append(new)
         return self.collections[key]
@@ -328,20 +328,20 @@ class Collected:
 
     def lose(self, process: int, count: int, reason: str) -> None:
         """Record how many rows a process could not write in all, and the system's reason (empty: not known)."""
-        self.lost[process] = count
+        self.lost_rows[process] = count
         self.lost_for = reason or self.lost_for
 
     @property
     def complete(self) -> bool:
         """Whether no row was lost, so that a point without rows was not reached."""
-        return not any(self.lost.values())
+        return not any(self.lost_rows.values())
 
     def take_newly_lost(self, client: str) -> int:
         """Return how many rows could not be written in all, if the client was not told of all of them; else 0.
 
         The client counts as told from then on.
         """
-        lost = sum(self.lost.values())
+        lost = sum(self.lost_rows.values())
         seen, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
         return lost if lost > seen else 0
 
@@ -424,22 +424,22 @@ class Watch:
     """Each line that does it is recorded, and none stops the program."""
     point: Point
     """Its rows have `row_format.WATCH_COLUMNS`."""
-    looks: Point
+    look_point: Point
     """Its rows have `row_format.LOOK_COLUMNS`."""
-    road: str = ""
+    method: str = ""
     epoch: int = 0
     """The number of the stop at which it began."""
     seconds: float = 0
     """How long the program has run until it stopped or ended; 0: it runs."""
-    seen: bool = False
+    is_next_line: bool = False
     """The line shown is the one that the program came to next: which ran before is unknown there."""
     returned: bool = False
     """The shown line may have been its call's last: then the rest of the line that called has run, too."""
-    others: bool = False
+    others_ran: bool = False
     """Other threads ran beside that line, and nobody looked which of them has done it."""
     already: bool = False
     """It holds where the program is stopped, which has not moved."""
-    passed_by: str = ""
+    unlooked_lines: str = ""
     """The lines that were not looked at, where the line that did it may be one of them."""
     cost: str = ""
     """What a road has taken that can be counted."""
@@ -450,12 +450,12 @@ class Watch:
         `road` is how it runs; `holds` says whether the expression holds at that stop, which counts only for `on="true"` without `every`:
         then `already` is set.
         """
-        self.road, self.epoch = road, epoch
+        self.method, self.epoch = road, epoch
         self.already = holds and self.on == "true" and not self.every
 
     def explain_road(self, why: str) -> None:
         """Append to `road` why it runs so, and in no better way."""
-        self.road = f"{self.road}, as {why}"
+        self.method = f"{self.method}, as {why}"
 
     def doubt(
         self,
@@ -466,7 +466,12 @@ class Watch:
         passed_by: str = "",
     ) -> None:
         """Set the doubts about the line that has done it; those that are left out are set to none."""
-        self.seen, self.returned, self.others, self.passed_by = seen, returned, others, passed_by
+        self.is_next_line, self.returned, self.others_ran, self.unlooked_lines = (
+            seen,
+            returned,
+            others,
+            passed_by,
+        )
 
     def run(self, seconds: float) -> None:
         """Set how long the program has run until it stopped or ended."""

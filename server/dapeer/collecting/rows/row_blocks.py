@@ -36,7 +36,7 @@ NOBODY = ("", "", "")
 class NumberedNames:
     """What numbers in rows stand for."""
 
-    zero: float = 0.0
+    start_time: float = 0.0
     """The time from which rows count."""
     shapes: Mapping[int, Shape] = field(default_factory=dict[int, Shape])
     contexts: Mapping[int, tuple[str, str, str]] = field(
@@ -164,7 +164,7 @@ def _table(rows: bytes, type_codes: str, order: Sequence[int], names: NumberedNa
     """Return rows of one shape as a table; `type_codes` are the types of their values."""
     size = row_format.row_bytes(len(type_codes))
     contexts = _column(rows, "I", 4, size)
-    zero = names.zero
+    zero = names.start_time
     times = [each - zero for each in _column(rows, "d", size - row_format.WIDTH, size)]
     return Table(
         len(type_codes),
@@ -279,7 +279,7 @@ class RowFileContents:
     """Seconds since 1970, from which its rows count."""
     dropped: int = 0
     """Rows whose room later ones have taken. Some of them may have been read before."""
-    lost: int = 0
+    lost_rows: int = 0
     """Rows that could not be written: too large, or the disk was full."""
     called: frozenset[tuple[int, str]] = frozenset()
     """Points and functions that were called, though their calls may not be over."""

@@ -39,12 +39,12 @@ class CallForest:
     sizes: list[int] = field(default_factory=list[int])
     """By index how many calls are within one, at any depth."""
     within: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
-    around: dict[int, int] = field(default_factory=dict[int, int])
+    callers: dict[int, int] = field(default_factory=dict[int, int])
     order: list[int] = field(default_factory=list[int])
     """All calls, as they began."""
     shapes: list[int] = field(default_factory=list[int])
     """By index: calls of one shape are alike, with all that is within them."""
-    why: dict[int, str] = field(default_factory=dict[int, str])
+    oddities: dict[int, str] = field(default_factory=dict[int, str])
     """By index what is odd about a call."""
 
     def __post_init__(self) -> None:
@@ -64,16 +64,16 @@ class CallForest:
                 # The call around it is not over, or forgotten; there may be one around that.
                 outer = self._enclosing_call(stacks.get(lane, []), index, starts)
             if outer is not None and self.lines.lane(outer) == lane:
-                self.around[index] = outer
+                self.callers[index] = outer
                 self.within.setdefault(outer, []).append(index)
             else:
                 self.roots.setdefault(lane, []).append(index)
             stacks.setdefault(lane, []).append(index)
         name = self.lines.function
         recursive = {
-            name(inner) for inner, outer in self.around.items() if name(inner) == name(outer)
+            name(inner) for inner, outer in self.callers.items() if name(inner) == name(outer)
         }
-        self.why = _oddities_of_calls(self.lines, self.order, recursive)
+        self.oddities = _oddities_of_calls(self.lines, self.order, recursive)
         self._shape()
 
     def _enclosing_call(self, stack: list[int], index: int, starts: Sequence[int]) -> int | None:
@@ -105,7 +105,7 @@ class CallForest:
             if text not in outcomes:
                 outcomes[text] = self.lines.outcome(index)
             inner = tuple(key for key, _ in groupby(map(self.shapes.__getitem__, self.of(index))))
-            odd = index if index in self.why else -1
+            odd = index if index in self.oddities else -1
             what = self.lines.function(index), outcomes[text], self.lines.has_changed(index)
             self.shapes[index] = known.setdefault((what, inner, odd), len(known))
 
@@ -126,8 +126,8 @@ def _oddities_of_calls(
     for name, indices in by_function(lines, order).items():
         results = [lines.table.cells[RESULT][index] for index in indices]
         # The results of a recursion differ from level to level.
-        odd = _rare_kinds(results) if name in recursive else column(results).odd
-        found |= {indices[each.index]: f"result {each.why}" for each in odd}
+        odd = _rare_kinds(results) if name in recursive else column(results).odd_rows
+        found |= {indices[each.index]: f"result {each.reason}" for each in odd}
         changing = [index for index in indices if lines.has_changed(index)]
         if is_rare(len(changing), len(indices)):
             some = f"one of {len(changing):,} that change something"
@@ -288,8 +288,8 @@ def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: CallF
 
 def _contains_odd_call(forest: CallForest, index: int) -> bool:
     """Return whether the call in row `index`, or one within it, is odd."""
-    return bool(forest.why) and (
-        index in forest.why or any(_is_within(forest, odd, index) for odd in forest.why)
+    return bool(forest.oddities) and (
+        index in forest.oddities or any(_is_within(forest, odd, index) for odd in forest.oddities)
     )
 
 
@@ -297,7 +297,7 @@ def _is_within(forest: CallForest, index: int, outer: int) -> bool:
     """Return whether the call in row `index` is the call `outer`, or within it at any depth."""
     at: int | None = index
     while at is not None and at != outer:
-        at = forest.around.get(at)
+        at = forest.callers.get(at)
     return at == outer
 
 
@@ -321,12 +321,12 @@ def _call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator
 
     It is opened further if an odd call is within it. `indent` stands before each line.
     """
-    outer = forest.around.get(index)
+    outer = forest.callers.get(index)
     text = forest.lines.line(index, None if outer is None else forest.lines.function(outer))
-    odd = f"  ← {forest.why[index]}" if index in forest.why else ""
+    odd = f"  ← {forest.oddities[index]}" if index in forest.oddities else ""
     inner = forest.of(index)
     opened = deepest > 1 or (
-        inner and any(_is_within(forest, each, index) for each in forest.why if each != index)
+        inner and any(_is_within(forest, each, index) for each in forest.oddities if each != index)
     )
     more = "" if opened or not inner else f"  (+{forest.sizes[index]:,} within)"
     yield f"{indent}{text}{odd}{more}"
@@ -358,7 +358,7 @@ def _recursion_chain(forest: CallForest, index: int) -> list[int]:
     found: list[int] = []
     while len(inner := forest.of(found[-1] if found else index)) == 1:
         name = forest.lines.function(inner[0])
-        if inner[0] in forest.why or (name not in names and len(found) >= MAX_PERIOD):
+        if inner[0] in forest.oddities or (name not in names and len(found) >= MAX_PERIOD):
             break
         names.add(name)
         found.append(inner[0])
@@ -373,12 +373,12 @@ def _calls_around_deep_oddities(forest: CallForest, index: int) -> Iterator[tupl
     enough to be shown in its place.
     """
     found: dict[int, int] = {}
-    for odd in forest.why:
+    for odd in forest.oddities:
         path: list[int] = []
         at: int | None = odd
         while at is not None and at != index:
             path.append(at)
-            at = forest.around.get(at)
+            at = forest.callers.get(at)
         if at is None or not path:
             continue
         if len(path) <= MAX_UNCOUNTED_CALLS + 1:
@@ -440,7 +440,7 @@ def _spent(forest: CallForest, indices: Iterable[int]) -> tuple[int, int]:
     whole = own = 0
     for index in indices:
         own += took(index) - sum(map(took, forest.of(index)))
-        outer = forest.around.get(index)
+        outer = forest.callers.get(index)
         # A call within one of the same function is a part of its time.
         if outer is None or function(outer) != function(index):
             whole += took(index)

@@ -133,7 +133,7 @@ class ShownColumns:
     columns: dict[str, Column] = field(default_factory=dict[str, Column])
     """Those that change from row to row."""
     constant: dict[str, str] = field(default_factory=dict[str, str])
-    same: dict[str, str] = field(default_factory=dict[str, str])
+    same_as: dict[str, str] = field(default_factory=dict[str, str])
     """By name of a column: the one before it that has the same values."""
     gaps: dict[int, int] = field(default_factory=dict[int, int])
     """By row how many were dropped before it."""
@@ -156,10 +156,10 @@ class ShownColumns:
         """Return what is odd about rows, by row index; a row may have several reasons."""
         why: dict[int, list[str]] = {}
         for name, each in self.columns.items():
-            for odd in each.odd:
-                why.setdefault(odd.index, []).append(f"{self.short(name)} {odd.why}")
+            for odd in each.odd_rows:
+                why.setdefault(odd.index, []).append(f"{self.short(name)} {odd.reason}")
         for odd in self.repeated:
-            why.setdefault(odd.index, []).append(odd.why)
+            why.setdefault(odd.index, []).append(odd.reason)
         return why
 
     @property
@@ -216,7 +216,7 @@ def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) 
     for name, values in (named | dict(zip(expressions, table.cells, strict=True))).items():
         twin = next((n for n, each in found.columns.items() if each.values == values), None)
         if twin is not None and len(table) > 1:
-            found.same[name] = twin
+            found.same_as[name] = twin
             continue
         looked_at = column(values)
         # Of one row nothing can be said that it does not say itself.
@@ -241,7 +241,7 @@ def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
     if always:
         yield f"always {', '.join(always)}"
     by_twin: dict[str, list[str]] = {}
-    for name, twin in found.same.items():
+    for name, twin in found.same_as.items():
         by_twin.setdefault(found.short(twin), []).append(found.short(name))
     yield from (f"{', '.join(names)} same as {twin}" for twin, names in by_twin.items())
     if not few:

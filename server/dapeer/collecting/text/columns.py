@@ -180,7 +180,7 @@ class OddRow:
     """A row in which a column is unlike the rest of it."""
 
     index: int
-    why: str
+    reason: str
 
 
 @dataclass(slots=True)
@@ -194,7 +194,7 @@ class Column:
     range: tuple[float, float] | None = None
     """The least and the greatest, where most are numbers."""
     trend: str = ""
-    odd: Sequence[OddRow] = ()
+    odd_rows: Sequence[OddRow] = ()
 
     @property
     def constant(self) -> bool:
@@ -203,7 +203,9 @@ class Column:
 
     def forgive(self, gaps: Container[int]) -> None:
         """Drop the odd steps that go over rows which were dropped, by the indices of `gaps`."""
-        self.odd = [odd for odd in self.odd if odd.index not in gaps or odd.why[0] not in "+-"]
+        self.odd_rows = [
+            odd for odd in self.odd_rows if odd.index not in gaps or odd.reason[0] not in "+-"
+        ]
 
 
 def column(values: Sequence[str]) -> Column:
@@ -229,7 +231,9 @@ def column(values: Sequence[str]) -> Column:
     found = Column(values, counts, Counter({of[0]: len(of)} if alike else of))
     odd = [*_find_odd_rows(found, of, numbers)]
     # What goes on and on comes by zero.
-    found.odd = _first_of_each(e for e in odd if not (found.trend and e.why.endswith(" zero")))
+    found.odd_rows = _first_of_each(
+        e for e in odd if not (found.trend and e.reason.endswith(" zero"))
+    )
     return found
 
 
@@ -259,7 +263,7 @@ def _find_odd_rows(
         found.trend, steps = _trend(numbers, indices)
         yield from steps
         if not found.trend:
-            yield from (OddRow(indices[each.index], each.why) for each in _far_numbers(numbers))
+            yield from (OddRow(indices[each.index], each.reason) for each in _far_numbers(numbers))
 
 
 def _first_of_each(odd: Iterable[OddRow]) -> list[OddRow]:

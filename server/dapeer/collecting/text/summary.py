@@ -74,12 +74,14 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
     parts += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
     if count >= MIN_ROWS_FOR_RATE and collection.seconds > 0:
         made = count + collection.dropped
-        parts.append(f"{collection.road} {(made - 1) / collection.seconds:,.0f} a second".strip())
-    elif collection.road:
-        parts.append(collection.road)
+        parts.append(
+            f"{collection.recorded_by} {(made - 1) / collection.seconds:,.0f} a second".strip()
+        )
+    elif collection.recorded_by:
+        parts.append(collection.recorded_by)
     place += f" from {caller}" if caller else ""
-    of = "process" if collection.road == TRACER else "session"
-    place += f" in {of} {collection.process}" if len(collection.among) > 1 else ""
+    of = "process" if collection.recorded_by == TRACER else "session"
+    place += f" in {of} {collection.process}" if len(collection.row_counts) > 1 else ""
     return f"{place}: {', '.join(parts)}"
 
 
@@ -153,7 +155,7 @@ def outcome(
     expression was evaluated; `state` is the program's. How the program was run, and for how long, stands in brackets.
     """
     name = f"`{shortened(' '.join(watch.expression.split()), EXPRESSION_CHARS)}`"
-    took = ", ".join(filter(None, (watch.road, watch.cost, f"{watch.seconds:.1f} s")))
+    took = ", ".join(filter(None, (watch.method, watch.cost, f"{watch.seconds:.1f} s")))
     if rows and watch.every:
         rest = "" if state == "ended" else "; this stop ends the recording"
         return f"{name}: {len(rows)} recorded{rest} ({took})"
@@ -184,15 +186,15 @@ def _watch_sentence(watch: Watch, name: str, row: CollectedRow, project: Path) -
         return f"{name} holds already at {line_of(function, file, line, project)}: {arrow}; the program has not moved"
     rest = ", or the rest of the line that called it" if watch.returned else ""
     passed = (
-        f"{watch.passed_by} (not looked at: its breakpoint counts or logs) or "
-        if watch.passed_by
+        f"{watch.unlooked_lines} (not looked at: its breakpoint counts or logs) or "
+        if watch.unlooked_lines
         else ""
     )
     place = f"{passed}{line_of(function, file, line, project)}{by}{rest}"
-    if watch.others:
+    if watch.others_ran:
         did = "began to hold" if watch.on == "true" else "changed"
         return f"{name} {did} while {place} ran, there or in another thread that ran meanwhile: {arrow}"
-    if watch.seen:
+    if watch.is_next_line:
         return f"{name} holds when the program comes to {place}: {arrow}"
     if watch.on == "true":
         return f"{name} holds after {place}: {arrow}"

@@ -129,12 +129,12 @@ class TimelineRow:
     collection: Collection
     index: int
     """In the collection's table."""
-    at: float
+    time: float
     order: int
-    who: tuple[str, str, str]
+    context: tuple[str, str, str]
     """Process, thread and task."""
     text: str
-    why: str
+    oddity: str
     """What is odd about it."""
 
 
@@ -157,11 +157,11 @@ def timeline(
     """
     every = _sorted(_entries(each, indices, project) for each, indices in rows)
     heads = [line for each, _ in rows for line in _head(each, project)]
-    several = [len({entry.who[part] for entry in every}) > 1 for part in range(3)]
+    several = [len({entry.context[part] for entry in every}) > 1 for part in range(3)]
     picked = [*enumerate(every, 1)][chosen]
     shown_ones = {number for number, _ in picked}
     if len(picked) > MAX_LISTED_ROWS and not all_rows:
-        odd = [number for number, entry in picked if entry.why][:ODD_ROWS]
+        odd = [number for number, entry in picked if entry.oddity][:ODD_ROWS]
         ends = [picked[0][0] + ROWS_AT_ENDS, picked[-1][0] - ROWS_AT_ENDS]
         shown_ones = {
             number
@@ -175,7 +175,7 @@ def timeline(
 
 def _sorted(entries: Iterable[Iterable[TimelineRow]]) -> list[TimelineRow]:
     """Return the entries of all collections in the order of time."""
-    return sorted(chain.from_iterable(entries), key=lambda entry: (entry.at, entry.order))
+    return sorted(chain.from_iterable(entries), key=lambda entry: (entry.time, entry.order))
 
 
 def _lines(
@@ -196,15 +196,15 @@ def _lines(
             yield f"… #{left_out[0]}-{left_out[-1]}"
             left_out = []
             before = None
-        later = entry.at - before.at if before is not None else 0
+        later = entry.time - before.time if before is not None else 0
         pause = f" ({later:.3g} s later)" if later >= PAUSE_SECONDS else ""
-        process, thread, task = entry.who
+        process, thread, task = entry.context
         names = [
             process if several[0] else "",
             task or (thread if several[1] or several[2] else ""),
         ]
         who = f" [{', '.join(filter(None, names))}]" if any(names) else ""
-        odd = f"  ← {entry.why}" if entry.why else ""
+        odd = f"  ← {entry.oddity}" if entry.oddity else ""
         yield f"#{number}{who} {entry.text}{pause}{odd}"
         before = entry
 
@@ -238,8 +238,8 @@ def _oddities_by_row(found: ShownColumns) -> dict[int, str]:
     """Return the first thing that is odd about a row, by row index."""
     why: dict[int, str] = {}
     for name, each in found.columns.items():
-        for odd in each.odd:
-            why.setdefault(odd.index, f"{found.short(name)} {odd.why}")
+        for odd in each.odd_rows:
+            why.setdefault(odd.index, f"{found.short(name)} {odd.reason}")
     return why
 
 
@@ -312,7 +312,7 @@ def _in_order(fresh: Sequence[Collection], project: Path, client: str) -> list[s
     """
     told = {id(each): len(each.table) - len(each.unreported(client)) for each in fresh}
     every = _sorted(_entries(each, range(len(each.table)), project) for each in fresh)
-    several = [len({entry.who[part] for entry in every}) > 1 for part in range(3)]
+    several = [len({entry.context[part] for entry in every}) > 1 for part in range(3)]
     picked = [
         (number, entry)
         for number, entry in enumerate(every, 1)
@@ -332,9 +332,9 @@ class CollectedNews:
     """What was collected since a client's last answer."""
 
     lines: Sequence[str]
-    until: Sequence[str]
+    until_lines: Sequence[str]
     """What became of runs until something."""
-    came_about: bool
+    has_come_about: bool
     """One of these has come about."""
 
 

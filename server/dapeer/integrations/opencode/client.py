@@ -199,7 +199,7 @@ class OpenCode:
         except httpx2.TransportError as error:
             raise self._unreachable_error(error) from error
         except ForeignListener as error:
-            raise NoOpenCode(error.what, error.hint) from error
+            raise NoOpenCode(error.problem, error.hint) from error
         self._check(answer, f"{method} {path}")
         return _content(answer)
 
@@ -230,7 +230,7 @@ class OpenCode:
         except httpx2.TransportError as error:
             raise self._unreachable_error(error) from error
         except ForeignListener as error:
-            raise NoOpenCode(error.what, error.hint) from error
+            raise NoOpenCode(error.problem, error.hint) from error
 
     async def _connecting(self, name: str, info: Mapping[str, Any]) -> None:
         """Check the owner of the other end of a new connection, before a password or token is sent.

@@ -71,7 +71,7 @@ class PromptOutcome:
 
     state: State
     turn: PromptTurn
-    asks: Sequence[Json] = ()
+    questions: Sequence[Json] = ()
     """What it waits for: permissions and questions, as OpenCode sends them."""
     error: str = ""
 

@@ -46,8 +46,8 @@ def outcome_data(session: str, outcome: PromptOutcome) -> Json:
         known["earlier_calls"] = len(calls) - MOST_CALLS
     if outcome.error:
         known["error"] = outcome.error
-    if outcome.asks:
-        known["asks"] = [prompt_runs.ask_data(ask, session) for ask in outcome.asks]
+    if outcome.questions:
+        known["asks"] = [prompt_runs.ask_data(ask, session) for ask in outcome.questions]
     return known
 
 

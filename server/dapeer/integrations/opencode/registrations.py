@@ -154,9 +154,9 @@ CONNECTED_STATUS: Final = "connected"
 class OwnConfiguration:
     """What the person's configuration of OpenCode has of our tools."""
 
-    own: Json | None = None
+    replaced_server: Json | None = None
     """The MCP server of our name, which is replaced; None: there is none."""
-    twice: tuple[str, ...] = ()
+    other_names: tuple[str, ...] = ()
     """Other names under which it has a core of ours."""
 
 
@@ -353,7 +353,7 @@ class Registration:
         *,
         was_left: bool = False,
     ) -> None:
-        self.over = anyio.Event()
+        self.end_event = anyio.Event()
         """It has left."""
         self.directory = claim.directory
         self._opencode = opencode
@@ -426,7 +426,7 @@ class Registration:
             raise
         finally:
             self._claim.release()
-            self.over.set()
+            self.end_event.set()
 
     async def _register_unless_connected(self) -> None:
         """Register the core unless it is connected, and report its state to Neovim.
@@ -447,7 +447,7 @@ class Registration:
             except OpenCodeError as error:
                 # A server that has ended meanwhile is no failure.
                 if self._is_requested:
-                    self._report_state("failed", problem=WHY.get(type(error), error.what))
+                    self._report_state("failed", problem=WHY.get(type(error), error.problem))
                 return
         self._is_there = True
         self._connected()
@@ -456,7 +456,9 @@ class Registration:
         """Report that the core is connected, and what it replaces or has twice in the person's configuration."""
         self._is_reported = True
         replaced = self._own_configuration or OwnConfiguration()
-        self._report_state("connected", own=replaced.own is not None, twice=list(replaced.twice))
+        self._report_state(
+            "connected", own=replaced.replaced_server is not None, twice=list(replaced.other_names)
+        )
 
     async def _part(self, replaced: OwnConfiguration | None = None) -> None:
         """Remove the core from OpenCode, give its name back to what the person has configured, and report it.
@@ -467,7 +469,7 @@ class Registration:
             replaced = replaced or self._own_configuration
             if replaced is None:
                 replaced = await configured(opencode, self.directory, self._claim.name)
-            await give_back(opencode, self.directory, self._claim.name, replaced.own)
+            await give_back(opencode, self.directory, self._claim.name, replaced.replaced_server)
         self._is_there = False
         self._report_state("disconnected")
 
@@ -545,7 +547,7 @@ class Registrations:
         for one in self._by_server.values():
             one.request_removal()
         for one in list(self._by_server.values()):
-            await one.over.wait()
+            await one.end_event.wait()
 
     def _begin(self, key: tuple[str, str], registration: Registration) -> None:
         """Begin to look after a registration, in a task of its own."""

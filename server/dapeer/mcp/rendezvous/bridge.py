@@ -91,8 +91,8 @@ class BridgedClient:
         None: the client has left, or `server` gets no more lines.
         """
         with self._change_condition:
-            self._change_condition.wait_for(lambda: self._lines or self._has_left or server.over)
-            if server.over or not self._lines:
+            self._change_condition.wait_for(lambda: self._lines or self._has_left or server.is_over)
+            if server.is_over or not self._lines:
                 return None
             self._change_condition.notify_all()
             return self._lines.popleft()
@@ -100,7 +100,7 @@ class BridgedClient:
     def stop_sending_to(self, server: Server) -> None:
         """Mark a server as one that gets no more lines, and wake whoever waits for a line for it."""
         with self._change_condition:
-            server.over = True
+            server.is_over = True
             self._change_condition.notify_all()
 
 
@@ -116,7 +116,7 @@ class Server:
         self.connection = connection
         self.reached = reached
         """Its announcement; None if the bridge has started it."""
-        self.over = False
+        self.is_over = False
         self.has_answered = False
         self.lines = _lines(lambda: connection.recv(CHUNK_BYTES))
         self._process = process
@@ -151,7 +151,7 @@ class Server:
             while (line := client.take_line(self)) is not None:
                 _unless_it_fails(standing.record_sent, line)
                 self.connection.sendall(line)
-            if not self.over:
+            if not self.is_over:
                 self.connection.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:

@@ -185,7 +185,7 @@ class Ended(t.Result):
 
     lines: list[str]
     """What became of each session of a command."""
-    alone: bool
+    is_last_client: bool
     """Whether nobody else has a program here."""
 
 

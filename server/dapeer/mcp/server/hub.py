@@ -34,7 +34,7 @@ class ResourceAddress:
 
     session: int
     output: bool = False
-    since: int | None = None
+    cursor: int | None = None
     """The cursor from which output is returned; None: its newest part."""
 
 

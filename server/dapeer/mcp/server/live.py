@@ -124,7 +124,7 @@ def _awaited(session: Session) -> list[str]:
         if each.path
         else each.function or each.watch
         for each in list(collected.points.values())[-SHOWN_POINTS:]
-        if id(each) not in come and not each.aside
+        if id(each) not in come and not each.is_internal
     ]
 
 

@@ -123,7 +123,7 @@ class Resources:
             shown = shortened(uri, LONGEST_SHOWN)
             raise MCPError(t.INVALID_PARAMS, f"Resource not found: {shown}", data={"uri": shown})
         return (
-            _output(uri, session, place.since) if place.output else [_json(uri, view_of(session))]
+            _output(uri, session, place.cursor) if place.output else [_json(uri, view_of(session))]
         )
 
     async def subscribe(self, context: Context, params: t.SubscribeRequestParams) -> t.EmptyResult:

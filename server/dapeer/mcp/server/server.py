@@ -64,7 +64,7 @@ class DapeerServer(Server[Any]):
         self.hub = Hub()
         self.debugger = debugger
         self.commands = Commands(debugger)
-        self.live = LivePages(debugger, shows_secrets=selection.shows_secrets)
+        self.live_pages = LivePages(debugger, shows_secrets=selection.shows_secrets)
         self._peers = peers
         self._listen = ListenHandler(self.hub)
         scripts = partial(serve_script, partial(serve_socket, self)) if serve_socket else None
@@ -142,7 +142,7 @@ class DapeerServer(Server[Any]):
         The clients get the results of their requests.
         """
         self._listen.close()
-        self.live.close()
+        self.live_pages.close()
 
     def _debugger_changed(self, change: SessionChange) -> None:
         """Pass a change of the debugger on to clients, and update the list of tools if that is outdated.
@@ -169,7 +169,7 @@ class DapeerServer(Server[Any]):
     ) -> Ended:
         """Answer `dapeer end --all`: end the sessions of commands; say whether no other program is left."""
         lines = await self.commands.end()
-        return Ended(lines=lines, alone=not self.debugger.sessions.programs)
+        return Ended(lines=lines, is_last_client=not self.debugger.sessions.programs)
 
     async def _initialized(
         self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams

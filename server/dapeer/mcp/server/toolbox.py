@@ -85,7 +85,7 @@ async def keep_session(_context: ServerRequestContext[Any, Any], params: KeepPar
     From other clients it is ignored.
     """
     if (script := SCRIPT.get()) is not None:
-        script.kept.add(params.session_id)
+        script.outliving_sessions.add(params.session_id)
 
 
 # The calls that are being answered: until their server is to end, or their client has left.

@@ -51,7 +51,7 @@ class AdmissionRules:
     """
 
     token: str | None
-    hosts: frozenset[str] = LOOPBACK
+    allowed_hosts: frozenset[str] = LOOPBACK
     any_address: bool = False
     """Let in every `Host` that is an IP address: rebinding needs a name."""
 
@@ -87,7 +87,7 @@ class AdmissionRules:
         if match is None:
             return False
         name = match["name"].lower()
-        return name in self.hosts or (self.any_address and _is_address(name))
+        return name in self.allowed_hosts or (self.any_address and _is_address(name))
 
     def _refused_without_token(self, authorizations: list[str]) -> Refusal | None:
         """Return the refusal of a request without the right token; None: it has the token.

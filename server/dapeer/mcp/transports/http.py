@@ -356,7 +356,7 @@ def _page(server: DapeerServer) -> list[Route]:
 
     async def rows(_request: Request) -> StreamingResponse:
         headers = {**PAGE_HEADERS, "Cache-Control": "no-store"}
-        return StreamingResponse(server.live.pictures(), 200, headers, "application/x-ndjson")
+        return StreamingResponse(server.live_pages.pictures(), 200, headers, "application/x-ndjson")
 
     return [
         Route("/live", endpoint=_page_part("page.html"), methods=["GET"]),

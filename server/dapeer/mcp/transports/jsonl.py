@@ -224,7 +224,7 @@ async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGener
     *whole, start = handover.rest.split(b"\n")
     for line in whole:
         yield line
-    if not handover.left:
+    if not handover.has_left:
         while (line := await _line(reader)) is not None:
             yield start + line
             start = b""

@@ -12,7 +12,7 @@ class AwaitedBreakpoints:
 
     places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that were set for this program."""
-    kept_from: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    undelivered: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that this program did not get; the caller knows why."""
     reported: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
     """States that the caller knows already: state, path and line."""
@@ -25,11 +25,11 @@ class AwaitedBreakpoints:
 
     def keep_from(self, places: Iterable[tuple[str, int]]) -> None:
         """Add breakpoints, by path and line, that this program does not get; the caller knows why."""
-        self.kept_from.update(places)
+        self.undelivered.update(places)
 
     def admit(self, path: str) -> None:
         """Remove a file's breakpoints from `kept_from`: the program has got them after all."""
-        self.kept_from = {each for each in self.kept_from if each[0] != path}
+        self.undelivered = {each for each in self.undelivered if each[0] != path}
 
     def mark_reported(self, states: Iterable[tuple[str, str, int]], known: object) -> None:
         """Record that the caller was told `states`, each a state, path and line.

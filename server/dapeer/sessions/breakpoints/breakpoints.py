@@ -50,7 +50,7 @@ class Breakpoints:
     """Exception filters; None means the adapter's own defaults."""
     fresh: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that a tool set since a program was started; they are for the next one."""
-    persons: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    person_places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that a person has set in an editor."""
     filter_listeners: list[FilterListener] = field(default_factory=list[FilterListener])
     """Called at once when other exception filters are wanted."""
@@ -67,7 +67,7 @@ class Breakpoints:
     @property
     def change_count(self) -> int:
         """How often breakpoints on lines, and all that collects, have changed; equal numbers mean no change."""
-        return self.changes + self.points.news + self.collecting.news
+        return self.changes + self.points.change_count + self.collecting.change_count
 
     @property
     def collects(self) -> bool:
@@ -94,7 +94,7 @@ class Breakpoints:
         before = self.on(path, line, client)
         if "collect" in requested:
             self.points.put(path, line, client, requested)
-        if "collect" not in requested or (path, line) not in self.persons:
+        if "collect" not in requested or (path, line) not in self.person_places:
             self._put(path, line, None if "collect" in requested else requested)
         if "collect" not in requested:
             self.points.put(path, line, client, None)
@@ -160,7 +160,7 @@ class Breakpoints:
         """
         requested_line = self._requested_line(path, line, mirrors, client)
         stops, collects = self.on(path, requested_line, client)
-        self.persons.discard((path, requested_line))
+        self.person_places.discard((path, requested_line))
         self._put(path, requested_line, None)
         self.points.put(path, requested_line, client, None)
         return stops or collects
@@ -172,7 +172,7 @@ class Breakpoints:
         a breakpoint that was on a new line already is replaced.
         """
         here = [each for each in self.of(path) if each["line"] in moves]
-        moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.persons]
+        moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.person_places]
         for each in moving:
             self._remove_breakpoint(path, each)
         for each in moving:
@@ -236,7 +236,7 @@ class Breakpoints:
         `requested` has pairs of path and breakpoint; each is added as by `add`, and no request is sent. If the body raises, or is
         cancelled, restore what was on those lines before, and `persons`, and call the listeners again.
         """
-        persons = {*self.persons}
+        persons = {*self.person_places}
         replaced = [(path, each, self.add(path, each)) for path, each in requested]
         try:
             yield
@@ -244,7 +244,7 @@ class Breakpoints:
             for path, each, (stops, collects) in reversed(replaced):
                 self._put(path, each["line"], stops)
                 self.points.put(path, each["line"], each.get("collectedBy") or "", collects)
-            self.persons = persons
+            self.person_places = persons
             raise
 
     def clear(self, path: str | None = None, client: str = "") -> list[str]:
@@ -275,7 +275,9 @@ class Breakpoints:
         emptied.
         """
         stop = [
-            each for each in self.places() if each not in self.persons and each not in kept_places
+            each
+            for each in self.places()
+            if each not in self.person_places and each not in kept_places
         ]
         collect = [each for each in self.points.places(client) if each not in collecting]
         for path, line in stop:

@@ -42,7 +42,7 @@ class StopsAt:
         """
         self.filters = traits.stopping.filters
         """The exception filters: the adapter's, and those that dapeer makes."""
-        self.own = traits.functions
+        self.own_functions = traits.functions
         """Functions at which the program stops, in addition to the function breakpoints."""
         self._conditions = traits.conditions
         self._adapter = adapter
@@ -98,7 +98,7 @@ class StopsAt:
     @property
     def _all_function_breakpoints(self) -> list[Mapping[str, Any]]:
         """All function breakpoints to send: of names, each once, and those that log."""
-        names = dict.fromkeys([*self._function_names, *self.own, *self._of_filters])
+        names = dict.fromkeys([*self._function_names, *self.own_functions, *self._of_filters])
         return [*map(function_breakpoint, names), *self._function_log_points]
 
     async def _set(self, requested: Sequence[Mapping[str, Any]]) -> SetBreakpointsResponseBody:

@@ -112,7 +112,7 @@ class Watching:
                 watch.run(anyio.current_time() - self._started_at)
             rows = [*self._collected.rows_of(watch.point)]
             if driven or not (rows and watch.every):
-                looks = [*self._collected.rows_of(watch.looks)]
+                looks = [*self._collected.rows_of(watch.look_point)]
                 yield watch, outcome(watch, rows, looks, state, project), bool(rows)
 
 
@@ -136,5 +136,5 @@ def _spec(watch: Watch, scope: ScopeSpec) -> dict[str, Any]:
         "on": watch.on,
         "scope": {**scope},
         "stop": not watch.every,
-        "looks": watch.looks.number,
+        "looks": watch.look_point.number,
     }

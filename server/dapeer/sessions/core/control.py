@@ -40,7 +40,7 @@ class Ending:
     """The cause of a session's end, as far as anybody knows it."""
 
     cause: str | None = None
-    by_us: bool = False
+    ended_by_tool: bool = False
     """A tool has ended the program, so its exit code means nothing."""
 
     def explain(self, cause: str) -> None:
@@ -52,18 +52,18 @@ class Ending:
 
         `by_us` stays True once it was True.
         """
-        self.cause, self.by_us = cause, self.by_us or by_us
+        self.cause, self.ended_by_tool = cause, self.ended_by_tool or by_us
 
     def credit(self, tool: str) -> None:
         """Set `cause` to "ended by `tool`", if a tool has ended the program (`by_us`); else change nothing."""
-        if self.by_us:
+        if self.ended_by_tool:
             self.cause = f"ended by {tool}"
 
 
 class SessionControl(abc.ABC):
     """What every session can do; the defaults are those of a session whose adapter another client holds."""
 
-    ours: bool = False
+    owns_adapter: bool = False
     """We hold the adapter, and may kill it."""
     fate: str = "the program runs on"
     """What became of a program that was left, as a part of a sentence."""

@@ -212,7 +212,7 @@ MAX_QUOTED_STDERR_CHARS = 800
 class DirectSession(Session):
     """A session with an adapter that dapeer has started."""
 
-    ours = True
+    owns_adapter = True
 
     def __init__(
         self,
@@ -230,7 +230,9 @@ class DirectSession(Session):
         self.plan = plan
         self.process = adapter
         """The process of its adapter."""
-        self.launched: bool = parent.launched if parent and not plan.waits else plan.launched
+        self.launched: bool = (
+            parent.launched if parent and not plan.is_waiting_child else plan.launched
+        )
         """Whether dapeer has started the debuggee, so that it ends with its session.
 
         A process of it that has waited for another adapter ends with it, but not by that adapter.
@@ -259,7 +261,7 @@ class DirectSession(Session):
         """By path of a source file, its breakpoints."""
         self._moved_files = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
         self.post_mortem = plan.post_mortem
-        self.advice = parent.advice if parent and not plan.waits else plan.advice
+        self.advice = parent.advice if parent and not plan.is_waiting_child else plan.advice
         self.delegates = plan.delegates
         # A program that is debugged in its parent's first child was started by the parent's adapter.
         starter = parent.process if parent and parent.delegates else adapter
@@ -329,7 +331,7 @@ class DirectSession(Session):
                     raise Unsupported(f"dapeer does not support `{request.command}`.", "")
         except DapeerError as error:
             if isinstance(error, AdapterRequestRejected):
-                self.channel.record_fault(error.what)
+                self.channel.record_fault(error.problem)
             raise RequestFailed(request.command, str(error)) from error
 
     def _enter(self, terminal: Terminal) -> None:

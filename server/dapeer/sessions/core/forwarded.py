@@ -62,7 +62,7 @@ class ForwardedSession(Session):
         self.feed = feed.name
         if definition is not None:
             # The program is unpatched, so what its adapter leaves out is requested or noted.
-            self.where.ask_program(definition.stopping.folded)
+            self.thread_locator.ask_program(definition.stopping.folded)
             children = definition.children
             self.delegates = parent is None and children is not None and children.primary
 
@@ -126,7 +126,7 @@ class ForwardedSession(Session):
             await self.set_breakpoints(path, requested)
         except NeovimBusy as error:
             raise NeovimBusy(
-                f"The breakpoints of {Path(path).name} are not set yet: {error.what}",
+                f"The breakpoints of {Path(path).name} are not set yet: {error.problem}",
                 "They will be set once Neovim responds.",
             ) from error
 

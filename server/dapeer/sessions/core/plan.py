@@ -65,7 +65,7 @@ class Plan:
     """The variables of whoever has asked for the start; a restart has them as well."""
     offered: bool = False
     """Whether the adapter of another session has offered it: it has no adapter of its own."""
-    waits: bool = False
+    is_waiting_child: bool = False
     """Whether it attaches to a process of a launched program that waits for this adapter."""
 
     @property
@@ -192,7 +192,7 @@ class Plan:
         program = str(self.inputs.get("program") or "") if self.launched else ""
         remarks = [str(self.inputs.get("remark") or "")]
         by_pid = "pid" in self.inputs and "pid" in self.definition.attach
-        if not self.launched and by_pid and not self.waits:
+        if not self.launched and by_pid and not self.is_waiting_child:
             remarks.append(self.definition.attach["pid"].say)
         if Path(program).name in STARTERS and self.definition.children is None:
             remarks.append(STARTS.format(Path(program).name, self.definition.id))

@@ -226,7 +226,7 @@ def _is_killed(session: Session) -> bool:
 def _was_stopped(session: Session) -> bool:
     """Return whether the session's last stop was not ended by a resume."""
     last = session.mirror.history.latest
-    return last is not None and not last.left_with
+    return last is not None and not last.resumed_with
 
 
 def _hint(session: Session) -> str:

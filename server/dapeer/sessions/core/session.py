@@ -109,7 +109,7 @@ class Session(SessionControl):
             context.secret_files,
             traits,
         )
-        self.where = ThreadLocator(
+        self.thread_locator = ThreadLocator(
             self.mirror, self.inspect, request, traits.sight, self._first_mirror, self.watched_pid
         )
         self.stops_at = StopsAt(adapter, self.mirror, request, self.supports, traits)
@@ -148,7 +148,7 @@ class Session(SessionControl):
     @property
     def by_us(self) -> bool:
         """Whether a tool has ended the program, so that its exit code means nothing."""
-        return self.ending.by_us
+        return self.ending.ended_by_tool
 
     # -- messages
 
@@ -274,7 +274,7 @@ class Session(SessionControl):
         except ChannelClosed as error:
             raise await self._explained(error) from error
         except RequestTimeout as error:
-            if not self.ours or command not in ENDS:
+            if not self.owns_adapter or command not in ENDS:
                 unknown = forced and not self.supports(command)
                 owed = self.channel.unanswered[:-1]
                 raise RequestTimeout(command, limit, forced=unknown, owed=owed) from error
@@ -313,7 +313,7 @@ class Session(SessionControl):
         await self.wait_for(lambda: self.over, SECONDS_TO_EXPLAIN)
         if not self.cause or self.by_us:
             return error
-        what = f"{error.what.rstrip('.')}: {self.cause.rstrip('.')}."
+        what = f"{error.problem.rstrip('.')}: {self.cause.rstrip('.')}."
         return ChannelClosed(
             what, "dap_program_output shows what it printed; dap_run starts it again."
         )

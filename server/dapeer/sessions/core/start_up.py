@@ -165,7 +165,7 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
         for path in breakpoints.paths
         if session.takes(path) and not session.delegates
     ]
-    functions = breakpoints.functions or session.stops_at.own
+    functions = breakpoints.functions or session.stops_at.own_functions
     if functions and session.supports("setFunctionBreakpoints"):
         sent.append(session.stops_at.set_functions(breakpoints.functions))
     if (
@@ -214,7 +214,7 @@ async def _improve(session: DirectSession) -> None:
         answer = str(error)
     if answer:
         log.info("%s stays as it is: %s", session.plan.title(), answer)
-        session.where.ask_program(definition.stopping.folded)
+        session.thread_locator.ask_program(definition.stopping.folded)
 
 
 def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] | None:

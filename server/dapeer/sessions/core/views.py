@@ -53,7 +53,7 @@ def _view(session: Session) -> look.Snapshot:
     if stop is not None:
         return look.snapshot_of_stop(session.id, session.mirror, stop, session.project)
     last = session.mirror.history.latest
-    since = max(last.reported.output_start if last else 0, session.program.output.shown)
+    since = max(last.reported.output_start if last else 0, session.program.output.shown_end)
     if session.mirror.ended:
         error = None if session.by_us else session.errors.last()
         failed = "" if session.by_us else session.errors.of_debugger()
@@ -170,7 +170,7 @@ class looking:  # noqa: N801 - it is used like a function
         if over is None or not (error is None or isinstance(error, DapeerError)):
             return
         # With some adapters the inspection itself causes the next stop: then the result is still valid.
-        if error is not None or self._stop.found.left_by or self._session.mirror.stop is None:
+        if error is not None or self._stop.found.resumed_by or self._session.mirror.stop is None:
             raise over from error
 
 
@@ -182,7 +182,7 @@ def left_stop_error(session: Session, stop: Stop) -> NotStopped | None:
     now = session.mirror.stop_of(stop.thread_id)
     if now is stop:
         return None
-    by = f" by {stop.found.left_by}" if stop.found.left_by else ""
+    by = f" by {stop.found.resumed_by}" if stop.found.resumed_by else ""
     if session.mirror.ended:
         return NotStopped("The program ended during this call.", "dap_run starts it again.")
     again = (

@@ -179,7 +179,7 @@ class Supervisor:
         try:
             await self._tasks.start(self._run_child, parent, parent.plan.child(offered))
         except DapeerError as error:
-            parent.channel.record_fault(error.what)
+            parent.channel.record_fault(error.problem)
             raise
 
     async def _run_child(
@@ -574,7 +574,7 @@ class Debugger:
 
         They may have loaded a changed file again by now.
         """
-        kept = {path for each in programs for path, line in each.awaited.kept_from if line}
+        kept = {path for each in programs for path, line in each.awaited.undelivered if line}
         return self.push(*sorted(kept))
 
     def drop_client(self, client: str) -> None:

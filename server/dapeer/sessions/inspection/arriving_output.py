@@ -127,7 +127,7 @@ class ArrivingOutput:
 
     def _since(self, stop: Stop) -> int:
         """Return how many characters were printed since the stop before `stop` was left."""
-        return self._output.end - stop.reported.left_at
+        return self._output.end - stop.reported.previous_output_end
 
     async def complete(self, mirror: Mirror, stop: Stop) -> None:
         """Wait for the output that was printed before a stop.

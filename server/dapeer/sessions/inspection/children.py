@@ -43,7 +43,7 @@ class _ElementRange:
 
     length: int
     element: Variable | None = None
-    below: int = 0
+    reference: int = 0
 
 
 async def page_of(
@@ -194,7 +194,7 @@ class _ListedContainer(_Container):
             if run.element is not None:
                 found.append(run.element)
             else:
-                found += (await self._fetching.variables(run.below))[first:last]
+                found += (await self._fetching.variables(run.reference))[first:last]
         return found
 
     async def members(self) -> Sequence[Variable]:
@@ -224,7 +224,7 @@ async def _runs(fetching: Fetching, row: Variable, deepest: int) -> list[_Elemen
     hold more placeholders, which are looked into `deepest` levels down.
     """
     if found := _RANGE.fullmatch(row["value"]):
-        return [_ElementRange(int(found[2]) - int(found[1]), below=row["variablesReference"])]
+        return [_ElementRange(int(found[2]) - int(found[1]), reference=row["variablesReference"])]
     if not deepest or not row["variablesReference"]:
         return []
     inside = await fetching.variables(row["variablesReference"])

@@ -65,7 +65,7 @@ class OtherClient:
         self._wait_for = wait_for
         self.first = first
         """Whether it looks first: the next stop, or the one that lasts, is the person's doing alone."""
-        self.present = present
+        self.is_present = present
         """Whether there is such a client."""
         self._resumed_by_dapeer = False
         """Whether dapeer has resumed the program since the last stop; then one of its callers waits."""
@@ -91,7 +91,7 @@ class OtherClient:
                 self._resumed_by_dapeer = False
                 self._requests.clear()
                 # Where a thread alone was paused, nvim-dap asks for no scopes.
-                looks = self.present and not (
+                looks = self.is_present and not (
                     body.get("reason") == "pause" and not body.get("allThreadsStopped")
                 )
                 self._next_command = "stackTrace" if looks else ""
@@ -117,7 +117,11 @@ class OtherClient:
         After `stackTrace` that are the scopes of the first frame with a source; after `scopes` the variables of each that is not
         expensive, which are put into `_unasked_containers`; a `variables` response takes its container out of `_unasked_containers`.
         """
-        if response.command == "stackTrace" and self.present and self._unasked_containers is None:
+        if (
+            response.command == "stackTrace"
+            and self.is_present
+            and self._unasked_containers is None
+        ):
             frames: list[StackFrame] = response.body.get("stackFrames") or []
             self._frame = next((each["id"] for each in frames if each.get("source")), None)
             self._next_command = "scopes"
@@ -204,7 +208,9 @@ class OtherClient:
                 _is_same(each, command, arguments) for each in self._requests.values()
             )
             return (
-                self.present and reference in (self._unasked_containers or ()) and not is_requested
+                self.is_present
+                and reference in (self._unasked_containers or ())
+                and not is_requested
             )
         stop = self._mirror.stop
         about = {

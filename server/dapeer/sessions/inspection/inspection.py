@@ -232,7 +232,7 @@ class Inspection(Fetching):
         self._chased = 0
         if (stop := self._mirror.history.latest) is not None:
             who = "the person in Neovim" if by_person else "another call of a tool"
-            self._mirror.learn(stop, replace(stop.found, left_by=who))
+            self._mirror.learn(stop, replace(stop.found, resumed_by=who))
 
     def _stopped(self) -> None:
         """Start fetching what every reader of the new stop needs, unless that waits until a caller asks.
@@ -427,7 +427,7 @@ class Inspection(Fetching):
         `SECONDS_TO_OPEN`. Errors raise nothing.
         """
         needed, others = relevance.by_need(stop)
-        parts = stop.values.parts
+        parts = stop.values.unfolded
         most = MAX_LOCALS if self.folded is None else MAX_LOCALS_IN_NVIM_DAP
         closed = [*filter(self.is_closed, needed[:most])]
         room = max(most - len(needed), 0)
@@ -468,7 +468,7 @@ class Inspection(Fetching):
         change, old = self.editions.known_change(path), self.editions.old(path)
         if not self._expressions.texts or (change is None and old is None):
             return
-        then = change.then if change else old and old.text
+        then = change.old_lines if change else old and old.text
         spec = json.dumps(json.dumps([path, then and "\n".join([*then, ""])]))
         arguments = EvaluateArguments(
             expression=self._expressions.texts.replace(SPEC, spec), context="clipboard"

@@ -60,9 +60,9 @@ class OutdatedCode:
 class SourceChange:
     """A file differs from what its program has loaded."""
 
-    then: list[str] | None
+    old_lines: list[str] | None
     """Its lines when the program began; None: it had been changed before they were read."""
-    now: list[str]
+    new_lines: list[str]
 
     def line_now(self, line: int) -> int | None:
         """Return where a 1-based line of the loaded version is now; None if nowhere, or unknown.
@@ -73,17 +73,17 @@ class SourceChange:
         3
         >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_now(2)
         """
-        if self.then is None:
+        if self.old_lines is None:
             return None
-        same = _common(self.then, self.now)
+        same = _common(self.old_lines, self.new_lines)
         if line <= same:
             return line
-        from_end = len(self.then) - line
-        if from_end < _common(self.then[same:][::-1], self.now[same:][::-1]):
-            return len(self.now) - from_end
-        if len(self.then) + len(self.now) > MAX_COMPARED_LINES:
+        from_end = len(self.old_lines) - line
+        if from_end < _common(self.old_lines[same:][::-1], self.new_lines[same:][::-1]):
+            return len(self.new_lines) - from_end
+        if len(self.old_lines) + len(self.new_lines) > MAX_COMPARED_LINES:
             return None
-        blocks = difflib.SequenceMatcher(None, self.then, self.now).get_matching_blocks()
+        blocks = difflib.SequenceMatcher(None, self.old_lines, self.new_lines).get_matching_blocks()
         found = [b.b + line - 1 - b.a for b in blocks if b.a < line <= b.a + b.size]
         return found[0] + 1 if found else None
 
@@ -103,7 +103,11 @@ class SourceChange:
         >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_then(2)
         1
         """
-        return None if self.then is None else SourceChange(self.now, self.then).line_now(line)
+        return (
+            None
+            if self.old_lines is None
+            else SourceChange(self.new_lines, self.old_lines).line_now(line)
+        )
 
 
 def _common(one: list[str], other: list[str]) -> int:
@@ -211,7 +215,7 @@ class SourceVersions:
             return f"{name} was loaded again; this frame still runs the text from before, which is shown"
         if change is None:
             return ""
-        if change.then is None:
+        if change.old_lines is None:
             return f"{name} was changed after the program had started, so this may not be the source that runs; {RESTART}"
         now = change.line_now(line)
         where = f"line {line} is line {now} now" if now else f"line {line} no longer exists"

@@ -314,7 +314,7 @@ class ThreadLocator:
             seen = by_thread(names, answer.get("threads", ())).get(stop.thread_id)
             others = frames_left_out(seen.frames if seen else (), [top, *callers])
             self._left_out_frames[chain] = left_out(others, self._mirror.frames, self.sight.hides)
-        self._mirror.learn(stop, replace(stop.found, left_out=self._left_out_frames[chain]))
+        self._mirror.learn(stop, replace(stop.found, left_out_note=self._left_out_frames[chain]))
 
     def _place(
         self,

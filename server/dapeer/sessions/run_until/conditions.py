@@ -207,7 +207,7 @@ _RECORDED = re.compile(r"(-?\d+)\|(-?\d+)\|(.*?)[\"']?$", re.DOTALL)
 class ByConditions(Driving):
     """Runs a program until an expression holds or changes, by a breakpoint with a condition on each line."""
 
-    road = "conditions"
+    method = "conditions"
 
     def __init__(
         self,

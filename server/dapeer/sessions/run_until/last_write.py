@@ -42,7 +42,7 @@ class LastWrite:
 
     count: int | None
     """How many there were; None: that is not known."""
-    same: bool
+    is_same_stop: bool
     """Whether the second run has come to the same stop."""
     place: tuple[str, str, str] = ("", "", "")
     """Function, file and line of the last one.
@@ -210,7 +210,7 @@ async def _evaluate_pattern(
         body = await evaluate(session, expression, frame_id, "watch", SECONDS_TO_EVALUATE)
     except DapeerError as error:
         raise ArgumentError(
-            f"`{expression}`: {error.what}", "Give a variable, or an address."
+            f"`{expression}`: {error.problem}", "Give a variable, or an address."
         ) from error
     found = pattern.search(str(body.get("result") or ""))
     if found is None:
@@ -334,7 +334,7 @@ class _Traced:
             raise ArgumentError(f"It cannot be recorded: {answer.get('message')}.")
         reached, stop = await self._up_to(wanted, times, end)
         if stop is None:
-            return LastWrite(None, same=False)
+            return LastWrite(None, is_same_stop=False)
         top = await session.inspect.top(stop)
         frame_id = top["id"] if top else None
         told = await _asked(session, self.collect.told, self.expression, frame_id)
@@ -420,7 +420,7 @@ async def _recorded(
         await run.begin(top["id"] if top else None)
     except ArgumentError as error:
         raise Unsupported(
-            f"It cannot be watched from the program's start: {error.what.rstrip('.')}.",
+            f"It cannot be watched from the program's start: {error.problem.rstrip('.')}.",
             'LLDB watches no memory that the program takes later (new, malloc); type="gdb" does.',
         ) from error
     await run.run()

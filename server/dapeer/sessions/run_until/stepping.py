@@ -42,7 +42,7 @@ class Driving:
     other one when its value has changed.
     """
 
-    road = ""
+    method = ""
     unit = "stop"
     """What is counted."""
     bounded = True
@@ -83,7 +83,7 @@ class Driving:
         top = await self.top(stop)
         self._last_place = place_of(top)
         watch = self.watch
-        watch.begin(self.road, self.session.mirror.epoch, holds=is_true(self._value))
+        watch.begin(self.method, self.session.mirror.epoch, holds=is_true(self._value))
         if watch.already:
             self._record(stop, self._last_place, None, self._value or "")
         if self._value is not None:
@@ -191,7 +191,7 @@ class Driving:
         row = CollectedRow(
             self.watch.point.number, 0, self._clock() - self._started_at, thread, "", "", cells
         )
-        self.session.program.collected.add(self.session.id, row, self.road)
+        self.session.program.collected.add(self.session.id, row, self.method)
 
     async def top(self, stop: Stop) -> StackFrame | None:
         """Return the innermost frame of a stop; None: it has no stack."""
@@ -225,8 +225,8 @@ class Driving:
     def _note(self, place: tuple[str, str, str], value: str) -> None:
         """Add a row about a look: the place, and the value or error there."""
         cells = (*place, value)
-        row = CollectedRow(self.watch.looks.number, 0, 0.0, "", "", "", cells)
-        self.session.program.collected.add(self.session.id, row, self.road)
+        row = CollectedRow(self.watch.look_point.number, 0, 0.0, "", "", "", cells)
+        self.session.program.collected.add(self.session.id, row, self.method)
 
     def _is_in(self, frame: StackFrame) -> bool:
         """Return whether a frame runs code of the scope."""
@@ -249,7 +249,7 @@ class Driving:
 class Stepping(Driving):
     """Steps through the code of the scope; of the other code it steps out."""
 
-    road = "stepping"
+    method = "stepping"
     unit = "step"
 
     async def go(self, stop: Stop) -> None:

@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"[-\w.:]+( '.+')?")
 class AtWatchpoint(Driving):
     """Runs a program until a value is written, by a watchpoint of the debugger."""
 
-    road = "watchpoint"
+    method = "watchpoint"
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class AtWatchpoint(Driving):
                     f"`expression` cannot be watched here: {answer}.", "Correct it."
                 )
             self._number = found[0]
-            self.road = "watchpoint" if "ardware" in answer else "software watchpoint"
+            self.method = "watchpoint" if "ardware" in answer else "software watchpoint"
         stop = session.mirror.require_stop()
         self._thread = stop.thread_id
         frames = await session.inspect.whole_stack(stop.thread_id)

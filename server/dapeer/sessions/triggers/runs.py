@@ -282,7 +282,7 @@ class RunningTime:
         self._clock = anyio.current_time
         self._counted_since = self._clock()
         self._was_stopped = self._stands()
-        self.ran = self.stood = 0.0
+        self.seconds_run = self.seconds_stopped = 0.0
 
     def _stands(self) -> bool:
         """Whether one of the programs is stopped."""
@@ -292,21 +292,21 @@ class RunningTime:
         """Add the time since the last call to `ran`, or to `stood` if a program was stopped at the last call."""
         now = self._clock()
         if self._was_stopped:
-            self.stood += now - self._counted_since
+            self.seconds_stopped += now - self._counted_since
         else:
-            self.ran += now - self._counted_since
+            self.seconds_run += now - self._counted_since
         self._counted_since, self._was_stopped = now, self._stands()
 
     async def until(self, seconds: float) -> None:
         """Wait until the programs have run for `seconds` since the beginning; stops do not count."""
-        while self.ran < seconds:
+        while self.seconds_run < seconds:
             stopped, programs = self._was_stopped, self._programs()
 
             def has_changed(then: bool = stopped, those: Programs = programs) -> bool:
                 """Whether a program has stopped or run on, or another one counts as well."""
                 return self._stands() is not then or len(self._programs()) != len(those)
 
-            rest = None if stopped else seconds - self.ran
+            rest = None if stopped else seconds - self.seconds_run
             await first_of(
                 *(partial(each.waiters.wait_for, has_changed, rest) for each in programs)
             )
@@ -322,7 +322,7 @@ class TriggerProgress:
     """`queued`, `waits`: for the program to be ready, `sent`, or `done`, also when it has failed."""
     line: str = ""
     """What came of it."""
-    told: str = ""
+    reported_state: str = ""
     """The state that was told."""
 
 
@@ -337,7 +337,7 @@ class TriggerRun:
     """Where commands run."""
     doings: Sequence[TriggerProgress]
     readiness: Readiness
-    own: OwnProcesses
+    own_processes: OwnProcesses
     old_stops: StopIds
     """All stops that were there when they began, or were shown since."""
     reached: list[Program[Session]] = field(default_factory=list[Program[Session]], init=False)
@@ -377,7 +377,9 @@ class TriggerRun:
     @property
     def is_told(self) -> bool:
         """Whether all triggers have ended, and the client was told of each."""
-        return self.ended_at is not None and all(each.told == "done" for each in self.doings)
+        return self.ended_at is not None and all(
+            each.reported_state == "done" for each in self.doings
+        )
 
     # -- what is told
 
@@ -389,10 +391,10 @@ class TriggerRun:
         queued = 0
         for each in self.doings:
             if each.state == "queued":
-                queued += each.told != "queued"
-            elif each.state != each.told:
+                queued += each.reported_state != "queued"
+            elif each.state != each.reported_state:
                 yield f"then: {self._line(each)}"
-            each.told = each.state
+            each.reported_state = each.state
         if queued:
             yield f"then: {queued} more follow{'s' * (queued == 1)}"
 
@@ -469,7 +471,9 @@ class TriggerRun:
             failed = "failed" if each.state == "sent" else "was not sent"
             self._finish_trigger(each, f"{title} {failed}: {str(error).rstrip('.')}")
             return False
-        self._finish_trigger(each, outcome_line(title, response, time.ran, time.stood))
+        self._finish_trigger(
+            each, outcome_line(title, response, time.seconds_run, time.seconds_stopped)
+        )
         if response.body is not None and response.body.text:
             self.program.responses.append("stdout", f"{title}\n{response.body.text}\n")
         return not response.failed
@@ -578,7 +582,7 @@ class TriggerRun:
             printed.extend(piece[: max(0, MAX_BODY_BYTES - len(printed))])
 
         cwd = self.cwd if trigger.cwd is None else str(anyio.Path(self.cwd) / trigger.cwd)
-        code = await run_command(self.own, trigger.command, cwd, trigger.env, keep)
+        code = await run_command(self.own_processes, trigger.command, cwd, trigger.env, keep)
         body = Body(bytes(printed), "", cut=len(printed) >= MAX_BODY_BYTES)
         return Response(f"exit code {code}", body, failed=code != 0)
 

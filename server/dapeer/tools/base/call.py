@@ -30,7 +30,7 @@ class ScriptClient:
     """Its default session, and the programs that it has started."""
     client: str
     """Name and version of the client that runs it."""
-    kept: set[int] = field(default_factory=set[int])
+    outliving_sessions: set[int] = field(default_factory=set[int])
     """The ids of sessions that are to outlive it."""
     notes: list[str] = field(default_factory=list[str])
     """What became of its sessions at its end."""

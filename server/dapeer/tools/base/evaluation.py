@@ -340,10 +340,10 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
     folded, opened = [variable], 0
     while folded and opened < MAX_OPENED_VALUES:
         one = folded.pop(0)
-        if stop.values.parts.members_of(one):
+        if stop.values.unfolded.members_of(one):
             continue  # a value that contains itself, or appears twice
         await session.inspect.unfold(one)
-        inside = stop.values.parts.members_of(one)
+        inside = stop.values.unfolded.members_of(one)
         folded += [
             one for one in inside if one["variablesReference"] and session.inspect.is_folded(one)
         ]
@@ -376,7 +376,7 @@ async def evaluate_all(
             consequence = "" if over else await consequence_of(session, before, remaining)
             known = over or consequence
             why = (
-                error.what
+                error.problem
                 if known
                 else await _explained(session, frame, expression, error, remaining)
             )
@@ -397,7 +397,7 @@ async def _explained(
 ) -> str:
     """Return the text of an evaluation's error, with names that are similar to one that does not exist."""
     near = await name_suggestions(
-        session, frame, expression, error.what, remaining.seconds_to_inspect
+        session, frame, expression, error.problem, remaining.seconds_to_inspect
     )
     return f"{_main_line(str(error))} ({'; '.join(near)})" if near else str(error)
 

@@ -86,7 +86,7 @@ def frame_id_mark(session: Session, place: ThreadLocation) -> str:
 
     Empty: frames of running threads cannot be read there, the thread is stopped, or runs no code of the user.
     """
-    if not session.where.reads_running or place.stopped or not place.own_id:
+    if not session.thread_locator.reads_running or place.stopped or not place.own_id:
         return ""
     found = _users(session, place)
     return "" if found is None else f" [frame_id {found}]"
@@ -96,7 +96,7 @@ def _users(session: Session, place: ThreadLocation) -> int | None:
     """Return the id of the innermost frame of the user's code in a running thread or task, or None."""
     users = (number for number, each in enumerate(place.frames) if session.frames.is_users(each))
     number = next(users, None)
-    return None if number is None else session.where.frame_id(place, number)
+    return None if number is None else session.thread_locator.frame_id(place, number)
 
 
 async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
@@ -111,14 +111,18 @@ async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
         NotStopped: A pause is requested, and no thread runs code of the user.
     """
     mirror = session.mirror
-    if mirror.ended or not session.where.reads_running:
+    if mirror.ended or not session.thread_locator.reads_running:
         return None
     if mirror.stop is not None:
         # At a stop, too, a task waits somewhere, and has a frame of its own.
-        return frame_id if frame_id is not None and session.where.has_frame(frame_id) else None
+        return (
+            frame_id
+            if frame_id is not None and session.thread_locator.has_frame(frame_id)
+            else None
+        )
     if frame_id is not None or not mirror.pausing:
         return frame_id
-    seen = await session.where.look()
+    seen = await session.thread_locator.look()
     found = next(filter(None, (_users(session, each) for each in seen.threads)), None)
     if found is None:
         raise NotStopped(
@@ -147,7 +151,7 @@ async def variables_of_frame(
         NotStopped: The frame or the path cannot be read.
         ArgumentError: There is no such frame of a running thread.
     """
-    answer = await session.where.read(frame, path or "")
+    answer = await session.thread_locator.read(frame, path or "")
     if error := answer.get("error"):
         raise NotStopped(f"Not read: {error}.", "dap_stacktrace lists the frames as they are now.")
     known = [*map(_row, as_array(answer.get("variables")))]
@@ -164,7 +168,7 @@ async def variables_of_frame(
     data = {
         "variables": [dict(zip(("name", "value", "type"), each, strict=True)) for each in shown]
     }
-    note = f"({session.where.line_of(frame, session.project)}, not stopped: as it is now)"
+    note = f"({session.thread_locator.line_of(frame, session.project)}, not stopped: as it is now)"
     return Reply(lines_of([*map(indented, map(continued, lines or ["No variables."])), note]), data)
 
 
@@ -182,7 +186,7 @@ async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[
     found = [await _evaluated(session, frame, each) for each in expressions]
     if len(found) == 1 and found[0].error:
         raise RequestFailed("evaluate", found[0].error)
-    place = session.where.line_of(frame, session.project)
+    place = session.thread_locator.line_of(frame, session.project)
     lines = (
         [found[0].text(RESULT_CHARS)]
         if len(found) == 1
@@ -197,7 +201,7 @@ async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[
 
 async def _evaluated(session: Session, frame: int, expression: str) -> Evaluated:
     """Read or run one expression in a frame of a running thread; return its value or its error."""
-    answer = await session.where.read(frame, expression, runs=True)
+    answer = await session.thread_locator.read(frame, expression, runs=True)
     if error := answer.get("error"):
         return Evaluated(expression, error=str(error))
     _name, value, kind = _row(answer.get("value"))
@@ -245,7 +249,7 @@ class Observation:
     """Of the caller's expressions."""
     resumed: Stop | None = None
     """The stop that another client has ended while they were evaluated."""
-    why: str = ""
+    end_cause: str = ""
     """How it has ended."""
 
 
@@ -267,9 +271,9 @@ async def observe(session: Session, options: StopOptions, remaining: RemainingTi
     reading, state = MirrorReading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, remaining)
     stop = reading.stop if options.evaluate else None
-    gone = stop and stop.found.left_by and views.left_stop_error(session, stop)
+    gone = stop and stop.found.resumed_by and views.left_stop_error(session, stop)
     return (
-        Observation(reading, state, values, stop, gone.what)
+        Observation(reading, state, values, stop, gone.problem)
         if gone
         else Observation(reading, state, values)
     )
@@ -340,7 +344,7 @@ async def gather(
         }
     elif state["state"] == "stopped" and state.get("reason") == "pause":
         # One thread was stopped; others may never go on.
-        answer = await session.where.waits()
+        answer = await session.thread_locator.waits()
         places = {"deadlock": waits.deadlock(answer), "waits": waits.lines_of_held_waits(answer)}
     await program.read_rows()
     slowness = await _slowness(session, remaining)
@@ -351,7 +355,7 @@ async def gather(
         *program.take_undebugged(),
         *detached_processes_note(session),
         *unreported_kills(program),
-        *filter(None, [observation.why]),
+        *filter(None, [observation.end_cause]),
         *slowness,
     ]
     return SessionFacts(state, places, _collected(call, session), _outcomes(call, session), notes)
@@ -400,7 +404,7 @@ async def lines_of_waits(session: Session, seen: ThreadLocations) -> dict[str, l
     `deadlock` has those that wait for each other, `waits` the others. Both are empty where the adapter cannot tell, or did not answer
     before.
     """
-    answer: Mapping[str, Value] = await session.where.waits() if not seen.silent else {}
+    answer: Mapping[str, Value] = await session.thread_locator.waits() if not seen.silent else {}
     listed = {each.own_id for each in (*seen.threads, *seen.tasks)}
     return {"deadlock": waits.deadlock(answer), "waits": waits.lines_of_other_waits(answer, listed)}
 
@@ -449,12 +453,12 @@ def describe_silence(session: Session, thread_locations: ThreadLocations | None)
 
     `thread_locations` has the locations of its threads now; None: they could not be read.
     """
-    pid = session.where.pid
+    pid = session.thread_locator.pid
     why = "it may hang"
     if pid and process_table.is_held(pid):
         why = "a signal has stopped its process (SIGCONT has it run on)"
-    elif cause := session.where.sight.silence:
-        if thread_locations and any(each.holds for each in thread_locations.threads):
+    elif cause := session.thread_locator.sight.silence:
+        if thread_locations and any(each.blocks_others for each in thread_locations.threads):
             why = cause
         elif pid and process_table.computes(pid):
             why = f"perhaps {cause}"
@@ -478,7 +482,7 @@ async def _slowness(session: Session, remaining: RemainingTime) -> list[str]:
     conditions = [each for requested in points if (each := requested.get("condition"))]
     if why := session.advice.of_conditions(conditions):
         return [why]
-    computed = process_table.cpu_seconds(session.where.pid)
+    computed = process_table.cpu_seconds(session.thread_locator.pid)
     if computed is not None and computed < remaining.elapsed_s * SHARE_OF_COMPUTING:
         return []
     # Interpreters that do not answer in time are asked again after the next wait.
@@ -501,9 +505,9 @@ def snapshot_of(facts: SessionFacts) -> Snapshot:
         facts.state,
         facts.places,
         facts.breakpoints,
-        {"until": collected.until, "collected": collected.lines, "notes": facts.notes},
+        {"until": collected.until_lines, "collected": collected.lines, "notes": facts.notes},
     )
-    if collected.came_about and view["state"] == "stopped":
+    if collected.has_come_about and view["state"] == "stopped":
         view["reason"] = "until"
         view.pop("description", None)
     return view

@@ -359,7 +359,7 @@ class Tool:
     """The same, for single arguments."""
     unlisted: frozenset[str]
     """Arguments of which no model has to read."""
-    narrowing: frozenset[str]
+    narrowing_arguments: frozenset[str]
     """Arguments without which it removes or ends more."""
     starts: bool
     """It starts programs, which have time-outs of their own, each by its definition."""
@@ -427,7 +427,7 @@ class Tool:
         if self._is_paged:
             arguments, page = split_page_arguments(arguments, self.input_schema["properties"])
         unfilled = without_filled(arguments, self.input_schema)
-        if widening := unfilled.empty & self.narrowing:
+        if widening := unfilled.empty & self.narrowing_arguments:
             raise self._refusal(min(widening))
         understood = convert_arguments(unfilled.arguments, self.input_schema)
         checked = self._check_arguments(call, understood)
@@ -631,7 +631,7 @@ def tool(
                 name: each.supported for name, each in marked_arguments(function, Needs)
             },
             unlisted=frozenset(name for name, _ in marked_arguments(function, Unlisted)),
-            narrowing=frozenset(name for name, _ in marked_arguments(function, Narrows)),
+            narrowing_arguments=frozenset(name for name, _ in marked_arguments(function, Narrows)),
             starts=starts,
             asks=asks,
             explain=explain,

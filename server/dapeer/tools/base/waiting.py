@@ -55,7 +55,7 @@ async def next_stop(
     left, program = RemainingTime(timeout_ms), session.program
     call.debugger.push_kept_back([program])
     limit = timeout_ms if options.wait_until_paused else 0
-    looks = session.where.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
+    looks = session.thread_locator.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = max(limit - (MILLISECONDS_TO_LOOK if looks else 0), 0)
     if rest and (run := call.debugger.triggers.awaited(session, call.focus.key)):
         elsewhere, rest = await stop_elsewhere(call, session, epoch, run, rest)
@@ -74,7 +74,7 @@ async def next_stop(
     if looks:
         # A running program's threads are inspected shortly before the timeout: those of a process that is still there.
         living = program.living(session)
-        seen = await living.where.look(MILLISECONDS_TO_LOOK / 1000)
+        seen = await living.thread_locator.look(MILLISECONDS_TO_LOOK / 1000)
         ready = program.stop_or_end(session, epoch)
         if ready is None and program.living(session) is not living:
             seen = None
@@ -132,7 +132,7 @@ async def wait_for_pause(
     """
     patience = (
         min(remaining.remaining_ms, MILLISECONDS_UNTIL_BLOCKED)
-        if session.where.sees_running
+        if session.thread_locator.sees_running
         else remaining.remaining_ms
     )
     program = session.program
@@ -140,7 +140,7 @@ async def wait_for_pause(
     stopped = await program.next_stop(session, epoch, seconds, report=call.progress)
     blocked = stopped is None and not session.over
     seen = (
-        await session.where.look(min(SECONDS_TO_LOOK_AROUND, remaining.seconds_to_inspect))
+        await session.thread_locator.look(min(SECONDS_TO_LOOK_AROUND, remaining.seconds_to_inspect))
         if blocked
         else None
     )
