@@ -375,7 +375,7 @@ def numbered(
 
     Rows of one place (a pair of points that both runs have) that are equal, but for the columns `left_out`, have the same number; its
     remainder by the count of places is the number of the place. The keys of `left_out` are pairs of a place's number and a column's index,
-    as `always` gives them; the values are not used. The lists are in the order of collection. The count is one more than the highest
+    as `constant_differences` gives them; the values are not used. The lists are in the order of collection. The count is one more than the highest
     number of a place with rows; it is 1 if there are no rows at all.
     """
     count = max((each.place for each in chain(a.parts, b.parts)), default=0) + 1
@@ -465,7 +465,7 @@ class RunComparison:
 def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
     """Compare two runs' rows, thread by thread and task by task, and return where they differ.
 
-    Columns that differ in every row are set apart in `always`. If nothing else differs, `order` is the first row at which another thread
+    Columns that differ in every row are set apart in `constant_differences`. If nothing else differs, `order` is the first row at which another thread
     or task was on.
     """
     found = RunComparison(a, b, always(a, b))
@@ -540,7 +540,7 @@ def _partings(
 
 
 def _unlike(found: RunComparison, x: int, y: int) -> list[ColumnNumbers]:
-    """Return the columns, as (place, number), in which two rows of a place differ, but for `always`.
+    """Return the columns, as (place, number), in which two rows of a place differ, constant ones apart.
 
     `x` and `y` are the indices of the rows in run a and run b. A place is a pair of points that both runs have.
     """

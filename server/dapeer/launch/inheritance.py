@@ -193,7 +193,7 @@ async def end_earlier_programs(
 def _requested_places(
     requested: Sequence[tuple[str, RequestedBreakpoint]], functions: Sequence[RequestedFunction]
 ) -> set[tuple[str, int]]:
-    """Return the keys of a call's breakpoints and functions, as `Inheritance.given` has them."""
+    """Return the keys of a call's breakpoints and functions, as `Inheritance.breakpoints` has them."""
     stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
     return {*places(requested, functions), *stop_at}
 

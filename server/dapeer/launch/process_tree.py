@@ -60,7 +60,7 @@ class ProcessTree:
         """Attach to all descendants of the process in its language, one generation after the other.
 
         Those of a generation are attached to side by side. One that cannot be attached to, or is of another language, runs on, and
-        is added to `left`.
+        is added to `undebugged`.
         """
         seen = {self.pid}
         while True:
@@ -76,7 +76,7 @@ class ProcessTree:
                     tasks.start_soon(self._attach, pid, parents)
 
     async def _attach(self, pid: int, parents: Mapping[int, int]) -> None:
-        """Attach to one descendant as a child of its nearest debugged ancestor, or add it to `left`.
+        """Attach to one descendant as a child of its nearest debugged ancestor, or add it to `undebugged`.
 
         `parents` has the parent of each descendant.
         """

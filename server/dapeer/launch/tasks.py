@@ -55,7 +55,7 @@ class _RunningTask:
     output_event: anyio.Event = field(default_factory=anyio.Event)
 
     async def read(self) -> None:
-        """Read what the task prints into `printed` until its pipe is closed, and set `news` after each line.
+        """Read the task's output into `printed` until its pipe is closed; set `output_event` after each line.
 
         Lines of a background task are also appended to `lines`, without colours, for the search of its patterns.
         """
@@ -209,7 +209,7 @@ class TaskRun:
             await awaited.aclose()
 
     async def _wait_for_line(self, running: _RunningTask) -> None:
-        """Wait until a background task prints a line, which sets its event `news`.
+        """Wait until a background task prints a line, which sets `output_event`.
 
         Raises:
             TaskFailed: It has ended, and printed nothing more within `SECONDS_AFTER_EXIT`.

@@ -385,7 +385,7 @@ class Front:
 
     @property
     def is_over(self) -> bool:
-        """Whether the client has left, and all its messages were answered. Ask for it after the end of `news`."""
+        """Whether the client has left, and all is answered. Ask for it after the end of `news_reader`."""
         return self._has_left and not self._unfinished_line
 
     def hand_over(self) -> Handover:
@@ -400,7 +400,7 @@ class Front:
         return Handover(self._answered, self._unfinished_line, has_left=self._has_left)
 
     def _run(self) -> None:
-        """Answer the client as far as the front can, then close the writing end of the pipe `news`.
+        """Answer the client as far as the front can, then close the writing end of the pipe `news_reader`.
 
         That end is how the main thread sees that this thread has ended. A client that does not read its answers counts as gone.
         """
@@ -445,7 +445,7 @@ class Front:
         return len(self._unfinished_line) <= MOST_WAITING
 
     def _notify_once(self) -> None:
-        """Write a byte to `news` when the client has opened its connection, once."""
+        """Write a byte for `news_reader` when the client has opened its connection, once."""
         if self._conversation.is_open and not self._has_notified:
             self._has_notified = True
             os.write(self._news_writer, b"o")

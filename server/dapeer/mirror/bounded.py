@@ -27,7 +27,7 @@ class Bounded(dict[K, V]):
     ) -> None:
         """Begin with `entries`; more than `max_entries` are not taken.
 
-        `what` names the entries in the sentence `left_out`, such as `threads`.
+        `what` names the entries in the sentence `left_out_note`, such as `threads`.
         """
         super().__init__()
         self._entries_name, self._max_entries = what, max_entries
@@ -41,7 +41,7 @@ class Bounded(dict[K, V]):
             self[key] = value
 
     def __setitem__(self, key: K, value: V) -> None:
-        """Set an entry; drop it and set `left_out` if the table is full or the entry is too long."""
+        """Set an entry; drop it and set `left_out_note` if the table is full or the entry is too long."""
         if key not in self and len(self) >= self._max_entries:
             self.left_out_note = self.left_out_note or (
                 f"It sent too many {self._entries_name}: the first {self._max_entries} are kept."

@@ -81,7 +81,7 @@ class OutputLog:
         """Cursor up to which the output was shown, with a stop."""
 
     def mark_shown(self, cursor: int) -> None:
-        """Raise `shown`, the cursor up to which clients have seen the output, to `cursor` if that is later."""
+        """Raise `shown_end`, up to which clients have seen the output, to `cursor` if that is later."""
         self.shown_end = max(self.shown_end, cursor)
 
     def enter_terminal(self) -> None:

@@ -334,7 +334,7 @@ class Stop:
     # -- what changes it
 
     def record_resume(self, command: str) -> None:
-        """Keep the name of the request that resumes its thread, in `left_with`."""
+        """Keep the name of the request that resumes its thread, in `resumed_with`."""
         self.resumed_with = command
 
     def place(self, whose: Frames) -> None:

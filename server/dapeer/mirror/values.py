@@ -264,7 +264,7 @@ class Values:
         """Keep the scopes of a frame; `top` is the id of the frame that is looked at first, None if unknown.
 
         lldb-dap gives the scopes of all frames the same references, which then stand for the frame that was asked for last:
-        scopes and variables of other frames by these references are removed, and the locals of `top` are put into `set_aside`.
+        scopes and variables of other frames by these references are removed, and the locals of `top` are put into `stale_locals`.
         """
         references = {scope["variablesReference"] for scope in scopes}
         for other, known in list(self.scopes.items()):
@@ -279,7 +279,7 @@ class Values:
     def top_locals(self, top: int) -> list[Variable]:
         """Return the locals of the frame with id `top`, which is looked at first, as far as fetched.
 
-        They are those in `set_aside` if the references of its scopes have come to stand for another frame.
+        They are those in `stale_locals` if the references of its scopes have come to stand for another frame.
         """
         if self.stale_locals is not None and top not in self.scopes:
             return self.stale_locals
@@ -397,7 +397,7 @@ class Values:
     def settle(self, top: int | None) -> None:
         """Drop everything but the locals of the frame with id `top`, shortened, once the program has resumed.
 
-        `top` is the frame that is looked at first; None: nothing is kept. Sets `settled`, and `folded` for locals that were expanded.
+        `top` is the frame that is looked at first; None: nothing is kept. Sets `is_settled`, and `folded` for locals that were expanded.
         """
         here = [] if top is None else self.top_locals(top)
         opened = here if self.unfolded else ()

@@ -54,7 +54,7 @@ class CallKinds:
     """A remark for people."""
 
     def of(self, arguments: Mapping[str, Any]) -> Kinds:
-        """Return the kinds of a call with these arguments: `always`, then those of the cases that hold.
+        """Return the kinds of a call with these arguments: `for_every_call`, and those of cases that hold.
 
         A case holds if its function is true of any value of its argument.
         """

@@ -156,7 +156,7 @@ class NvimSessions:
         self._arrival = anyio.Event()
 
     def compare_clocks(self, there: float) -> None:
-        """Set `ahead` from `there`, the time in Neovim now, in seconds since the epoch."""
+        """Set `seconds_ahead` from `there`, the time in Neovim now, in seconds since the epoch."""
         self.seconds_ahead = there - time.time()
 
     # -- requests to Neovim

@@ -82,7 +82,7 @@ class Connection:
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
         """Call a tool with those of the arguments that are not None, and return its answer.
 
-        What the server has to say besides is added to `news`. `tool` is the tool's whole name, such as `dap_run`.
+        What the server has to say besides is added to `news_lines`. `tool` is the tool's whole name, such as `dap_run`.
 
         Raises:
             ToolError: The tool has failed, or there is none of that name.

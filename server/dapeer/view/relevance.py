@@ -126,7 +126,7 @@ class LocalsChoice:
     shown_locals: list[Variable]
     hidden_count: int
     types: Mapping[str, int]
-    """The most frequent types of what is `left`, with counts; empty: few are left, or of one type."""
+    """The most frequent types of what is hidden, with counts; empty: few are left, or of one type."""
     definitions: Mapping[str, int]
 
 

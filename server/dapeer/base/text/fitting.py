@@ -47,7 +47,7 @@ class Group:
         return self.source[self.start : self.end]
 
     def show(self, count: int) -> None:
-        """Set `whole`: whether `count`, the number of elements that are shown, is that of all elements."""
+        """Set `is_whole`: whether `count`, the number of elements that are shown, is that of all elements."""
         self.is_whole = count == len(self.items)
 
 
@@ -309,7 +309,7 @@ def _display_rank(item: Item) -> int:
 def _group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
     """Return the text of a bracketed part, cut to about `max_chars`, with the brackets.
 
-    Elements whose names are in `preferred` come first, and a list keeps its last one. It records in `group.whole` whether all elements
+    Elements whose names are in `preferred` come first, and a list keeps its last one. It records in `group.is_whole` whether all elements
     are shown.
     """
     if len(group.text) <= max_chars:

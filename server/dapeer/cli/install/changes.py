@@ -71,7 +71,7 @@ class FileChange:
         The file's mode stays. If the path is a link, the link stays, and its target is written.
 
         Raises:
-            ArgumentError: The system refuses, or the file has other text than `before`.
+            ArgumentError: The system refuses, or the file has other text than `old_text`.
         """
         path = self.path.resolve()
         if _read(self.path) != self.old_text:

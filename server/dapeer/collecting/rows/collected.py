@@ -454,7 +454,7 @@ class Watch:
         self.already = holds and self.on == "true" and not self.every
 
     def explain_road(self, why: str) -> None:
-        """Append to `road` why it runs so, and in no better way."""
+        """Append to `method` why it runs so, and in no better way."""
         self.method = f"{self.method}, as {why}"
 
     def doubt(

@@ -296,7 +296,7 @@ def read(data: bytes | memoryview, after: FilePosition = START) -> RowFileConten
     """Return what was written into a file of rows after a position, and up to where it was read.
 
     A row that is not complete yet is left for the next call, which gets the returned `place` as `after`. If `data` is no file of rows,
-    there are no parts, all numbers are 0, and `place` is `after`. `called`, `dropped` and `lost` are those of the whole file.
+    there are no parts, all numbers are 0, and `place` is `after`. `called`, `dropped` and `lost_rows` are those of the whole file.
     """
     if len(data) < row_format.HEADER.size:
         return RowFileContents(place=after)

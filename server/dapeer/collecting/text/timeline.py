@@ -214,7 +214,7 @@ def _entries(
 ) -> Iterator[TimelineRow]:
     """Yield an entry for each wanted row of a point in a process.
 
-    `indices` are the rows' indices in the collection's table. An entry's `at` is in seconds since 1970, if the collection knows when its
+    `indices` are the rows' indices in the collection's table. An entry's `time` is in seconds since 1970, if the collection knows when its
     rows began, else since the first row. Paths are relative to `project`.
     """
     point = collection.point
@@ -343,7 +343,7 @@ def take_collected_news(
 ) -> CollectedNews:
     """Return what was collected since a client's last answer, and mark it as reported.
 
-    `outcomes` has each watch with a sentence on its outcome, and whether it has come about; the sentences are in `until`. Rows of a watch
+    `outcomes` has each watch with a sentence on its outcome, and whether it has come about; the sentences are in `until_lines`. Rows of a watch
     that stops the program are not listed among the `lines`.
     """
     # The line that has stopped it is in what became of the run.

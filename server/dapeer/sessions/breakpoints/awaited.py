@@ -28,7 +28,7 @@ class AwaitedBreakpoints:
         self.undelivered.update(places)
 
     def admit(self, path: str) -> None:
-        """Remove a file's breakpoints from `kept_from`: the program has got them after all."""
+        """Remove a file's breakpoints from `undelivered`: the program has got them after all."""
         self.undelivered = {each for each in self.undelivered if each[0] != path}
 
     def mark_reported(self, states: Iterable[tuple[str, str, int]], known: object) -> None:

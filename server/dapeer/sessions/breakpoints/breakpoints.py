@@ -143,7 +143,7 @@ class Breakpoints:
         """Undo an `add` that failed: put back what it has returned as `before`.
 
         `client` is the key of the client that collects there: the breakpoint's `collectedBy`, if it had one. `listeners` are not called,
-        because a Neovim has not changed its sign either. The line is removed from `fresh`; `persons` stays.
+        because a Neovim has not changed its sign either. The line is removed from `fresh`; `person_places` stays.
         """
         self.fresh.discard((path, line))
         self._take(path, line, before[0])
@@ -156,7 +156,7 @@ class Breakpoints:
 
         Return the one that stopped, else the one that collected; None: there was neither, and nothing has changed. `line` is the
         requested one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. `listeners` are called if one
-        that stopped was removed; the line is removed from `persons`.
+        that stopped was removed; the line is removed from `person_places`.
         """
         requested_line = self._requested_line(path, line, mirrors, client)
         stops, collects = self.on(path, requested_line, client)
@@ -234,7 +234,7 @@ class Breakpoints:
         """Add breakpoints to the set before the body of a `with`, and leave them there after it.
 
         `requested` has pairs of path and breakpoint; each is added as by `add`, and no request is sent. If the body raises, or is
-        cancelled, restore what was on those lines before, and `persons`, and call the listeners again.
+        cancelled, restore what was on those lines before, and `person_places`, and call the listeners again.
         """
         persons = {*self.person_places}
         replaced = [(path, each, self.add(path, each)) for path, each in requested]

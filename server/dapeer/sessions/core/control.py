@@ -50,12 +50,12 @@ class Ending:
     def decide(self, cause: str, *, by_us: bool) -> None:
         """Set `cause` to what a client has decided, in place of any other.
 
-        `by_us` stays True once it was True.
+        `ended_by_tool` stays True once it was True.
         """
         self.cause, self.ended_by_tool = cause, self.ended_by_tool or by_us
 
     def credit(self, tool: str) -> None:
-        """Set `cause` to "ended by `tool`", if a tool has ended the program (`by_us`); else change nothing."""
+        """Set `cause` to "ended by `tool`", if `ended_by_tool`; else change nothing."""
         if self.ended_by_tool:
             self.cause = f"ended by {tool}"
 

@@ -289,7 +289,7 @@ class RunningTime:
         return any(each.stopped for each in self._programs())
 
     def note(self) -> None:
-        """Add the time since the last call to `ran`, or to `stood` if a program was stopped at the last call."""
+        """Add the time since the last call to `seconds_run`, or `seconds_stopped` if one was stopped then."""
         now = self._clock()
         if self._was_stopped:
             self.seconds_stopped += now - self._counted_since

@@ -266,7 +266,7 @@ async def observe(session: Session, options: StopOptions, remaining: RemainingTi
 
     While the program runs, only its state is returned. `options.evaluate` has the expressions. They take no longer than the time `remaining`;
     what did not arrive is missing in the result. If another client resumes the program meanwhile, `resumed` (the stop that it has ended)
-    and `why` of the result say so.
+    and `end_cause` of the result say so.
     """
     reading, state = MirrorReading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, remaining)
