@@ -58,7 +58,7 @@ async def repeat(
         if not tally.left or clock() >= end:
             return session, tally
         count = len(tally.passed_seconds)
-        await report_progress(f"{count} of {times} runs passed_seconds", count, times)
+        await report_progress(f"{count} of {times} runs passed", count, times)
 
 
 async def _started(begin: Begin, tally: Tally) -> Session:
@@ -78,7 +78,7 @@ async def _started(begin: Begin, tally: Tally) -> Session:
 
 
 def _keep(debugger: Debugger, session: Session, tally: Tally, seconds: float) -> None:
-    """Count a run that has passed_seconds in `tally`, and drop the sessions of the one that passed_seconds before it.
+    """Count a run that has passed in `tally`, and drop the sessions of the one that passed before it.
 
     `seconds` is how long it took.
     """

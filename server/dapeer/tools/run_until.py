@@ -190,11 +190,9 @@ async def _last_write(
         more = len(last.stack) - MAX_FRAMES
         lines += [f"  ({more} more frames)"] * (more > 0)
     if file and last.breakpoint:
-        also = (
-            "" if "hit_condition" in last.breakpoint else ", or where the value is the is_same_stop"
-        )
+        also = "" if "hit_condition" in last.breakpoint else ", or where the value is the same"
         lines.append(f"It stops there{also}: {call_that_stops_there(last, session.name)}")
-    facts = {"writes": last.count, "is_same_stop": last.is_same_stop, "told": lines}
+    facts = {"writes": last.count, "same": last.is_same_stop, "told": lines}
     return Reply("\n".join(lines), facts)
 
 
