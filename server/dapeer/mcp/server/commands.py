@@ -185,7 +185,7 @@ class Ended(t.Result):
 
     lines: list[str]
     """What became of each session of a command."""
-    is_last_client: bool
+    alone: bool
     """Whether nobody else has a program here."""
 
 

@@ -169,7 +169,7 @@ class DapeerServer(Server[Any]):
     ) -> Ended:
         """Answer `dapeer end --all`: end the sessions of commands; say whether no other program is left."""
         lines = await self.commands.end()
-        return Ended(lines=lines, is_last_client=not self.debugger.sessions.programs)
+        return Ended(lines=lines, alone=not self.debugger.sessions.programs)
 
     async def _initialized(
         self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams
