@@ -18,7 +18,7 @@ class Bounded(dict[K, V]):
     """Takes new entries while there is room for them, and remembers that some found none.
 
     >>> table = Bounded("threads", {1: "main"}, max_entries=2); table[2] = "second"; table[3] = "third"
-    >>> table, table.left_out
+    >>> table, table.left_out_note
     ({1: 'main', 2: 'second'}, 'It sent too many threads: the first 2 are kept.')
     """
 

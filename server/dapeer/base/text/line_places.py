@@ -36,7 +36,7 @@ def places_of(line: str, text: str) -> list[LinePlace]:
     """Return each place where `text` is on a line, from left to right, without overlaps.
 
     >>> places_of("a(1);b(2);a(3)", "a(")
-    [LinePlace(column=1, around='a(1);b(2);a(3)'), LinePlace(column=11, around='a(1);b(2);a(3)')]
+    [LinePlace(column=1, context='a(1);b(2);a(3)'), LinePlace(column=11, context='a(1);b(2);a(3)')]
     """
     starts: list[int] = []
     start = line.find(text)

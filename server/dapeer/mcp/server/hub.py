@@ -52,9 +52,9 @@ def parse(uri: str) -> ResourceAddress | None:
     """Return what the address of a resource names; None: it is no address of a session's.
 
     >>> parse("debug://sessions/12/output?since=7")
-    ResourceAddress(session=12, output=True, since=7)
+    ResourceAddress(session=12, output=True, cursor=7)
     >>> parse("debug://sessions/12")
-    ResourceAddress(session=12, output=False, since=None)
+    ResourceAddress(session=12, output=False, cursor=None)
     >>> parse("debug://sessions/twelve")
     """
     match = _SESSION.fullmatch(uri)

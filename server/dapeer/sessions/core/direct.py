@@ -237,11 +237,8 @@ class DirectSession(Session):
 
         A process of it that has waited for another adapter ends with it, but not by that adapter.
         """
-        pid = attached_pid(plan) if parent is None else None
-        self.attached = AttachedProgram(pid) if pid is not None else None
+        self.attached = _attached_program(plan, parent)
         """The program, where it was running before and its process is known."""
-        if parent is not None and parent.delegates:
-            self.attached = parent.attached
         self.adapters: tuple[Adapter, ...] = (adapter, *(parent.adapters if parent else ()))
         """Its own, and those of the sessions above it, whose processes it may share."""
         self.offers = Mailbox[OfferedChild]()
@@ -625,6 +622,17 @@ def _doing(request: Request) -> str:
     if expression := str(request.arguments.get("expression") or ""):
         return f" while it evaluated `{shortened(expression, MAX_EXPRESSION_CHARS)}`"
     return f" while it answered `{request.command}`"
+
+
+def _attached_program(plan: Plan, parent: DirectSession | None) -> AttachedProgram | None:
+    """Return the process that a new session attaches to; None: it starts one, or its process is unknown.
+
+    A child of `parent` has none of its own, but for that of a parent which hands its work on (`delegates`).
+    """
+    if parent is not None:
+        return parent.attached if parent.delegates else None
+    pid = attached_pid(plan)
+    return AttachedProgram(pid) if pid is not None else None
 
 
 def _traits(plan: Plan) -> Traits:
