@@ -116,7 +116,7 @@ class TestSelection:
         return next(filter(None, (each.reason(file, text) for each in self.left_out)), "")
 
     def parts(self, name: str) -> list[str]:
-        """Return the parts of a name, which `::` separates.
+        """Return the parts of a name, which `::` separates; empty ones between `::` are left out.
 
         Where the runner's parts have a form of their own, they are separated at the runner's own separator, too.
         """

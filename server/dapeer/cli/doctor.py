@@ -200,10 +200,11 @@ class _Trial:
     async def _debugged(self, source: Path, program: Path, line: int) -> None:
         """Launch a program with a breakpoint at `line` of `source`, read a local there, and end the program.
 
-        `program` is what is launched: the source, or what was compiled of it.
+        `program` is what is launched: the source, or what was compiled of it. `_step_name` is set to what is tried, for `late`.
 
         Raises:
-            DapeerError: It does not start, does not stop there, or the local is wrong.
+            DapeerError: It does not start, does not stop there, the local is wrong, or it does not end. It may run on: the end of the
+                debugger, which the caller has opened, ends it.
         """
         inputs = {"program": str(program), "cwd": str(self._folder)}
         request = LaunchRequest(self._definition.id, "launch", "", inputs, NO_KEYS, [])

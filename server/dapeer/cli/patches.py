@@ -40,7 +40,8 @@ def report_patches() -> int:
 def _changes_by_software() -> Iterator[tuple[str, list[Patch], str]]:
     """Yield (title, rows of its changes, reason) for each software that dapeer changes.
 
-    The reason is why there are no rows, for the case that there are none. Programs are run to ask for them.
+    The reason is the one for having no rows. It is filled also where there are some, and means nothing then. Programs are run to ask for
+    the rows. Neovim comes last.
     """
     for definition in load_all(shipped(), user_folder()).values():
         if definition.detect.patches:

@@ -60,8 +60,9 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[RowDifference]:
     """Yield the gaps between `a` and `b`, of one window after the other, each of at most `window` rows.
 
-    A window begins behind the last gap that the one before has yielded: gaps in the last quarter of a window are found again in the next
-    one.
+    The last quarter of a window's gaps, but never its only one, is not yielded, as it may belong to rows behind the window. The next window
+    begins behind the last gap that was yielded, and behind the equal rows there, so what was left out is found again in it. Of the window
+    that reaches both ends, all gaps are yielded.
     """
     i = j = 0
     while i < len(a) or j < len(b):

@@ -73,8 +73,12 @@ class _TypedProgram:
     def path(self) -> str | None:
         """Return the absolute path of the program's file, or None if there is none.
 
-        A name without a folder is looked for in the `node_modules/.bin` of the project, then where the program would find it: in
-        the project's Python environment and on PATH.
+        A name with a folder is a file below the working folder, or else below the project; it need not be executable. A name without one is
+        looked for in the `node_modules/.bin` of each folder from the working folder up to the project, then where the program would find
+        it: beside the `python` of the request, in the project's Python environment and on PATH.
+
+        Raises:
+            ArgumentError: The `python` of the request is no interpreter.
         """
         if os.sep in self.program:
             path = (self.cwd / expanded(self.program)).absolute()
@@ -381,8 +385,17 @@ def _script(
 def _script_of_shim(typed: _TypedProgram) -> LaunchRequest:
     """Return the request to launch the script that a command of a version or package manager stands for.
 
-    `typed` is the command as it was typed. It is the request as it is if the command is not found, or is a program as any other. For a
-    version manager's shim, it runs the shim of the interpreter to ask for its path.
+    For a version manager's shim, it runs the shim of the interpreter beside it, to ask for the interpreter's path: the script is the file
+    of the command's name beside that. `typed` is the command as it was typed. The request is the typed one, changed as follows:
+
+    - A script whose first line names an interpreter of a definition: `program` is the script, `type` the adapter's, and that interpreter
+      is the input for it.
+    - Else a command that runs tests, or one of `node_modules`: `program` and `type` if its first line says that it is of the adapter's
+      language, and if not, the command is what the adapter itself starts (`_adapter_command_request`).
+    - Any other script of a shim: `program` alone.
+
+    A test runner gets the environment for tests, too, and `remark` says which file the command is. It is the request as it is if the
+    command is not found, or is a program as any other.
     """
     found = typed.path()
     if found is None:

@@ -223,8 +223,9 @@ class Configuration:
     def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
         """Return a caller's arguments of dap_run as keys of this configuration, for nvim-dap's adapter.
 
-        `inputs` are these arguments. Each gets the key that the configuration itself uses for it. Variables in `env` are added to the
-        configuration's own. `config` are keys as they are; they replace others.
+        Only these keys are returned, to replace those of the configuration; its other keys are not among them. `inputs` are the arguments.
+        Each gets the key that the configuration itself uses for it. `env` (or `environment`) has the configuration's own variables, too,
+        and `connect` its own keys; the caller's replace them. `config` are keys as they are; they replace those made of arguments.
         """
         made: dict[str, Any] = {}
         for argument, value in inputs.items():

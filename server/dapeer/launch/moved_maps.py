@@ -83,7 +83,9 @@ def _sources(path: Path) -> Iterator[tuple[PurePosixPath, Path]]:
 def _pair(source: PurePosixPath, folder: Path, project: Path) -> tuple[str, str] | None:
     """Return a folder of `source` that is not here, and that folder here.
 
-    None: no place fits, or several do. Folders here are looked at from `folder`, the program's, up to `project`; only that, if the program is elsewhere. The file there that `same_file` takes for `source` decides.
+    None: no place fits, or several do. Folders here are looked at from `folder`, the program's, up to `project`; for a program outside of
+    the project, only `project` is. Files there count that have at least the last `MIN_COMMON_NAMES` names of `source`; the one that
+    `same_file` takes for `source` decides.
     """
     above = [each for each in (folder, *folder.parents) if each.is_relative_to(project)]
     above = above or [project]

@@ -160,13 +160,21 @@ def _is_wanted(plan: Plan) -> bool:
 
 
 def _adapters_for_files(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
-    """Return the adapters that follow a stand-in, for files that the plan's does not debug, by rank."""
+    """Return the adapters that follow a stand-in, for files that the plan's does not debug, by rank.
+
+    Each is for at least one of the files. They attach by process id and stay when the process executes another program. `paths` are files with
+    breakpoints.
+    """
     able = _able(debugger, plan, paths)
     return [each for each in able if "pid" in each.attach and each.attach["pid"].follows_exec]
 
 
 def _able(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
-    """Return the adapters that attach, for files that the plan's does not debug, by rank."""
+    """Return the adapters that attach, for any of the files that the plan's does not debug, by rank.
+
+    `paths` are files with breakpoints. An adapter counts if its definition has a way to attach, and the extension of at least one file that
+    the plan's adapter does not accept. It may be not installed. The list is empty if there is no such file.
+    """
     foreign = [Path(each).suffix.lower() for each in paths if not plan.definition.accepts(each)]
     able = [
         each

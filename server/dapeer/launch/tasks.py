@@ -153,10 +153,13 @@ class TaskRun:
         self.outcomes.append(f"task {task.label} ({shown_command(task)}) ended with exit code 0")
 
     async def _start_task(self, task: Task) -> _RunningTask:
-        """Start a task's process, which ends with `processes`, and return it.
+        """Start a task's process, which ends with `self.processes`, and return it.
+
+        All that it prints goes to a pipe, which the caller has to read (`_RunningTask.read`). Its stdin is empty.
 
         Raises:
-            TaskFailed: It cannot be run.
+            TaskFailed: Its command or folder is missing, or the system does not run it. Of a shell's task that is not the command: what
+                the shell cannot run, it reports itself, by output and exit code.
         """
         command = ["/bin/sh", "-c", *task.command] if task.shell else task.command
         env = {**of_starter(), **(task.env or {}), **self.processes.mark}

@@ -357,7 +357,8 @@ def snapshot_of_end(
 def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
     """Set file, line and exception of `snapshot` to those of an error in the program's output.
 
-    `error` has the groups `file`, `line` and perhaps `error`.
+    `error` has the groups `file`, `line` and perhaps `error`. Where `file` is empty, file and line of `snapshot` stay as they were, without
+    `error` the exception does. A relative file is one below `project`; that it exists is not checked.
     """
     found = error.groupdict()
     if found["file"]:

@@ -99,7 +99,9 @@ def _matches(pattern: str, text: str) -> bool:
 def port_of(definition: Definition, pid: int) -> int | None:
     """Return the port where a process listens for a debugger that attaches by port only.
 
-    None: it listens at none, or the definition's adapter attaches by process id, or not by port.
+    It is the port in the command line of `pid`, by the definition's pattern `port_in`, or else the first of its usual ports, if the process
+    listens there on loopback. That a debugger listens there is not checked. None: it listens at none of these, though perhaps at another,
+    or the definition's adapter attaches by process id, or not by port.
     """
     attach = definition.attach.get("tcp")
     if "pid" in definition.attach or attach is None:

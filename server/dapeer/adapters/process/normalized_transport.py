@@ -399,9 +399,9 @@ class NormalizedTransport:
     ) -> None:
         """Begin to receive from the adapter at `inner`, in a task of its own.
 
-        `placeholders` are values by placeholder, known only once the adapter runs, for the arguments of `launch` and `attach`; `settle`
-        waits, at the end, for the program's output; by `patch_mark` the adapter tells of patches that are off. `sent` has the
-        breakpoints that all processes of the program got.
+        `placeholders` are values by name (`port` for `${port}`), known only once the adapter runs, for the arguments of `launch` and
+        `attach`; `settle` waits, at the end, for the program's output; by `patch_mark` the adapter tells of patches that are off. `sent`
+        has the breakpoints that all processes of the program got.
         """
         self._inner = inner
         self._placeholders = placeholders
@@ -485,9 +485,10 @@ class NormalizedTransport:
 
 
 def _fill_placeholders(value: Value, placeholders: Mapping[str, object]) -> Value:
-    """Return a JSON value in which `placeholders` are replaced by their values, in texts only.
+    """Return a JSON value in whose texts `${NAME}` is replaced for each NAME in `placeholders`.
 
-    Other similar text is the user's, and stays.
+    Keys are bare names: `port` stands for `${port}`. Their values are inserted as text. Keys of objects stay as they are, and other text
+    like `${…}`, too: it is the user's.
     """
     if isinstance(value, str):
         for name, known in placeholders.items():

@@ -202,8 +202,9 @@ def install_source(direct_url: str | None) -> str | None:
 def _run_neovim(scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     """Link the plugin into Neovim's packages, or remove the link, after asking; return the exit code.
 
-    If lazy.nvim manages plugins, only print what to tell it, with the code `DECLINED`. `agreement`: with `ask` the person is asked at the
-    terminal, with `yes` not; with `no` the change is only printed. `remove`: take the link away.
+    If lazy.nvim manages plugins, no link is made: only print what to tell it, with the code `DECLINED`. `agreement`: with `ask` the person
+    is asked at the terminal, with `yes` not; with `no` the change is only printed. `remove`: take the link away, also where lazy.nvim
+    manages plugins.
 
     Raises:
         ArgumentError: The scope is a project, Neovim is missing or too old, or the link cannot be made.

@@ -131,7 +131,9 @@ def _folded(
 def _turned(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[RepeatedPart]:
     """Yield the parts (start, period, how often it repeats) so that a loop's turns begin with one line.
 
-    After an odd turn another line may seem to begin them. `shapes` has a number for each step, equal for steps that are alike.
+    After an odd turn another line may seem to begin them. Such a part is shifted, so that its turns are like those of an earlier part; it
+    then repeats once less, and each step before and behind it is yielded as a part of its own, with period 1. So all steps of `parts` are
+    covered still. `shapes` has a number for each step, equal for steps that are alike.
     """
     known: set[tuple[int, ...]] = set()
     for start, period, times in parts:

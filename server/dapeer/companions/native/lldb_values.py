@@ -291,6 +291,10 @@ def is_reference(kind: Any, names: Any) -> bool:
 
 
 def _is_reference(kind: Any) -> bool:
+    """Return whether an `lldb.SBType` is a reference to a scalar or an enumeration.
+
+    These may be named by a typedef. False for a reference to anything else, such as an object, and for a type that is no reference.
+    """
     if not kind.IsReferenceType():
         return False
     plain = kind.GetDereferencedType().GetCanonicalType()

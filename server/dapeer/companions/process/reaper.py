@@ -105,8 +105,12 @@ class Cleanup:
     def kill(self, pid: int) -> list[int]:
         """Kill a listed process, the group that it leads, and, if so registered, its POSIX session.
 
-        Nothing is killed if another process has its number by now; its group is killed also where it has ended itself. Return pidfds of
-        those that were killed, each readable once that process has ended; empty where the system has none.
+        Nothing is killed if another process has its number by now; its group is killed also where it has ended itself. Return open pidfds
+        of the process and of those of its session, each readable once that process has ended; there is none for the others of the group.
+        It is empty where the system has no pidfds.
+
+        Raises:
+            KeyError: The process is not in `processes`.
         """
         since, led, whole = self.processes[pid]
         now = started(pid)

@@ -114,7 +114,8 @@ def _is_starting_core(nvim: str) -> bool:
 def hold_start_lock(project: str) -> Generator[None]:
     """Hold a project's lock while the body runs, so that only one process starts a server for it.
 
-    Bridges and commands start servers. It waits for whoever has it. Where there can be no lock file, the body runs without.
+    `project` is the path of the project's folder; the same text names the same lock. Bridges and commands start servers. It waits, without
+    limit, for whoever has the lock. Where there can be no lock file, the body runs without.
     """
     file = -1
     with suppress(OSError):

@@ -270,9 +270,10 @@ class Breakpoints:
     ) -> list[str]:
         """Remove what tools have set, except some, for a new start; return the files that had any of it.
 
-        Breakpoints that a person has set stay, those in `kept_places` that stop (path and line), and those of the client's in `collecting` that
-        collect (path and line, or title and 0). Function breakpoints go, exception filters are again the defaults, and `fresh` is
-        emptied.
+        Of the breakpoints that stop, whoever's tools have set them, those stay that a person has set, and those in `kept_places` (path and
+        line). Of what collects, in lines and at functions, only that of `client` (its key) is removed, save what is in `collecting` (path
+        and line, or title and 0); other clients' stays. All function breakpoints that stop go, exception filters are again the defaults,
+        and `fresh` is emptied. No request is sent.
         """
         stop = [
             each

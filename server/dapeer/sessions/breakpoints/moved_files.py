@@ -83,7 +83,9 @@ class MovedFiles:
     async def _ask(self, path: str) -> Sequence[str]:
         """Return the program's source files that have the same file name, as the adapter lists them.
 
-        The sequence is empty if the adapter lists none, or cannot evaluate while the program runs.
+        Where the definition says that the adapter reports loaded sources (`loaded`), these are searched, and nothing is sent. Else the
+        definition's command `named` is evaluated. The result is empty if there are none, and if the evaluation fails for any reason, as it
+        does with some adapters while the program runs; no error is raised.
         """
         if self._sources.loaded:
             loaded = (str(each.get("path") or "") for each in self._mirror.loaded.sources.values())

@@ -316,7 +316,12 @@ class Inspection(Fetching):
             looked.set()
 
     def _keep_printed_place(self, stop: Stop) -> None:
-        """Record the place that a printed report names, with its source, if no frame is the user's."""
+        """Record the place that a printed report names, with its source, if no frame is the user's.
+
+        It is recorded in the mirror, as `place` and `source` of `stop.found`. That is so at a stop for a report or the like (`stop.raised`)
+        whose frames are known, where the definition has a pattern for it (`printed_place`). Of the places that the program has printed
+        since the stop before, the first one outside of libraries counts; without one nothing is recorded.
+        """
         pattern, whose = self._expressions.printed_place, self._mirror.frames
         known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]
         if not (pattern and stop.raised and known) or whose.foremost(known):

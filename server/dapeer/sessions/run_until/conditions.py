@@ -87,8 +87,10 @@ async def _user_files(
 ) -> list[str]:
     """Return the user's files that the program has loaded, in the project, and that of `frame`.
 
-    `files` is an expression of the definition that lists loaded files; empty: the adapter has reported them. If neither is known, files
-    of the same kind below the folder of the frame's file count.
+    `files` is an expression of the definition that lists loaded files; it is evaluated in `frame`, and a failure gives none. If `files` is
+    empty, or `frame` None, the sources that the adapter has reported as loaded count. If `files` is empty and there are no such sources,
+    files of the same kind below the folder of the frame's file count. Only files that exist here are returned; that of `frame` may be
+    outside of the project.
     """
     paths = [frame_path(frame)] if frame else []
     if files and frame:

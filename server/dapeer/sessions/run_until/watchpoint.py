@@ -55,12 +55,16 @@ class AtWatchpoint(Driving):
     async def begin(self, frame_id: int | None) -> None:
         """Set a watchpoint on the expression, by DAP or the definition's command, and evaluate its value.
 
-        `frame_id` is the adapter's id of the frame in which the expression is looked up, now and at each stop; at stops, None or an
-        unknown id means the innermost.
+        The program must be stopped. `frame_id` is the adapter's id of the frame in which the expression is looked up, now and at each stop.
+        None: the watchpoint is set without a frame, and values are those of the innermost one. An id that is not on the stack also means
+        the innermost for values.
 
         Raises:
             ArgumentError: The adapter cannot watch the expression; no watchpoint is set.
-            NoConditions: A watchpoint does not tell all that may change in its value.
+            NoConditions: Changes are watched (`on` is "change"), and a watchpoint does not tell all that may change in the value; none is
+                set.
+            NotStopped: The program runs; a watchpoint may be set.
+            DapeerError: The adapter did not answer, or rejected a request.
         """
         session, expression = self.session, self.watch.expression
         if self.watch.on == "change":

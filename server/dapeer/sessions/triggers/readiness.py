@@ -150,7 +150,11 @@ class Readiness:
         return await in_thread(processes_of, sessions)
 
     async def _listens_at(self, port: int) -> bool:
-        """Return whether any program that is debugged listens at a port; if not, note who else does."""
+        """Return whether any program that is debugged listens at a port; if not, note who else does.
+
+        The note is `_occupant`. Where it is not known which processes listen, or which are the programs', anything that accepts a
+        connection at the port on localhost counts, and nothing is noted.
+        """
         processes = await self.processes(all_programs=True)
         if not processes.is_known:
             return await in_thread(processes.address, LOCALHOST, port) is not None

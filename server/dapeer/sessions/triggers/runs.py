@@ -214,7 +214,9 @@ async def _body(response: httpx2.Response) -> Body:
 def _redirected(request: HttpRequest, answer: _Answer) -> HttpRequest | None:
     """Return the request to which a response redirects; None: it redirects nowhere.
 
-    Another origin does not get `Authorization` and cookies. Statuses other than 307 and 308 make it a GET without a body.
+    `answer` is the response to `request`; it redirects with a status of 3xx and a location. Another origin does not get `Authorization` and
+    cookies. Method and body stay with the statuses 307 and 308, and with the methods GET and HEAD in any case; other requests become a GET
+    without body and `Content-Type`.
     """
     if not (300 <= answer.status < 400 and answer.location):
         return None
@@ -519,8 +521,8 @@ class TriggerRun:
     async def _do_trigger(self, trigger: Trigger) -> Response:
         """Do a trigger according to its kind, and return what it has brought.
 
-        An HTTP request is sent, a command runs to its end, a text is typed, or an expression is evaluated in the program. There is no
-        time limit here: `_limited` has one.
+        An HTTP request is sent, a command runs to its end, a text is typed, or an expression is evaluated in the program. How long that may
+        take is for the caller to limit, by `_limited`; an evaluation alone ends here after `SECONDS_OF_EVALUATION`, a day.
 
         Raises:
             DapeerError: It could not be done.

@@ -50,7 +50,11 @@ def noted(frame: Any) -> str:
 
 
 def place_of(frame: Any) -> str:
-    """Return `FUNCTION FILE:LINE` of a frame; empty for a frame of what runs the program."""
+    """Return `FUNCTION FILE:LINE` of a frame; empty for a frame of what runs the program.
+
+    FILE is the name without folders. FUNCTION is the qualified name behind the last `<locals>.`, such as `Order.pay`; before Python 3.11
+    only `pay`. The text is escaped as that of a cell. Files of what runs the program are those in `NOBODY`.
+    """
     code = frame.f_code
     file = os.path.basename(code.co_filename)
     if file in NOBODY:

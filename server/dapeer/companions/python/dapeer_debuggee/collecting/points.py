@@ -56,11 +56,12 @@ class Expecting:
         return (frame.f_lineno, {}) if self._inner is None else self._inner.begin(frame)
 
     def look(self, frame: Any, line: int, seen: dict[Any, Any], event: str) -> bool:
-        """Write a row for the line that a frame comes to, if it has an expectation; return whether to stop.
+        """Write a row for each point at the line that a frame comes to; return whether to stop.
 
-        It stops where the expectation is false, or raises something. The expectation of a point whose condition does not hold is not
-        evaluated. `line` is the line before, `seen` what is known of what else is watched, `event` that of a trace function: rows are
-        written at `line` only.
+        A point whose condition does not hold writes no row, and its expectation is not evaluated; nor is that of one that has ended. It
+        stops where an expectation is false, or raises something, and where `inner` (see `__init__`), which is asked first, says so. `line`
+        is the line before, and `seen` what is known of what else is watched: both are for `inner`. `event` is that of a trace function:
+        rows are written at `line` only.
         """
         stop = self._inner is not None and self._inner.look(frame, line, seen, event)
         for point, record, met, holds in self._points:

@@ -56,8 +56,9 @@ class Shapes:
     def line(self, hit: int, context: Any, values: Any) -> bytes:
         """Return a row of these values: a plain row if all values are plain, else a line of text.
 
-        `context` is a number or, where there is no room for more of them, a text; `hit` numbers the row. `latest` is set: it lets the next
-        row with values of the same types be packed at once.
+        `context` is a number or, where there is no room for more of them, a text; `hit` numbers the row. A text as context, and a whole
+        number of more than 8 bytes, also make it a line of text. `latest` is set where the types of all values can be packed, none is None,
+        and `context` is a number: it lets the next row with values of the same types be packed at once. Else it stays as it was.
         """
         kinds: list[Any] = [*map(type, values)]
         letters = "".join([LETTERS.get(id(each), NONE) for each in kinds])

@@ -64,9 +64,11 @@ def replace_makers(patch: Any) -> None:
 
 
 def replace_fork_exec(patch: Any, maker: str, owner: str) -> None:
-    """Have the function that `maker` makes, in place of the `fork_exec` of a module, start stand-ins.
+    """Patch pydevd's function `maker`: the `fork_exec` that it makes starts stand-ins where wanted.
 
-    `owner` is the module's name, and `patch` is `NATIVE`.
+    `maker` is a key of `MAKERS`. `owner` is the name of the module whose `fork_exec` pydevd replaces; a stand-in is started by the original
+    one there, past pydevd. It is wanted where `stand_in` gives a command, and the call is plain (`is_plain`); anything else is started by
+    pydevd's function, as without the patch. `patch` is `NATIVE`.
     """
     swap = patch.guard(stand_in, nothing)
 
@@ -86,7 +88,11 @@ def replace_fork_exec(patch: Any, maker: str, owner: str) -> None:
 
 
 def replace_posix_spawn(patch: Any) -> None:
-    """Have what pydevd makes in place of `posix_spawn` start stand-ins; `patch` is `NATIVE`."""
+    """Patch pydevd's function `SPAWN`: the `posix_spawn` that it makes starts stand-ins where wanted.
+
+    They are wanted where `spawned` gives a command, but never in place of `posix_spawnp`; anything else is started by pydevd's function, as
+    without the patch. `patch` is `NATIVE`.
+    """
     swap = patch.guard(spawned, nothing)
 
     @patch.replace(SPAWN)

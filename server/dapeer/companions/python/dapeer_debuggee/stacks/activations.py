@@ -61,7 +61,12 @@ def tracer_of(frame: Any) -> object:
 
 
 def number_of(frame: Any) -> int | None:
-    """Return the number of the call of a frame; 0 for a generator or coroutine, None if unknown."""
+    """Return the number of the call of a frame; 0 for a generator or coroutine, None if unknown.
+
+    A call that has none yet gets the next number, from 1 on: equal numbers are one call, and a greater one was numbered later, not begun
+    later. A call that is no more among the last `MAX_KEPT_CALLS` gets a new number. It is unknown for None and for a frame that pydevd does
+    not trace by an object, as from Python 3.12 on.
+    """
     if frame is None:
         return None
     if frame.f_code.co_flags & RESUMED:

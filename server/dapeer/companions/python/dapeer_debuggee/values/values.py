@@ -495,8 +495,8 @@ def written(
 ) -> str:
     """Return the names and values of `held` between the two texts `around`, in about `max_chars`.
 
-    Where they do not all fit, those that say most come first, and their number follows. `inside` is what the object `value` is in: within
-    two other objects only its type is named, within itself `TYPE(...)`.
+    Where they do not all fit, those that say most come first, and the number of all of them follows. `inside` is what the object `value` is
+    in: within two other objects the text is only `<TYPE>`, within itself `TYPE(...)`, both without `around`.
     """
     name = objects.name_of(type(value))
     if id(value) in inside.ids:
