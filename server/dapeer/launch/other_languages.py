@@ -162,8 +162,8 @@ def _is_wanted(plan: Plan) -> bool:
 def _adapters_for_files(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
     """Return the adapters that follow a stand-in, for files that the plan's does not debug, by rank.
 
-    Each is for at least one of the files. They attach by process id and stay when the process executes another program. `paths` are files with
-    breakpoints.
+    Each is for at least one of the files. They attach by process id and stay when the process executes another program. `paths` are files
+    with breakpoints.
     """
     able = _able(debugger, plan, paths)
     return [each for each in able if "pid" in each.attach and each.attach["pid"].follows_exec]

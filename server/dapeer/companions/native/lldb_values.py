@@ -285,7 +285,7 @@ def _demangled(lldb: Any, debugger: Any, name: str) -> str:
 def is_reference(kind: Any, names: Any) -> bool:
     """Return whether an `lldb.SBType` is a reference to a number, a truth value or an enum.
 
-    LLDB calls it to choose the summary `referred`.
+    LLDB calls it to choose the summary `referred`; `names`, which it passes, is not used. False where the check raises something.
     """
     return bool(VALUES.guard(_is_reference, lambda _: False)(kind))  # pyright: ignore[reportUnknownLambdaType]
 

@@ -126,7 +126,10 @@ def announcement_file(project: str) -> str:
 
 
 def lock_of(project: str) -> str:
-    """Return the file that is locked while a project's ended server is replaced."""
+    """Return the path of the file that is locked while a server for a project is started.
+
+    `project` is the path of the project's folder, as the server announces it: another spelling is another file.
+    """
     return _file("start", project).removesuffix("json") + "lock"
 
 
