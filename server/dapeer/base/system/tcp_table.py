@@ -94,12 +94,7 @@ def listening_ports(tables: Sequence[str], inodes: Collection[int]) -> frozenset
 
     `tables` are the texts of Linux's tables of sockets; inodes that are not in them are ignored.
     """
-    return frozenset(
-        _port(words[1])
-        for table in tables
-        for words in map(str.split, table.splitlines()[1:])
-        if words[3] == LISTENING and int(words[9]) in inodes
-    )
+    return _ports(tables, inodes, LISTENING, 1)
 
 
 def connected_ports(tables: Sequence[str], inodes: Collection[int]) -> frozenset[int]:
@@ -107,11 +102,18 @@ def connected_ports(tables: Sequence[str], inodes: Collection[int]) -> frozenset
 
     `tables` are the texts of Linux's tables of sockets; inodes that are not in them are ignored.
     """
+    return _ports(tables, inodes, ESTABLISHED, 2)
+
+
+def _ports(
+    tables: Sequence[str], inodes: Collection[int], state: str, column: int
+) -> frozenset[int]:
+    """Return the ports in a column (1: local, 2: remote) of the sockets in a state that have these inodes."""
     return frozenset(
-        _port(words[2])
+        _port(words[column])
         for table in tables
         for words in map(str.split, table.splitlines()[1:])
-        if words[3] == ESTABLISHED and int(words[9]) in inodes
+        if words[3] == state and int(words[9]) in inodes
     )
 
 

@@ -404,7 +404,7 @@ def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
     # It may be entering one more.
     kept = len(exits) in (len(inside), len(inside) + 1)
     for number, one in enumerate(inside):
-        place = f"{file}:{one.line}{arguments_at(one.node, frame)}"
+        place = place_taken(one, file, frame)
         if kept:
             yield from held_by(exits[number].__self__, place)
         elif (lock := lock_at(one.node, frame)) is not None:
@@ -412,22 +412,28 @@ def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
     for one in acquired:
         lock = lock_at(one.node, frame)
         if lock is not None and one.awaited == is_of_tasks(lock):
-            yield lock, f"{file}:{one.line}{arguments_at(one.node, frame)}"
+            yield lock, place_taken(one, file, frame)
+
+
+def place_taken(taking: Taking, file: str, frame: Any) -> str:
+    """Return where a frame has taken a lock, and the arguments that gave it: `FILE:LINE (order.id = 7)`."""
+    arguments = arguments_at(taking.node, frame)
+    return f"{file}:{taking.line}" + (f" ({arguments})" if arguments else "")
 
 
 def requested_with(frame: Any) -> str:
     """Return the plain arguments of the call on a frame's current line that gave the lock it waits for.
 
-    They are as `arguments_at` has them, without its parentheses. Empty: there is none, or the line takes several locks.
+    They are as `arguments_at` has them. Empty: there is none, or the line takes several locks.
     """
     known = followed(frame.f_code)
     every = known.takings.values() if known is not None else ()
     here = [one.node for one in every if one.line == frame.f_lineno]
-    return arguments_at(here[0], frame)[2:-1] if len(here) == 1 else ""
+    return arguments_at(here[0], frame) if len(here) == 1 else ""
 
 
 def arguments_at(node: Any, frame: Any) -> str:
-    """Return the plain arguments of the call that gave a lock, such as ` (order.id = 7)`.
+    """Return the plain arguments of the call that gave a lock, such as `order.id = 7`.
 
     It is empty without one. `node` is the tree of the lock's expression. Numbers, texts and the like are told, as `frame` has them now;
     at most `MAX_ARGUMENTS`.
@@ -440,7 +446,7 @@ def arguments_at(node: Any, frame: Any) -> str:
             continue
         if not isinstance(each, ast.Constant) and type(value) in PLAIN:
             told.append(f"{symbols.text(each)} = {held.text(value, MAX_ARGUMENT_CHARS, ())}")
-    return f" ({', '.join(told[:MAX_ARGUMENTS])})" if told else ""
+    return ", ".join(told[:MAX_ARGUMENTS])
 
 
 def exits_of(step: Any) -> list[Any]:
@@ -561,10 +567,13 @@ def name_of(value: Any, frame: Any) -> str:
     local = {**frame.f_locals}
     named = [*local.items(), *[*frame.f_globals.items()]]
     attributes = [*itertools.islice(attributes_of(local), MAX_SEARCHED_ATTRIBUTES)]
-    inner = itertools.islice(attributes_of(dict(attributes)), MAX_SEARCHED_ATTRIBUTES)
-    attributes += inner
     found = next((name for name, each in named if each is value), "")
     found = found or next((name for name, each in attributes if is_or_has(each, value)), "")
+    if not found or found in local:
+        # Most locks are nearer, so nothing is looked up for them here.
+        inner = attributes_of(dict(attributes))
+        attributes += itertools.islice(inner, MAX_SEARCHED_ATTRIBUTES)
+        found = found or next((name for name, each in attributes if is_or_has(each, value)), "")
     if not found or found in local:
         items = (
             f"{name}[{key}]" for name, each in [*named, *attributes] for key in keys_of(value, each)
