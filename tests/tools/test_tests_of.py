@@ -1,14 +1,14 @@
 """`just tests-of MODULE` names the tests that run it, also in processes that they start."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tools import tests_of
-
 coverage = pytest.importorskip("coverage", reason="needs coverage: uv sync --group dev")
+tests_of = importlib.import_module("tools.tests_of")
 
 
 def test_tests_are_listed_by_how_much_of_a_module_they_run(
