@@ -123,7 +123,9 @@ class BreakpointRow:
     def data(self) -> dict[str, Any]:
         """Return the breakpoint as data: `filename`, `line`, `state`, and the options that it has.
 
-        What is odd about it has keys of its own.
+        These have the names of dap_set_breakpoint's arguments. What else is known has keys of its own, which are missing otherwise:
+        `actual_line` and `message` from the adapter, `not_supported` (options that it ignores), `session` (the only one with this state),
+        `of_another` (true: another assistant collects there), `sign_line` (in an unsaved buffer).
         """
         facts = {
             **{
@@ -297,9 +299,10 @@ async def dap_set_breakpoint(
 
 
 async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
-    """Add breakpoints of one file to the shared set, all or none, and have Neovims show them.
+    """Add breakpoints of one file to the shared set, all or none, and wait until Neovims show them.
 
-    They are counted as set for programs that run. `requested` are checked breakpoints in DAP's terms. `path` is the file's absolute path.
+    Nothing is sent to adapters here: the caller pushes the file. The breakpoints are counted as set for programs that run. `requested` are
+    checked breakpoints in DAP's terms; each replaces one on the same line. `path` is the file's absolute path.
 
     Raises:
         ArgumentError: A Neovim has unsaved changes in the file; what was there before is restored.

@@ -93,8 +93,9 @@ async def record_life(
 ) -> RecordedLife:
     """Run a program again for at most `seconds`, end it, and return what one of its calls has done.
 
-    The program really runs again, with all its effects; its sessions are forgotten afterwards. The focus stays on the session that has
-    it. A cancelled call ends the program, too.
+    The program really runs again, with all its effects; its sessions are forgotten afterwards. The focus stays on the session that has it.
+    A cancelled call ends the program, too. `in_time` of the result is false if `seconds` were over before the call came up; its `call` is
+    None if no call of its number has ended there.
 
     Args:
         debugger: Starts it, beside what it debugs.

@@ -240,7 +240,7 @@ async def _modules(session: Session) -> Sequence[CodeFacts]:
 async def _sources(session: Session) -> Sequence[CodeFacts]:
     """Return the sources that the program has loaded as rows with the keys of `SOURCE_FIELDS`.
 
-    They are requested from the adapter, unless it only sends events of them and has sent some.
+    They are requested from the adapter, unless it only sends events of them and has sent some. Facts that are empty are left out.
     """
     known = session.mirror.loaded
     if session.supports("loadedSources") or not known.sources:

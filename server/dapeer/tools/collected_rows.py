@@ -134,7 +134,11 @@ def searching(matcher: Matcher, loop: CallerLoop) -> Search:
     """
 
     def search(pattern: str, texts: Sequence[str]) -> Sequence[str]:
-        """Return those of `texts` in which `pattern` is found."""
+        """Return those of `texts` in which `pattern` is found, in their order; it blocks.
+
+        Raises:
+            ArgumentError: The pattern is none, or takes too long.
+        """
         try:
             re.compile(pattern)
             return loop.run(matcher.those_with(pattern, texts))

@@ -218,7 +218,8 @@ async def _interrupted(
 ) -> list[str]:
     """Return a note if another thread has stopped before the step of `thread` was done; empty if not.
 
-    `command` is the request of the step; `keeps`: the debugger can begin no other step before.
+    The threads' names are requested from the adapter, for `SECONDS_TO_NAME` at most; without an answer the note has ids. `command` is the
+    request of the step; `keeps`: the debugger can begin no other step before.
     """
     stop = session.mirror.stop
     if stop is None or stop.thread_id == thread or stop.reason == "step":

@@ -185,17 +185,19 @@ async def _is_of_outer_scope(session: Session, container: int, frame: int | None
 async def _assign_by_statement(
     session: Session, statement: str, value: str, frame: int | None
 ) -> None:
-    """Run a statement in the adapter's console, which assigns in the program; only it tells why it cannot.
+    """Run an assignment in the adapter's console, as `evaluate` in context `repl`.
+
+    It changes the program. For some adapters this is the only request that says why a value cannot be assigned.
 
     Args:
-        session: The program's.
-        statement: It assigns a value.
-        value: The expression of that value, as the caller gave it.
+        session: The session of the program.
+        statement: The assignment, in the language of the program.
+        value: The expression of the assigned value, as the caller gave it; only checked for being empty.
         frame: The adapter's id of the frame; None: no frame.
 
     Raises:
         ArgumentError: `value` is empty.
-        RequestFailed: The last line of the program's error, raised by the value or by what is assigned to.
+        RequestFailed: The assignment failed; its text is the last line of the program's error.
     """
     if not value.strip():
         raise ArgumentError("`value` is empty.", "Give an expression.")

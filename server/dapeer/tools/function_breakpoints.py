@@ -165,7 +165,8 @@ def _state_lines(
 ) -> Iterator[str]:
     """Yield the state of a point that collects at functions in each session, or why it does not collect.
 
-    `title` is the key of the point. Without sessions one line says that it is not sent yet.
+    `title` is the key of the point. Sessions that leave their program to a child yield nothing. Without sessions one line says that it is
+    not sent yet.
     """
     options = render.options(requested)
     for each in live:

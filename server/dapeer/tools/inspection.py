@@ -190,8 +190,9 @@ async def _list_children(
 ) -> Reply:
     """Return the variables in a container that a caller names by its handle, as a reply.
 
-    `kind` is `indexed`, `named` or None for both; `count` of them from index `start`. The getter that the handle may stand for is run if
-    there is consent. `handle` is the `variables_reference` of an answer; `start` and `count` say which of the variables.
+    `kind` is `indexed`, `named` or None for both; `count` of them from index `start`. They are requested from the adapter. The getter that
+    the handle may stand for is run if there is consent. `handle` is the `variables_reference` of an answer; `start` and `count` say which
+    of the variables.
 
     Raises:
         StaleReference: The handle belongs to an earlier stop.
@@ -215,7 +216,8 @@ async def _frame_variables(
 ) -> Reply:
     """Return the local variables of a frame as a reply; definitions of functions and classes come last.
 
-    `frame` is the adapter's id; `kind` is `indexed`, `named` or None for both; `count` of them from index `start`.
+    Scopes and variables are requested from the adapter. `frame` is the adapter's id; `kind` is `indexed`, `named` or None for both; `count`
+    of them from index `start`.
 
     Raises:
         ArgumentError: `frame` is None: the stopped thread has no frames.
@@ -278,7 +280,7 @@ async def _listed(session: Session, stop: Stop, page: children.Page, start: int)
 def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
     """Return a variable as one line: name, type, value, and its handle if it has members.
 
-    The value has at most `limit` characters.
+    The value has at most `limit` characters. The handle, a `variables_reference` of the stop, is made here if there is none yet.
     """
     reference = variable["variablesReference"]
     known = _type_of(stop, variable)
@@ -302,7 +304,7 @@ def _type_of(stop: Stop, variable: Variable) -> str:
 def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]:
     """Return a variable as data: `name`, `value`, and `type` and `variables_reference` if it has them.
 
-    The value has at most `limit` characters.
+    The value has at most `limit` characters. The handle, `variables_reference`, is made here if the stop has none yet.
     """
     data: dict[str, Any] = {
         "name": variable["name"],

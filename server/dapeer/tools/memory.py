@@ -150,6 +150,8 @@ async def dap_write_memory(
 def _bytes(text: str) -> bytes:
     """Return the bytes that a text such as `2a 00 ff` writes in hex.
 
+    `0x` may stand before it.
+
     Raises:
         ArgumentError: The text is not hex, or empty.
     """

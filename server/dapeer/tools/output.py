@@ -95,6 +95,10 @@ def _part(
 ) -> Reply:
     """Return a part of a program's output as a reply, with a cursor for the part after it.
 
+    The data has `text`, `cursor`, `lines_total` (of the whole log) and `ended`. `exit_code` and `cause` of an ended program, `dropped`
+    (characters that the log has dropped) and `left_out` (characters that are not shown) are there only if there are any. A result has at
+    most about `MAX_OUTPUT_CHARS` characters.
+
     Args:
         session: The first session of the program.
         log: The output, or what triggers were answered.
@@ -207,9 +211,9 @@ def _with_metadata(pieces: Sequence[OutputPiece], shown: str, *, from_start: boo
 
 
 def _stamped(pieces: Sequence[OutputPiece]) -> Iterator[str]:
-    """Yield the lines of some pieces of output, each with its time and category.
+    """Yield the lines of some pieces of output, each behind its time and category.
 
-    These are of the piece in which the line begins.
+    The form is `[12:30:01][stdout] …`, in local time. Both are those of the piece in which the line begins.
     """
     unfinished = ""
     for piece in pieces:
@@ -258,7 +262,9 @@ def _stopped_elsewhere(session: Session) -> list[str]:
 def _row(session: Session, stop: Stop) -> dict[str, Any]:
     """Return a stop as a row of `dap_history`: number, reason, thread, place, and changed variables.
 
-    If the stop is in another call than the one before, `another_call` has a few of its variables instead.
+    The keys are `stop`, `thread_id`, `reason` and `at` (empty: the place is not known), and maybe `exception`, `changed` (old and new value
+    by name) and `perhaps_another_call`. If the stop is in another call than the one before, `another_call` has the first
+    `MAX_CALL_VARIABLES` of its variables.
     """
     view = cast(
         "Mapping[str, Any]",

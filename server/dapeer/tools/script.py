@@ -96,9 +96,9 @@ async def _run(
 ) -> int | None:
     """Start a Python process for the script, serve its calls until it ends, return its exit code.
 
-    It reads `code` at standard input; `serve` serves `script` at the other end of a socket. `processes` gets its id; `printed` gets what
-    it writes. The working directory is the project's folder; standard output and standard error are read together. It is known at the end,
-    so it is never None.
+    The process reads `code` at standard input; `serve` serves `script`, its client, at the other end of a socket. The process's id is added
+    to `processes`, and what it writes to `printed`, standard output and standard error together. The working directory is the project's
+    folder. A cancelled call kills the process.
 
     Raises:
         ArgumentError: The process could not be started.

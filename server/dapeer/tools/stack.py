@@ -87,8 +87,9 @@ def _data(
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the data of a row's frames: one for each listed frame, and one for those that are folded.
 
-    The first are made by `facts`; the last has `folded` (their number), `of` and `start_frame`. Frames that are only labels are left out.
-    `start` is the number of the frame with which the caller begins.
+    The first are made by `facts`; the last has `folded` (their number), `of` (whose they are as text, or the place of the first if all are
+    the same function) and `start_frame`, the number of the first. Frames that are only labels are left out. `start` is the number of the
+    frame with which the caller begins.
     """
     listed = _listed(row, start)
     for frame in row.run.frames[:listed]:

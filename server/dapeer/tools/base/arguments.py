@@ -130,6 +130,9 @@ def requested_functions(
 ) -> RequestedFunction:
     """Return the functions at which a breakpoint without a line is set, with what is collected there.
 
+    The `name` of the result holds all names, joined by commas; its `calls` says whether it is for calls, and its `collect` is empty for a
+    breakpoint that stops.
+
     Args:
         function: The name of one function, or None if `calls` names them.
         calls: Names or patterns such as `shop.*` of functions whose calls are collected; a text may hold several, separated by commas.

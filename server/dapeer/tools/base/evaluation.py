@@ -58,10 +58,10 @@ async def name_suggestions(
 ) -> list[str]:
     """Return suggestions for a name that does not exist, of which the adapter's `error` complains.
 
-    `expression` uses the name. The adapter is asked for the variables and completions of the frame, for at most `seconds`, and never
-    longer than `SECONDS_TO_FIND`; its errors are ignored. `frame` is the adapter's id of the frame. Each suggestion is a short text:
-    similar names, or the value that the name had in a function that has just returned; the latter not for a member of an object (`a.b`).
-    Empty: the error is not about a missing name, `frame` is None, or nothing similar is found.
+    `expression` uses the name. The adapter is asked for the variables and completions of the frame, for at most `seconds`, and never longer
+    than `SECONDS_TO_FIND`; its errors are ignored. `frame` is the adapter's id of the frame. Each suggestion is a short text: similar names
+    (`near: total, totals`), or the value that the name had in a function that has just returned; the latter not for a member of an object
+    (`a.b`). Empty: the error is not about a missing name, `frame` is None, or nothing similar is found.
     """
     name = missing_name(expression, error)
     if name is None or frame is None:
@@ -112,6 +112,9 @@ async def _variables(session: Session, frame: int, container: str) -> list[str]:
 
     `container` is that expression; empty: the local variables. Scopes and variables are requested from the adapter. Empty: the container is
     not found, or has no members. `frame` is the adapter's id of the frame.
+
+    Raises:
+        DapeerError: The program is not stopped, or a request fails.
     """
     if not container:
         await session.inspect.scopes(frame)
@@ -130,6 +133,9 @@ async def _completions(session: Session, frame: int, container: str, name: str) 
 
     They are members of the expression `container` if that is not empty. These include globals and properties. Empty if the adapter does not
     support `completions`. `frame` is the adapter's id of the frame.
+
+    Raises:
+        DapeerError: The adapter rejects the request, or does not answer.
     """
     if not session.supports("completions"):
         return []
@@ -254,12 +260,13 @@ async def evaluate_expression(
 ) -> Evaluated:
     """Send the adapter an `evaluate` request, and return the expression's result.
 
-    `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`.
-    If the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `remaining`. If the
-    program has left the stop by then, the value is returned without a reference. `remaining` is the remaining time of the call.
+    `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`. If
+    the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `remaining`. If
+    the program has left the stop by then, or was not stopped, the value is returned without a reference; else the reference is a handle of
+    the stop. `remaining` is the remaining time of the call.
 
     Raises:
-        DapeerError: The expression cannot be evaluated, or the adapter does not answer in time.
+        DapeerError: The expression cannot be evaluated, or the adapter does not answer within `remaining`.
     """
     before = session.mirror.stop
     body = await evaluate(
@@ -307,10 +314,11 @@ async def consequence_of(session: Session, before: Stop | None, remaining: Remai
 async def consequence_noted(
     call: Call, session: Session, remaining: RemainingTime
 ) -> AsyncGenerator[None]:
-    """Run the block of a `with`, and add a note to the call's answer if the stop is another then.
+    """Run the block of a `with`, and note in the call's answer if the program has left its stop by then.
 
-    The note is added, too, when the block raises a `DapeerError`, except for `ChannelClosed`, which itself says how the program ended.
-    `remaining` limits the wait for the new place.
+    The note says that the program runs now, has stopped anew (and where), or has ended. It is added, too, when the block raises a
+    `DapeerError`, except for `ChannelClosed`, which itself says how the program ended. No other exception leads to a note. All are raised
+    on. `remaining` limits the wait for the new place.
     """
     before = session.mirror.stop
     try:
@@ -336,6 +344,9 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
 
     They are stored in the stop's values. At most `MAX_OPENED_VALUES` containers are requested; one that is known already is not requested
     again.
+
+    Raises:
+        DapeerError: A request fails.
     """
     folded, opened = [variable], 0
     while folded and opened < MAX_OPENED_VALUES:

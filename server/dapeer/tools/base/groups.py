@@ -96,6 +96,7 @@ class GroupCall:
         found: dict[str, Reply] = {}
 
         async def ask(label: str, session: Session) -> None:
+            """Put one member's reply or error into `found`; if the call `ends_early`, set the others' deadline."""
             try:
                 found[label] = await run_tool(session)
             except DapeerError as error:
@@ -138,7 +139,10 @@ def _states(sessions: Mapping[str, Session], order: Sequence[str]) -> str:
 
 
 def group_line(group: Group) -> str:
-    """Return a group as one line: its name, the states of its members, and their session ids."""
+    """Return a group as one line: its name, the states of its members, and their session ids.
+
+    The form is `group NAME: STATES (LABEL = session 3, …)`. A label that is the session's id stands alone.
+    """
     sessions = {label: group.acting(label) for label in group.members}
     numbers = ", ".join(
         label if label == str(each.id) else f"{label} = session {each.id}"

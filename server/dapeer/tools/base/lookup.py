@@ -69,7 +69,8 @@ async def memory_reference(
 
     `text` is an address, a pointer, or `&variable`. A number is returned as it is. Anything else is evaluated in the frame with the
     adapter's id `frame`, or looked up among the variables; that may run an overloaded operator of the program. With a `call`, such an
-    evaluation needs consent for `evaluate`, except of a plain name.
+    evaluation needs consent for `evaluate`, except of a plain name; without one nobody is asked. An evaluation that the adapter rejects is
+    passed over.
 
     Raises:
         ArgumentError: The text is neither an address nor a name, or what it names has no address.

@@ -264,9 +264,12 @@ async def inspect(session: Session, remaining: RemainingTime) -> None:
 async def observe(session: Session, options: StopOptions, remaining: RemainingTime) -> Observation:
     """Evaluate the caller's expressions at a stop that has been inspected, and return both.
 
-    While the program runs, only its state is returned. `options.evaluate` has the expressions. They take no longer than the time `remaining`;
-    what did not arrive is missing in the result. If another client resumes the program meanwhile, `resumed` (the stop that it has ended)
-    and `end_cause` of the result say so.
+    While the program runs, only its state is returned. `options.evaluate` has the expressions. They take no longer than the time
+    `remaining`; what did not arrive is missing in the result. If another client resumes the program meanwhile, `resumed` (the stop that it
+    has ended) and `end_cause` of the result say so.
+
+    Raises:
+        NotStopped: There are expressions, and the program left the stop before the first was evaluated.
     """
     reading, state = MirrorReading(session.mirror), view_of(session)
     values = await _values(session, state["state"], options.evaluate, remaining)
@@ -328,9 +331,10 @@ async def gather(
 ) -> SessionFacts:
     """Return all that there is to say of a session to the client of a call, once its stop was observed.
 
-    The rows that the program has collected are read first. Output, collected rows and breakpoints that did not work, and that no answer
-    has reported yet, are marked as reported, so that no later answer repeats them. `observation` is what `observe` has returned. `thread_locations`
-    has the locations of the session's threads if it runs; None: they are not known. `remaining` limits what is still asked of the program.
+    The rows that the program has collected are read first. Output, collected rows, breakpoints that did not work, and processes that were
+    killed or are not debugged, of which no answer has told yet, are marked as reported, so that no later answer repeats them. `observation`
+    is what `observe` has returned. `thread_locations` has the locations of the session's threads if it runs; None: they are not known.
+    `remaining` limits what is still asked of the program.
     """
     observation.reading.mark_reported()
     program = session.program
@@ -473,7 +477,7 @@ async def _slowness(session: Session, remaining: RemainingTime) -> list[str]:
     """Return why a program that has run for long is slow, as a list of one text, each reason once.
 
     Empty: the call has not lasted long, nothing could have slowed the program, it did not compute, or its debugger is not the reason.
-    `remaining` is the remaining time of the call, which tells how long it has lasted.
+    `remaining` is the remaining time of the call, which tells how long it has lasted. The program's interpreters may be asked for this.
     """
     mirror = session.mirror
     points = [requested for each in mirror.breakpoints.values() for requested, _ in each]

@@ -180,7 +180,11 @@ def operands(expression: str) -> list[str]:
 
 
 def _operands(tree: ast.expr) -> Iterator[ast.expr]:
-    """Yield the parts of an expression's syntax tree whose values explain its result; may yield one twice."""
+    """Yield the parts of an expression's syntax tree whose values explain its result; may yield one twice.
+
+    Of a comparison these are its sides that are no constants. Of `and`, `or`, `not` and the other nodes in `_PARTS` they are the operands
+    of their parts. Any other node is yielded itself; a constant and a name of `builtins` yield nothing.
+    """
     if isinstance(tree, ast.Constant) or (
         isinstance(tree, ast.Name) and hasattr(builtins, tree.id)
     ):

@@ -613,6 +613,7 @@ def tool(
     """
 
     def made(function: ToolFunction) -> Tool:
+        """Return the `Tool` that calls this function, with its name, docstring and marked arguments."""
         return Tool(
             function=function,
             name=function.__name__,

@@ -120,7 +120,8 @@ async def stop_elsewhere(
     """Wait for a stop of the program, or of another one that its triggers reach, or for their end.
 
     Only programs count that the client has started, or that are in a group with this one. `epoch` is the number of the session's last stop
-    before: only a later one counts. `run` is what the triggers' sending has come to. `limit` is in milliseconds.
+    before: only a later one counts. `run` is the sending of the triggers; a session that is returned is recorded in it as reached. `limit`
+    is in milliseconds.
 
     Returns:
         The session of another program that has stopped, or None; and for how many milliseconds to wait on for a stop: what is left of

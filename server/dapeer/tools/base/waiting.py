@@ -40,7 +40,9 @@ async def next_stop(
     """Wait for the program's next stop, its end or the timeout; return the session's state then.
 
     Breakpoints that the program did not get before are sent again, without waiting for that. The stop may be in another process of the
-    program, which becomes the client's default session then. If triggers are being sent, the wait ends soon after they have ended.
+    program, which becomes the client's default session then. If triggers are being sent, the wait ends soon after they have ended. If
+    another program that the triggers have reached stops first, that one's state is returned with a note, and its session becomes the
+    default.
 
     Args:
         call: The call, whose client gets the answer and its progress.
@@ -91,8 +93,9 @@ async def _stopped(
 ) -> Session | None:
     """Wait for a stop after number `epoch`, or the end; inspect it, and return its session.
 
-    None: it did not come in `timeout_ms`. If another client ends a stop during its inspection, the wait continues. `remaining` is the time of
-    the call, which limits the inspection. `old` are stops of other processes that were there before.
+    None: it did not come in `timeout_ms`. If another client ends a stop during its inspection, the wait continues while there is time; when
+    the time is over, the session is returned although it may run. `remaining` is the time of the call, which limits the inspection. `old`
+    are stops of other processes that were there before: they count only if the session itself does not stop soon.
     """
     rest, program = RemainingTime(timeout_ms), session.program
     while True:
