@@ -70,7 +70,7 @@ def _reason(error: int) -> str:
 
 
 def _written(path: Path, after: FilePosition) -> Iterator[RowFileContents]:
-    """Yield what was written into a file after a position; nothing if the file is gone or spoilt."""
+    """Yield what a file has behind a position, as one object; nothing if the file is gone or spoilt."""
     # A process may remove or spoil what it has written.
     with (
         contextlib.suppress(OSError, ValueError),

@@ -191,8 +191,7 @@ class Configuration:
         """Return the variables that only a person can fill in, and that the caller's arguments do not answer.
 
         `inputs` are arguments of dap_run, `config` keys of the configuration that the caller gives. With `in_neovim`, variables for the
-        current
-        file are left out, since nvim-dap fills them in; without, those of the interpreter are, since dapeer finds it.
+        current file are left out, since nvim-dap fills them in; without, those of the interpreter are, since dapeer finds it.
         """
         return tuple(
             ask

@@ -199,12 +199,14 @@ def _requested_places(
 
 
 async def _end(debugger: Debugger, program: Session) -> None:
-    """Disconnect from an earlier program, which ends it, and record `TOOL` as what ended its sessions.
+    """Disconnect from an earlier program, and record `TOOL` as what ended its sessions.
 
-    A program that is over already is terminated in the debugger instead, so that its sessions are gone.
+    A program that dapeer or nvim-dap has launched ends by this; one that was attached to runs on. One that is over already is terminated in
+    the debugger instead, so that its sessions are gone.
 
     Raises:
-        RequestTimeout: The adapter does not answer, and the program could not be killed.
+        RequestTimeout: The adapter does not answer, and the session is not over.
+        DapeerError: The adapter rejects the request, or cannot detach.
     """
     living = program.program.alive
     if program.over:

@@ -206,7 +206,10 @@ def fill_variables(
     asks: list[PersonVariable] = []
 
     def fill(value: object, field: str) -> object:
-        """Return a value with its variables filled in, and add what is missing in it to `asks`."""
+        """Return a value with its variables filled in, and add what is missing in it to `asks`.
+
+        `field` is where the value stands in the configuration, such as `env.PATH` or `args[0]`.
+        """
         match value:
             case str():
                 asks.extend(_asks(value, field, surroundings, inputs))
@@ -297,7 +300,8 @@ def _asks(
 def _input(described: object) -> str:
     """Return in parentheses what an input asks: its question, its options, its default; "" for nothing.
 
-    `described` is the entry of the file's `inputs`, None if it has none.
+    The text begins with a space. `described` is the entry of the file's `inputs`; if it is no object, such as None where the file has none,
+    the text says that.
     """
     if not is_object(about := described):
         return " (not among the file's inputs)"

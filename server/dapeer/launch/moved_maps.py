@@ -53,7 +53,10 @@ def overrides(folders: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _maps(program: Path) -> Iterator[Path]:
-    """Yield the source maps beside a program, its own first."""
+    """Yield the source maps beside a program, its own first; none without the program's file.
+
+    At most `MAX_MAPS` are yielded.
+    """
     own = program.with_name(f"{program.name}.map")
     if not foreign_files.is_file(program):
         return

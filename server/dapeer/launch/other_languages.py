@@ -67,6 +67,9 @@ async def start_with_children(
 ) -> Session:
     """Start a plan, and debug native programs that it starts, if a breakpoint is in a file of theirs.
 
+    A breakpoint counts that is in the shared set or among `breakpoints`, pairs of file and breakpoint that are added to it. A restart of
+    the session starts the program in the same way.
+
     Raises:
         DapeerError: It does not start.
     """
@@ -82,7 +85,10 @@ async def start_with_children(
 async def _start(
     debugger: Debugger, plan: Plan, breakpoints: Sequence[BreakpointInFile]
 ) -> Session:
-    """Start a plan, with a place where stand-ins call, if a breakpoint is in a file of another language.
+    """Start a plan; if a breakpoint is in a file of another language, listen for stand-ins beside.
+
+    A stand-in is our process in the place of a native child, which waits until a debugger is attached. Where no socket can be listened at,
+    a warning is logged, and the program is started without.
 
     Raises:
         DapeerError: It does not start.
@@ -201,6 +207,9 @@ class _StandIns:
         """Listen at a Unix socket that is this user's alone, until `close`; return the plan of the start.
 
         Its environment has the variable `SETTING` besides, by which the program's stand-ins find the socket.
+
+        Raises:
+            OSError: The system gives no such socket.
         """
         folder = self._held.enter_context(temporary_folder())
         server = await asyncio.start_unix_server(

@@ -145,7 +145,8 @@ def _with_page(
 ) -> dict[str, Any]:
     """Return an attach's inputs with the `url` and `page` to attach to, where a port has several pages.
 
-    The page is asked for by HTTP at the port, if the adapter's definition says so; the caller's URL chooses one.
+    The page is asked for by HTTP at the port, if the adapter's definition says so; the caller's URL, which may be its `program`, chooses
+    one. The result has no `program`. Where nothing is to be asked, the inputs are returned as they are.
 
     Raises:
         DapeerError: No page, or several, fit.

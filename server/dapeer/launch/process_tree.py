@@ -78,7 +78,7 @@ class ProcessTree:
     async def _attach(self, pid: int, parents: Mapping[int, int]) -> None:
         """Attach to one descendant as a child of its nearest debugged ancestor, or add it to `undebugged`.
 
-        `parents` has the parent of each descendant.
+        `parents` has the parent of each descendant. Nothing is added for a process that has ended meanwhile.
         """
         async with self._limit:
             command = shortened(command_line(pid), MAX_COMMAND_CHARS)
@@ -110,7 +110,13 @@ class ProcessTree:
         return None if {*fitting.languages} & {*ours.languages} else fitting
 
     def _plan(self, pid: int) -> Plan:
-        """Return the plan of an attach to a descendant, with the root's adapter, configuration and filters."""
+        """Return the plan of an attach to a descendant, with the root's adapter, configuration and filters.
+
+        It reads files of the process, and may ask programs for their versions: call it in a thread.
+
+        Raises:
+            DapeerError: The process cannot be attached to.
+        """
         root = self.root.plan
         shared = {name: value for name, value in root.inputs.items() if name not in _OF_ROOT}
         inputs = {**shared, "pid": pid}

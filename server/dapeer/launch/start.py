@@ -90,7 +90,9 @@ def start_here(plan: Plan, beside: Peer | None = None) -> Start:
     async def begin(
         debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
-        """Start the plan with breakpoints, and send these to other programs.
+        """Start the plan with breakpoints; return its session, and the sending of these to other programs.
+
+        The sending goes on beside; the caller awaits it for its failures.
 
         Raises:
             DapeerError: It does not start, or breakpoints are given for a core dump.
@@ -119,7 +121,9 @@ def start_in_neovim(peer: Peer, options: Json, *, launched: bool, folder: Path) 
     async def begin(
         debugger: Debugger, breakpoints: Sequence[BreakpointInFile]
     ) -> tuple[Session, Broadcast]:
-        """Start the configuration in Neovim, and send the breakpoints to other programs.
+        """Start the configuration in Neovim; return its session, and the sending of breakpoints to others.
+
+        The sending goes on beside; the caller awaits it for its failures.
 
         Raises:
             DapeerError: It does not start, or a file with a breakpoint has unsaved changes.
@@ -337,8 +341,8 @@ class Launcher:
         """Return the start of a plan: in Neovim if `there` names one, else under an adapter of dapeer.
 
         `there` is the Neovim and its nvim-dap's name for the adapter, or None. `launch` is the request of which `plan` is. If `where` is
-        `auto`, an attached Neovim whose nvim-dap lacks the adapter is told, and the caller gets a note. It may run the interpreter to ask
-        for its version.
+        `auto`, an attached Neovim whose nvim-dap lacks the adapter is told when the start begins, and the caller gets a note. It may run
+        the interpreter to ask for its version.
 
         Raises:
             DapeerError: Neovim cannot do what the plan needs, or the interpreter is too old.

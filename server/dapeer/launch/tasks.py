@@ -57,7 +57,8 @@ class _RunningTask:
     async def read(self) -> None:
         """Read the task's output into `printed` until its pipe is closed; set `output_event` after each line.
 
-        Lines of a background task are also appended to `lines`, without colours, for the search of its patterns.
+        `printed` keeps the last `MAX_KEPT_CHARS` characters. Lines of a background task, the last 1000, are also appended to `lines`,
+        without colours, for the search of its patterns.
         """
         assert self.child.stdout is not None  # noqa: S101 - it is a pipe
         while piece := await self.child.stdout.readline():
@@ -100,7 +101,7 @@ class TaskRun:
     async def run(self, stage: TaskStage) -> None:
         """Run the tasks that a task depends on, then the task itself; each label at most once.
 
-        Those tasks run one after the other if `stage.in_turn`, else side by side. It returns when the task has ended, or, in the
+        Those tasks run one after the other if `stage.is_sequential`, else side by side. It returns when the task has ended, or, in the
         background, is ready; a task without a command has nothing to run. A line on each is appended to `outcomes`.
 
         Raises:

@@ -174,10 +174,11 @@ def _more_frames_notes(
 async def _running_stacks(
     call: Call, session: Session, thread_id: int | None, start: int, levels: int
 ) -> Reply:
-    """Return the frames of a thread that is not stopped, as a reply; without a thread, of all.
+    """Return the frames of a thread that is not stopped, as a reply; without a thread, those of all.
 
-    Then each thread and task has a few. `levels` frames are listed from number `start`. `thread_id` is the one that the caller has given,
-    or None.
+    The threads are read in the running program now. `levels` frames are listed from number `start`; of all threads and tasks at most
+    `MAX_STACK_LINES` each. `thread_id` is the one that the caller has given, or None for all. The data has `state` (of the session) and
+    `threads`: each with `thread_id` (None for a task), `name` and `frames`.
 
     Raises:
         ArgumentError: There is no such thread.
@@ -246,7 +247,8 @@ def _reference(frame: StackFrame) -> int:
 def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str, Any]:
     """Return a frame of a stopped thread as data: `frame_id`, `function`, `file`, `line`, and more.
 
-    `source_reference` is there for an adapter's own source, `of` for a library's frame.
+    `source_reference` is there for an adapter's own source, `of` for a library's frame. A handle, `frame_id`, is made for the frame if it
+    has none yet.
     """
     reference = _reference(frame)
     owner = session.frames.owner(frame)

@@ -79,7 +79,8 @@ class StartedGroup:
         """Start all members, and return the first stop of any, or the end of all, as a reply.
 
         The sessions become a group with this name; with `stop_all`, all end once one has ended. Triggers are sent to the first member.
-        `options` say what to evaluate and show, and how long to wait.
+        Tasks that come before are awaited; those that run beside end with the last member. `options` say what to evaluate and show, and how
+        long to wait.
 
         Raises:
             DapeerError: A task fails, or a member does not start; members that have started are ended.
@@ -111,7 +112,7 @@ class StartedGroup:
         """Wait for the first stop of a group's members, and return the state of that session as a reply.
 
         `told` are notes on the tasks; `run` is the sending of triggers, or None. If nothing stops in time, a member that still runs is
-        shown. `options` say what to evaluate and show, and how long to wait.
+        shown. The shown session becomes the client's default. `options` say what to evaluate and show, and how long to wait.
         """
         left = RemainingTime(options.timeout_ms if options.wait_until_paused else 0)
         sessions = [*group.members.values()]
@@ -297,8 +298,8 @@ def _row(
 ) -> dict[str, Any]:
     """Return a configuration as data: `name`, `type`, `request`, `origin`, `where`, and maybe `asks`.
 
-    `asks` has the inputs that are missing. `where` has `nvim` if its type is among the `types` of nvim-dap, and `direct` if its adapter is
-    among the `ready` definitions.
+    `asks` has descriptions of the inputs that are missing, ten at most. `where` has `nvim` if its type is among the `types` of nvim-dap,
+    and `direct` if its adapter is among the `ready` definitions.
     """
     definition = find_definition(debugger.definitions, each.type)
     names = names_of(each.type, definition)

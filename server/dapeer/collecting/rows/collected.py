@@ -105,7 +105,8 @@ class Collection:
         """Add rows that a process has written, in the order of their hits.
 
         Calls are in the order of their ends. `first` is added to their numbers among the rows of the process; `started` is the time
-        (seconds since 1970) from which they count seconds, and replaces that of earlier rows.
+        (seconds since 1970) from which they count seconds, and replaces that of earlier rows. If there are too many rows then, old ones are
+        dropped.
         """
         self.started = started
         self.table.join(rows, first)
@@ -119,7 +120,10 @@ class Collection:
         self.unreadable += lines
 
     def _drop_oldest(self) -> None:
-        """Drop the oldest rows behind the first `FIRST_ROWS`, if there are more than `MAX_POINT_ROWS`."""
+        """Drop the oldest rows behind the first `FIRST_ROWS`, if there are more than `MAX_POINT_ROWS`.
+
+        At least a tenth of that number is dropped at once. What is dropped is counted in `forgotten`.
+        """
         excess = len(self.table) - MAX_POINT_ROWS
         if excess > 0:
             # Many at once: what is cut out of the middle of a list moves the rest of it.
@@ -211,8 +215,8 @@ class Collected:
         """Return the point with these properties; if there is none yet, add one with the next number.
 
         `expressions` are what is recorded at each hit. `path` and `line`, or `function`, are its place; `client` is the key of the client
-        that has asked for it. `max_hits` is how many rows are kept (0: all), `calls` says that each row is a call of the function,
-        `expect` is an expression that must hold.
+        that has asked for it. `max_hits` is the number of rows after which no more are taken (0: all are taken), `calls` says that each row
+        is a call of the function, `expect` is an expression that must hold.
         """
         place = path, line, function, tuple(expressions), client, max_hits
         identity = (*place, "", False, calls, expect)
@@ -465,7 +469,14 @@ class Watch:
         others: bool = False,
         passed_by: str = "",
     ) -> None:
-        """Set the doubts about the line that has done it; those that are left out are set to none."""
+        """Set the doubts about the line that has done it; those that are left out are set to none.
+
+        Args:
+            seen: The line shown is the one that the program came to next (`is_next_line`).
+            returned: The line shown may have been the last of its call, so that the rest of the calling line has run, too.
+            others: Other threads ran beside that line, which were not looked at.
+            passed_by: Lines that were not looked at, as text, one of which may have done it (`unlooked_lines`).
+        """
         self.is_next_line, self.returned, self.others_ran, self.unlooked_lines = (
             seen,
             returned,

@@ -81,7 +81,10 @@ class _ChunkRows:
     end: int = 0
 
     def take(self, part: bytes, rows: int) -> None:
-        """Add the bytes of `rows` rows of one kind that follow each other, and number them."""
+        """Add the bytes of `rows` rows of one kind that follow each other, and number them.
+
+        The first byte of `part` tells the kind: lines of text, or rows with so many plain values each.
+        """
         order = range(self.count, self.count + rows)
         if part[0] < row_format.PLAIN:
             self.lines.append(part)
@@ -161,7 +164,11 @@ def _tables(
 
 
 def _table(rows: bytes, type_codes: str, order: Sequence[int], names: NumberedNames) -> Table:
-    """Return rows of one shape as a table; `type_codes` are the types of their values."""
+    """Return rows of one shape as a table.
+
+    `rows` are the rows' bytes, one behind the other. `type_codes` has a letter for the type of each value. `order` has the number of each
+    row in the chunk. `names` has the time from which rows count their seconds, and the threads, tasks and callers that numbers stand for.
+    """
     size = row_format.row_bytes(len(type_codes))
     contexts = _column(rows, "I", 4, size)
     zero = names.start_time

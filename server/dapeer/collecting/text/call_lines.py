@@ -231,7 +231,7 @@ def _first_and_last(first: str, last: str) -> str:
 def _join_different(texts: Sequence[str]) -> str:
     """Return the different values among `texts`, each cut, in their order, with commas between them.
 
-    Of more than `MAX_VALUES` the first ones and the last are given. Empty: they are alike once they are cut.
+    Of more than `MAX_VALUES` the first ones and the last are given. Empty: there are more than two, which are alike once they are cut.
     """
     different = list(dict.fromkeys(fitted(each, MAX_DIFFERENT_CHARS) for each in texts))
     if len(different) < 2 < len(texts):
@@ -263,9 +263,10 @@ def each_fitted(text: str, limit: int) -> str:
 
 
 def as_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = False) -> str:
-    """Return a call as text, by its cells and the values of further `expressions`.
+    """Return a call as text: its function, arguments and outcome, what it changed, and further values.
 
-    `timed` adds how long it took.
+    `cells` are those of a row of calls: first the columns `OF_CALLS`, then a value for each of `expressions`. `timed` adds how long it
+    took.
     """
     return "".join(
         [

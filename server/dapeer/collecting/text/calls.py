@@ -273,7 +273,8 @@ def _given_within(forest: CallForest, index: int) -> tuple[str, ...]:
 def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: CallForest) -> set[int]:
     """Return the indices of the parts that are not shown, if there are more than `MAX_SIBLINGS`.
 
-    The first and last parts are shown, and those with odd calls.
+    The first and last parts are shown, and of those with odd calls the first `ODD_ROWS`. `calls` are the row indices of all calls, which
+    `parts` cut by place.
     """
     if len(parts) <= MAX_SIBLINGS:
         return set()

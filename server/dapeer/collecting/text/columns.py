@@ -59,7 +59,7 @@ def kind(text: str) -> str:
 def of_whole(numbers: Sequence[int], *, many: bool) -> Sequence[str]:
     """Return the kind of each whole number: "whole", "negative whole" or "zero".
 
-    With `many` different numbers, zero counts as "whole".
+    With `many` different numbers, zero counts as "whole". `numbers` must not be empty.
     """
     least, greatest = min(numbers), max(numbers)
     if least > 0 or (many and least == 0):
@@ -100,8 +100,8 @@ def _of_number(text: str, number: re.Match[str]) -> str:
 def kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
     """Return the kind of each value ("whole", "empty text", "Cart", …).
 
-    Texts of a few shapes are told apart. `counts` has how often each value comes; None: there are too many different ones, and values of
-    one shape (`'ab-12'` has `'a-9'`) get the kind of the first of them.
+    Texts of a few shapes are told apart, as "text like 'a-9'". `counts` has how often each value comes; None: there are too many different
+    ones, and values of one shape (`'ab-12'` has `'a-9'`) get the kind of the first of them.
     """
     if counts is None:
         return _of_shapes(values)
@@ -116,8 +116,8 @@ def kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
 def _of_shapes(values: Sequence[str]) -> Sequence[str]:
     """Return the kind of each value.
 
-    Values of one shape (`'ab-12'` has `'a-9'`) get the kind of the first. Texts of a few shapes are told apart by their shape. If a value
-    has a line end, all are of the kind "value".
+    Values of one shape (`'ab-12'` has `'a-9'`) get the kind of the first. Texts of a few shapes are told apart, as "text like 'a-9'". If a
+    value has a line end, all are of the kind "value".
     """
     shapes = shaped("\n".join(values))
     if len(shapes) != len(values):  # a value has a line end
@@ -275,7 +275,10 @@ def _first_of_each(odd: Iterable[OddRow]) -> list[OddRow]:
 
 
 def _numbers(values: Sequence[str]) -> Sequence[float] | None:
-    """Return the values as numbers, whole or fractions; None: one of them is no number."""
+    """Return the values as numbers, all whole or all fractions; None: one of them is no number.
+
+    Whole numbers are given as fractions if one is beyond `LARGE_NUMBER`. "nan" and "inf" are numbers, too. `values` must not be empty.
+    """
     if isinstance(values, NumberColumn):
         known = values.values.tolist()
         large = values.whole and not -LARGE_NUMBER < min(known) <= max(known) < LARGE_NUMBER

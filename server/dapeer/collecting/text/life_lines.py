@@ -51,7 +51,10 @@ def _place(name: str) -> tuple[str, str]:
 
 
 def _change(name: str, before: str, now: str) -> str:
-    """Return a change as text; `now` is empty: the variable is gone; `before` is empty: it is new."""
+    """Return a change of a variable as text, by its value `before` and `now`.
+
+    `now` is empty: the variable is gone; `before` is empty: it is new. Both are equal: something within the value has changed.
+    """
     if not now:
         return f"{name} is gone"
     if before == now:
@@ -62,7 +65,11 @@ def _change(name: str, before: str, now: str) -> str:
 
 
 def step(row: CollectedRow) -> LifeStep:
-    """Return the executed line that a row tells of; without changes if a process has spoilt what it wrote."""
+    """Return the executed line that a row tells of.
+
+    The row's cells are file, line and changes, the latter as JSON. If a process has spoilt what it wrote, there are no changes, or the line
+    is 0.
+    """
     file, line, changed = row.cells
     try:
         found: list[Any] = json.loads(changed)

@@ -33,7 +33,8 @@ GONE = "(gone)"
 def summary(collection: Collection, project: Path, client: str = "") -> list[str]:
     """Return lines on the rows of a point in a process that are new for a client: a head, columns, rows.
 
-    The head says where it was and how much. An empty `client` has been told of nothing. Nothing is marked as reported.
+    The head says where it was and how much; without new rows it is all. An empty `client` has been told of nothing. Nothing is marked as
+    reported.
     """
     table, names = readable(collection.point, collection.unreported(client), project)
     if not len(table):

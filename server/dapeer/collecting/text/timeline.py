@@ -275,7 +275,8 @@ def _head(collection: Collection, project: Path) -> Iterator[str]:
 def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
     """Return what is new for a client in several collections, as lines; of many points the first ones.
 
-    Many are more than `MAX_POINTS`. A few rows of several points are one list in the order of time; more are summed up for each point.
+    Many are more than `MAX_POINTS`. Nothing is marked as reported. A few rows of several points are one list in the order of time; more are
+    summed up for each point.
     """
     every = [each for each in collections if len(each.table)]
     fresh = [each for each in every if len(each.unreported(client))]
