@@ -61,10 +61,10 @@ class Connection(asyncio.Protocol):
     def run(self, data_cb: DataCallback) -> None:
         """Run the connection's event loop, and pass incoming data to `data_cb`, until `stop`.
 
-        Data that came before is passed first.
+        It blocks, and may be called again. Data that came before is passed first.
 
         Raises:
-            EOFError: The other end has hung up.
+            EOFError: The other end has hung up, now or before.
             OSError: The connection broke.
         """
         if self._end_error is None:
@@ -202,8 +202,8 @@ class Neovim:
     ) -> Self:
         """Connect to a Neovim at a socket's path or `host:port`, and return it.
 
-        `notified` gets the name and arguments of each notification, in the caller's event loop; None: they are dropped. After a timeout
-        the connection is closed once it is made.
+        A thread serves the connection until it ends or `aclose`. `notified` gets the method's name and the arguments of each notification,
+        in the caller's event loop; None: they are dropped. After a timeout the connection is closed once it is made.
 
         Raises:
             NoNeovim: Nothing listens there, or another user of this machine does, to whom nothing is sent.
@@ -249,7 +249,7 @@ class Neovim:
         """Call a function of Neovim's API, such as `nvim_input`, and return its result.
 
         Raises:
-            TimeoutError: It does not answer within `SECONDS_TO_ANSWER`.
+            TimeoutError: It does not answer within `SECONDS_TO_ANSWER`; it may still do what was asked later.
             NeovimFailed: It refused.
             NeovimGone: The connection has ended.
         """
@@ -265,7 +265,9 @@ class Neovim:
                 self._run_in_worker(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
 
     async def mode(self, seconds: float = SECONDS_FOR_MODE) -> Mode | None:
-        """Return Neovim's mode; None if it does not even answer that within `seconds`.
+        """Ask Neovim for its mode, which it answers also while it waits for a key, and return it.
+
+        The result is None if it does not even answer that within `seconds`: it runs something.
 
         Raises:
             NeovimGone: The connection has ended.
@@ -279,7 +281,8 @@ class Neovim:
     async def state(self) -> str | None:
         """Return why Neovim does not answer now, such as `waits for a key (hit-enter)`; None if it does.
 
-        It asks Neovim for its mode, so it takes a moment.
+        The text is the end of a sentence about Neovim; it may be `has ended` or `is busy with a command`. Neovim is asked for its mode,
+        which takes `SECONDS_FOR_MODE` at most.
         """
         try:
             mode = await self.mode()
@@ -290,7 +293,7 @@ class Neovim:
         return str(mode) if mode.blocking else None
 
     async def aclose(self) -> None:
-        """Close the connection, and wait for the end of its thread."""
+        """Close the connection, and wait without a limit for the end of its thread; it may have ended."""
         if self._connected.done() and not self.closed.is_set():
             with contextlib.suppress(RuntimeError):  # its loop is closed: it has hung up already
                 self._nvim.async_call(self._nvim.stop_loop)
@@ -299,11 +302,11 @@ class Neovim:
     async def _ask(self, ask: Callable[[pynvim.Nvim], Any], seconds: float) -> Any:
         """Call `ask` with pynvim's object in the worker thread, and return its result.
 
-        After a timeout the call may still take effect; its answer is dropped.
+        After a timeout or a cancellation the call may still take effect; its answer is dropped.
 
         Raises:
             TimeoutError: There is no answer within `seconds`.
-            NeovimFailed: `ask` has raised.
+            NeovimFailed: `ask` has raised: the error has the first line of its message.
             NeovimGone: The connection has ended.
         """
         if self.closed.is_set():
@@ -351,7 +354,11 @@ class Neovim:
                 _settle(future, None, _gone(self.target))
 
     def _work(self) -> None:
-        """Serve the connection until either side ends it. Runs in the worker thread."""
+        """Connect, and pass notifications on until either side ends the connection. Runs in the worker thread.
+
+        The future `_connected` gets pynvim's object, or the error if there is no connection. Later errors end the connection and are
+        logged.
+        """
         try:
             session, nvim = _attach(self.target)
         except Exception as error:  # noqa: BLE001 - pynvim raises what it likes

@@ -59,8 +59,8 @@ class FoundNeovim:
 async def find(project: Path) -> list[FoundNeovim]:
     """Look at all Neovims of this user in parallel, and return them, those of this project first.
 
-    The nearest to the project's folder comes first; each Neovim is there once. It takes as long as the slowest answer, half
-    a second at most. Dead sockets are skipped.
+    The nearest to the project's folder comes first; each Neovim is there once, though it listens at several addresses. It takes as long as
+    the slowest answer, half a second at most; those that have not answered by then are `busy`. Dead sockets are skipped.
     """
     found: list[FoundNeovim] = []
 
@@ -90,7 +90,9 @@ async def look_at(address: str, project: Path) -> FoundNeovim | None:
 
 
 async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
-    """Look at the Neovim at an address; None if none listens there.
+    """Look at the Neovim at an address, and return what it is; None if none listens there.
+
+    `project` is dapeer's working directory, from which `steps` are counted.
 
     Raises:
         ForeignListener: Another user of this machine listens there.
@@ -109,7 +111,8 @@ async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
 async def resolve(target: str, project: Path) -> list[FoundNeovim]:
     """Return the Neovims for a target: path, `host:port`, process id, or `auto` for the project's.
 
-    There is at least one. `auto` gives only those that respond, any other target also a busy one.
+    There is at least one, and one only except for `auto`, which gives all that respond, the nearest to `project` first. Any other target
+    also gives a busy one. Each is looked at, for half a second at most.
 
     Raises:
         NoNeovim: There is none, or it belongs to another user.
@@ -141,7 +144,7 @@ def belongs(cwd: Path, project: Path) -> bool:
 def _steps(cwd: Path, project: Path) -> int | None:
     """Return the number of folders between a Neovim's folder and the project; None: another project.
 
-    A folder that was deleted belongs to none: the system's name of it may be another's.
+    Links are followed. A folder that was deleted belongs to none: the system's name of it may be another's.
     """
     # Of a deleted folder Neovim has no name, and the system a name that another folder may get.
     if not cwd.is_absolute() or not foreign_files.is_folder(cwd):
@@ -150,9 +153,9 @@ def _steps(cwd: Path, project: Path) -> int | None:
 
 
 def _free_neovim(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
-    """Return a Neovim from the facts that it has answered.
+    """Return the Neovim at `address` from `facts` that it has answered, those of `ProbeAnswer`.
 
-    `facts` are those of `ProbeAnswer`; `address` is the Neovim's. Its state is `free`.
+    Its state is `free`; `steps` is left to the caller.
     """
     return FoundNeovim(
         address,
@@ -167,9 +170,10 @@ def _free_neovim(address: str, facts: Mapping[str, Any]) -> FoundNeovim:
 
 
 def _busy_neovim(address: str, mode: str | None) -> FoundNeovim:
-    """Return a Neovim that does not respond, with its process id if it is known from elsewhere.
+    """Return a Neovim that does not respond, with process id and folder if known from elsewhere.
 
-    The id is in the socket's name, or in the announcement of the plugin. `mode` is the one in which it waits for a key, or None.
+    The id is in the socket's name, or in the announcement of the plugin; the folder is the system's for that process. `mode` is the one in
+    which it waits for a key, or None. `steps` is left to the caller.
     """
     match = _PID_IN_NAME.search(address)
     pid = int(match[1]) if match else announced_addresses().get(address)

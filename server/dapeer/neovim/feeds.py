@@ -93,7 +93,7 @@ class Tap:
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request to its adapter; `number` comes back with its frame.
 
-        `command` and `arguments` are the request's.
+        `command` and `arguments` are the request's. It waits until the socket has room, not for the response.
 
         Raises:
             anyio.BrokenResourceError: The session has ended.
@@ -108,10 +108,10 @@ class Tap:
             raise anyio.BrokenResourceError from error
 
     async def receive(self) -> FeedFrame:
-        """Wait for the next frame and return it.
+        """Wait for the next frame and return it, without a limit; the frame of the end is never returned.
 
         Raises:
-            anyio.EndOfStream: The session has ended (`closed` is set then), or the connection broke.
+            anyio.EndOfStream: nvim-dap has closed the session (`closed` is set then), or the connection broke.
         """
         while not self._frames:
             try:
@@ -134,7 +134,11 @@ class Tap:
 
 
 def _take_frames(buffer: bytearray) -> Iterator[FeedFrame]:
-    """Yield each complete frame at the front of a buffer, and remove them from it in the end."""
+    """Yield each complete frame at the front of a buffer; when all are yielded, remove them from it.
+
+    A frame is a line of kind, number and length in bytes, then that many bytes: a DAP message, or for the kind `x` a text. An incomplete
+    frame stays.
+    """
     start = 0
     while (end := buffer.find(b"\n", start)) >= 0:
         kind, number, length = bytes(buffer[start:end]).split()
@@ -179,7 +183,8 @@ class Listeners:
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request, if Neovim's main thread gets to it within `SECONDS_TO_ANSWER`.
 
-        `number` comes back with the frame of the request; `command` and `arguments` are the request's.
+        `number` comes back with the frame of the request; `command` and `arguments` are the request's. It waits until Neovim has answered
+        that it was sent, not for the response.
 
         Raises:
             anyio.BrokenResourceError: The session or its Neovim has ended.
@@ -284,7 +289,8 @@ class Taps:
     async def open(self) -> None:
         """Create the socket at `path`, and listen on it; a second call changes nothing.
 
-        Folders of cores that were killed are removed first.
+        It lies in a new folder, which `aclose` removes: in the login session's folder if that is usable, else in the folder for temporary
+        files. In the former, folders of cores that were killed are removed first.
         """
         if self._server is None:
             parent = _runtime_folder()
@@ -305,7 +311,10 @@ class Taps:
         self._expected_sessions.pop(secret, None)
 
     async def aclose(self) -> None:
-        """Stop listening, close connections that wait for dapeer's end, and remove the socket's folder."""
+        """Stop listening, close connections that wait for dapeer's end, and remove the socket's folder.
+
+        Connections of sessions stay: whoever got the `Tap` closes it. Nothing is done unless `open` was called.
+        """
         if self._server is not None:
             self._server.close()
             for line in self._lines:
@@ -316,7 +325,8 @@ class Taps:
         """Serve a new connection: read its first line, and pass the session to the function that expects it.
 
         The line is JSON with `secret`, and the facts of `Hello.read`. If it has `line`, too, nothing is passed on, and the connection is
-        kept open until the other end closes it. Anything else, another user's connection, or silence for `SECONDS_FOR_HELLO` closes it.
+        kept open until the other end, or `Taps`, closes it. An unknown secret, anything else, another user's connection, or silence for
+        `SECONDS_FOR_HELLO` closes it without an answer or an error.
         """
         odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, ForeignListener)
         with contextlib.suppress(*odd):
@@ -405,8 +415,9 @@ class NvimTransport:
     def _take(self, frame: FeedFrame) -> Message | None:
         """Return the message of a frame as dapeer's session is to see it; None: the session is not to see it.
 
-        A request that the person has sent is seen, dapeer's own is not. A request of dapeer's that could not be sent becomes a failed
-        response. Requests of the adapter are not seen, as nvim-dap answers them.
+        A request that the person has sent is seen, dapeer's own is not; either is kept for its response, which is returned with our
+        number, command and arguments. A request of dapeer's that could not be sent becomes a failed response. Requests of the adapter are
+        not seen, as nvim-dap answers them.
         """
         match frame:
             case FeedFrame("o", number, Request() as request):
@@ -424,7 +435,8 @@ class NvimTransport:
     def _outgoing(self, number: int, request: Request) -> Message | None:
         """Keep a request that nvim-dap has sent, for its response; return it if it is the person's, else None.
 
-        `number` is dapeer's number of its own request, or 0; a person's request gets nvim-dap's number, negated.
+        `number` is dapeer's number of its own request, or 0; a person's request gets nvim-dap's number, negated. The path in
+        `setBreakpoints` is replaced by that on this machine. Above `MAX_UNANSWERED_REQUESTS` the oldest is dropped.
         """
         mine = number > 0
         known = replace(request, seq=number if mine else -request.seq)
@@ -436,7 +448,10 @@ class NvimTransport:
         return None if mine else known
 
     def _answer(self, response: Response) -> Message | None:
-        """Return a response with the number, command and arguments of its request; None if that is not known."""
+        """Return a response with the number, command and arguments of its request; None if that is not known.
+
+        The request is forgotten, so a second response to it gives None.
+        """
         request = self._requests.pop(response.request_seq, None)
         if request is None:
             return None
@@ -448,7 +463,7 @@ class NvimTransport:
 def _renamed(arguments: Body, names: Mapping[str, str]) -> Body:
     """Return the arguments of `setBreakpoints` with the file's path on this machine in place of Neovim's.
 
-    `names` are the paths here, by Neovim's. Other arguments come back as they are.
+    `names` are the paths here, by Neovim's; for a path that is not among them, `arguments` come back as they are. They are not edited.
     """
     source: Mapping[str, Any] = arguments.get("source") or {}
     name = names.get(str(source.get("path")))

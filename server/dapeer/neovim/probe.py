@@ -67,9 +67,10 @@ class ProbeAnswer:
 
 
 async def probe(address: str, seconds: float = SECONDS_TO_ANSWER) -> ProbeAnswer | None:
-    """Ask a Neovim for its mode and some facts; None if none listens there.
+    """Ask a Neovim for its mode and some facts; None if nothing listens there, or it is no Neovim.
 
-    After a timeout, the answers that have come are returned: a busy Neovim may tell its mode only.
+    After a timeout, the answers that have come are returned: a busy Neovim may tell its mode only, or nothing. The facts have the keys
+    `pid`, `cwd`, `address`, `version`, `core` and `dap`, and maybe `plugin` and `port`.
 
     Args:
         address: A path, or `host:port`.
@@ -114,8 +115,11 @@ async def _connect(address: str) -> ByteStream:
 async def _listen(stream: ByteStream, answers: dict[int, Any]) -> None:
     """Read answers from the stream into `answers`, by the request's number, until the facts are there.
 
+    The number is `_MODE` or `_FACTS`. The mode is None unless Neovim waits for a key; the facts are decoded from JSON. Notifications are
+    skipped.
+
     Raises:
-        ValueError: The process that answers is no Neovim.
+        ValueError: The process that answers is no Neovim, or its answer is an error.
     """
     unpacker = msgpack.Unpacker(max_buffer_size=LARGEST_ANSWER, unicode_errors="replace")
     while _FACTS not in answers:

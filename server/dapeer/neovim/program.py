@@ -18,9 +18,9 @@ OLDEST: Final = (0, 10)
 
 
 def version_of(path: str) -> str | None:
-    """Run `PATH --version` and return Neovim's version, such as `0.11.2`.
+    """Run `PATH --version` and return Neovim's version, such as `0.11.2`; `path` is a program's path.
 
-    It waits until the program ends, without a limit. None: it cannot be run, or reports no version.
+    It blocks until the program ends, without a limit. None: it cannot be run, or reports no version.
     """
     try:
         done = subprocess.run(
@@ -61,7 +61,8 @@ def find_nvim() -> str | None:
 def find_nvim_dap() -> Path | None:
     """Return the folder of nvim-dap, or None if it is not found.
 
-    $DAPEER_NVIM_DAP names it; without that variable it is looked for in the user's packages of Neovim.
+    $DAPEER_NVIM_DAP names it; a folder without nvim-dap there is None. Without that variable it is looked for in the user's packages of
+    Neovim: the first `*/start/nvim-dap` by name.
     """
     named = os.environ.get("DAPEER_NVIM_DAP")
     if named:

@@ -35,7 +35,7 @@ def session_folder() -> Path | None:
 
 
 def neovim_addresses() -> list[str]:
-    """Return the addresses of this user's Neovims, sorted; dead ones are among them.
+    """Return the addresses of this user's Neovims, sorted; dead ones are among them: none is asked.
 
     They are sockets where Neovim makes its own, what the plugin has announced, and the Neovim of this terminal.
     """
@@ -48,9 +48,10 @@ def neovim_addresses() -> list[str]:
 
 
 def announced_addresses() -> dict[str, int]:
-    """Return the addresses that Neovims' plugins announce, with their process ids.
+    """Return the addresses that Neovims' plugins announce, with their process ids; they may have ended.
 
-    They are in files of `core/knock.lua`; a file that is invalid, or announces another user's socket, is ignored.
+    They are in files of `core/knock.lua`, in dapeer's runtime folder; a file that is invalid, or announces another user's socket, is
+    ignored. If that folder is another user's, or absent, there are none.
     """
     folder = Path(folder_names.runtime())
     # In a folder of another user, that user could replace the files.
@@ -82,7 +83,10 @@ def normalize_address(address: str) -> str:
 
 
 def is_listening(address: str) -> bool:
-    """Return whether a process accepts connections at an address; it is connected to, and closed at once."""
+    """Return whether a process accepts connections at an address; it is connected to, and closed at once.
+
+    `address` is a path, or `host:port` with an IPv4 host. It blocks for `SECONDS_TO_CONNECT` at most, and False is returned then.
+    """
     match = HOST_AND_PORT.fullmatch(address)
     family = socket.AF_UNIX if match is None else socket.AF_INET
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as connection:
@@ -93,7 +97,11 @@ def is_listening(address: str) -> bool:
 
 
 def _sockets() -> Iterator[Path]:
-    """Yield paths that may be a socket of a Neovim: those in `stdpath('run')`, and one folder below."""
+    """Yield paths that may be a socket of a Neovim, without looking what they are; some may come twice.
+
+    They are in the folders where Neovim makes its own: the login session's, and folders with `vim` in their name below it; without
+    `XDG_RUNTIME_DIR` also those that this user owns below `nvim.USER` in the folders for temporary files.
+    """
     session = session_folder()
     if session is not None:
         yield from (path for path in _entries_of(session) if _NAME.search(path.name))

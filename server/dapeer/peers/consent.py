@@ -104,7 +104,8 @@ class Approvals:
     async def wait_for_consent(self, action: Action) -> None:
         """Ask the person in Neovim whether an action is allowed, and return when they allow it.
 
-        It returns at once if they need not be asked. All kinds of an action are one question; a cancelled wait withdraws it.
+        It returns at once if they need not be asked, and else waits for the answer without a limit. All kinds of an action are one
+        question; a cancelled wait withdraws it in Neovim.
 
         Raises:
             RefusedByPerson: They do not allow it, or their Neovim has ended.

@@ -51,7 +51,11 @@ def read_tools(text: str) -> list[LuaTool]:
 def _tool(spec: Mapping[str, Any]) -> LuaTool:
     """Return a tool from its description in Lua, with defaults for what is absent.
 
-    `timeout` is in milliseconds. `spec` is the description; `name`, `description` and `input_schema` must be there.
+    `spec` is the description; `name`, `description` and `input_schema` must be there. Its `timeout` is in milliseconds; none or 0 is no
+    timeout.
+
+    Raises:
+        KeyError: One of these three is absent.
     """
     milliseconds = spec.get("timeout") or 0
     name = str(spec["name"])
@@ -72,9 +76,10 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
 
 
 def _kinds(action: object) -> Kinds:
-    """Return the kinds that a tool's author has declared: one, several, or none (false or empty).
+    """Return the kinds of action that a tool's author has declared: one, several, or none.
 
-    An unknown kind may be any: then all that change something are returned. `action` is what the description has under this key.
+    `action` is what the description has under this key: a kind, a list of them, or for none nothing, false or an empty list. If one of
+    them is unknown, `ALL` is returned, since it may be any that changes something.
     """
     if not action:
         return ()

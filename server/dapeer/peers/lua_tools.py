@@ -67,7 +67,8 @@ class LuaTools:
     async def take(self, sent: object) -> None:
         """Replace `by_name` by the tools in a list from Neovim, a text of JSON, unless a newer list has come.
 
-        A tool with an invalid schema is left out, and the person is shown why.
+        A tool of others than the plugin with an invalid schema is left out, and the person is shown why. Schemas that are not known yet
+        are checked in another process first.
 
         Raises:
             ValueError: The list is not JSON.
@@ -87,7 +88,7 @@ class LuaTools:
     def expect(self) -> int:
         """Announce that a newer list of tools is being read, and return its number.
 
-        Calls that end wait for it.
+        Calls of `run` whose tool has answered wait for `take` of a list from then on, for a moment.
         """
         self._newest += 1
         if self._taken_event.is_set():
@@ -107,7 +108,10 @@ class LuaTools:
         return self._flaws[schema]
 
     def refuse(self, name: str, why: str) -> None:
-        """Show the person why a tool of theirs is not offered, and log that once."""
+        """Show the person why a tool of theirs is not offered, each time; the first time, it is also logged.
+
+        `name` is the tool's, and `why` a sentence. `by_name` is not changed.
+        """
         if (name, why) not in self._refused_tools:
             self._refused_tools.add((name, why))
             log.warning("tool %s of Neovim at %s: %s", name, self._neovim.target, why)
@@ -152,10 +156,12 @@ class LuaTools:
                 neovim.send(STOP, neovim.channel, number)
 
     async def _wait_for_start(self, answers: Mailbox[tuple[Any, ...]]) -> None:
-        """Wait until Neovim has begun to run a tool; an answer that comes first is put back into `answers`.
+        """Wait until Neovim has begun to run a tool, and drop its message `started`; nothing is returned.
+
+        `answers` gets what Neovim sends on this call. Another message that comes first is put back there, so that `_answer` finds it.
 
         Raises:
-            NeovimBusy: It has not begun within `SECONDS_TO_ANSWER`.
+            NeovimBusy: It has not begun within `SECONDS_TO_ANSWER`, and sent nothing.
         """
         try:
             with anyio.fail_after(SECONDS_TO_ANSWER):
@@ -173,9 +179,10 @@ class LuaTools:
     async def _answer(
         self, lua_tool: LuaTool, answers: Mailbox[tuple[Any, ...]], progress: ProgressCallback
     ) -> Any:
-        """Pass a running tool's progress on until its result arrives, and return that.
+        """Pass a running tool's progress on until its result arrives, and return that, decoded from JSON.
 
-        `answers` gets what Neovim sends on this call.
+        `answers` gets what Neovim sends on this call. It waits for the tool's own timeout (`lua_tool.seconds`), without one forever;
+        ending the tool in Neovim is left to the caller.
 
         Raises:
             NeovimFailed: The tool failed, or did not answer within its own timeout.
@@ -245,8 +252,9 @@ class LuaTools:
     async def end(self) -> None:
         """Answer all open calls at the server's end, after what Neovim has sent by now has been read.
 
-        For that it waits `SECONDS_FOR_LAST_WORDS` at most. A call that is still open then gets the result that its tool has named for this
-        case, or else fails with `NeovimGone`. Later calls are not prevented: the caller sees to that.
+        For that it waits `SECONDS_FOR_LAST_WORDS` at most, or not at all without open calls. A call that is still open then gets the
+        result that its tool has named for this case, or else fails with `NeovimGone`. Later calls are not prevented: the caller sees to
+        that.
         """
         if self._running_calls:
             with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
@@ -257,9 +265,10 @@ class LuaTools:
         self.end_open_calls("The dapeer server ended before the tool answered.")
 
     def end_open_calls(self, what: str) -> None:
-        """Answer all open calls, since Neovim will not: with the result that the tool named, or an error.
+        """Answer all open calls, since Neovim will not: with the result that the tool named, or with an error.
 
-        A call with such an error fails with `NeovimGone`. `what` has happened, as a sentence for the error. Later calls are not prevented.
+        Such a result is what the tool has sent as `tool_if_lost`; a call without one fails with `NeovimGone`. `what` has happened, as a
+        sentence for the error. Later calls are not prevented.
         """
         for number in list(self._running_calls):
             if number in self._results_if_lost:
@@ -284,7 +293,8 @@ def _number(value: object) -> float | None:
 def _not_text(text: str) -> str | None:
     """Return the place of the first string in a text of JSON that is not UTF-8; None if all are.
 
-    The place reads like `result.lines[2]`. pynvim has made surrogates of the bytes.
+    The place reads like `result.lines[2]`, counted from 1 as in Lua. pynvim has decoded the invalid bytes to surrogates, which are looked
+    for.
     """
     try:
         text.encode()
@@ -294,7 +304,11 @@ def _not_text(text: str) -> str | None:
 
 
 def _place(value: Any, where: str) -> str | None:
-    """Return the place, below `where`, of the first key or string with surrogates; None if there is none."""
+    """Return the place of the first string or key with surrogates in some decoded JSON; None: none.
+
+    `where` is the place of `value` itself, which the result begins with: `result` gives `result.lines[2]`, counted from 1. Keys of an
+    object come before its values.
+    """
     match value:
         case str():
             return where if clean(value) != value else None

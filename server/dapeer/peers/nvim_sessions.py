@@ -70,7 +70,7 @@ class Starts:
     async def wait_for_session(self, launch: int) -> Session:
         """Wait for start number `launch` until its debuggee runs or has ended, and return its session.
 
-        The outcome is forgotten then, so it can be had once.
+        There is no timeout. The outcome is forgotten then, also if the wait is cancelled, so it can be had once.
 
         Raises:
             AdapterFailed: The start or its adapter failed; the error has the message of nvim-dap or the adapter.
@@ -101,7 +101,8 @@ class Starts:
     def _start(self, launch: int) -> _Start:
         """Return the record of start number `launch`, a new one at the first call.
 
-        Above `MAX_KEPT_STARTS` the oldest is dropped: Neovim also reports the starts of other cores, which nobody here waits for.
+        With more than `MAX_KEPT_STARTS` records the oldest is dropped: Neovim also reports the starts of other cores, which nobody here
+        waits for.
         """
         start = self._by_launch.setdefault(launch, _Start())
         if len(self._by_launch) > MAX_KEPT_STARTS:
@@ -111,10 +112,10 @@ class Starts:
 
 
 async def _running(session: ForwardedSession, start: _Start) -> None:
-    """Wait until a session's debuggee runs or the session is over.
+    """Wait until the debuggee of `session` runs or the session is over, without a limit.
 
-    After an end before `initialized`, nvim-dap's message on it is awaited for `SECONDS_FOR_LAST_WORDS`: it comes by
-    another connection.
+    If it ended before `initialized` and without a reason of its own, nvim-dap's message on it is awaited for `SECONDS_FOR_LAST_WORDS`: it
+    comes by another connection, and sets `failure` of `start`.
     """
     await session.wait_for(lambda: session.over or session.mirror.has_started, None)
     if session.over and not session.initialized.is_set() and session.failure is None:
@@ -162,14 +163,14 @@ class NvimSessions:
     # -- requests to Neovim
 
     async def run(self, options: Mapping[str, Any]) -> Session:
-        """Start a debug session in nvim-dap, as the person would, and return it once its debuggee runs.
+        """Start a debug session in nvim-dap, as the person would; return it once its debuggee runs or ended.
 
-        `options` are those of the Lua function `nvim_dap.launch.run`; to them the latest time to begin is added, after which a
+        `options` are those of the Lua function `dapeer.nvim_dap.launch.run`; `latest`, the latest time to begin, is added, after which a
         busy Neovim does not start it.
 
         Raises:
             AdapterFailed: nvim-dap or its adapter failed, with their message.
-            NeovimError: Neovim does not answer, or refused.
+            NeovimError: Neovim does not answer, or refused, or took longer than `SECONDS_TO_START`.
         """
         latest = time.time() + self.seconds_ahead + SECONDS_TO_ANSWER
         arguments = {**options, "latest": latest}
@@ -187,10 +188,10 @@ class NvimSessions:
         return await self._started(await self._neovim.call(AGAIN, session.hello.session))
 
     async def _started(self, launch: object) -> Session:
-        """Wait for the session of a start, and return it once its debuggee runs.
+        """Wait for the session of a start, and return it once its debuggee runs or has ended.
 
-        `launch` is Neovim's answer: the number of the start, or an object with an `error`. After `SECONDS_TO_START` the start
-        is cancelled in Neovim.
+        `launch` is Neovim's answer: the number of the start, or an object with an `error`. After `SECONDS_TO_START` the start is cancelled
+        in Neovim.
 
         Raises:
             AdapterFailed: Neovim has refused the start, or it failed.
@@ -218,7 +219,11 @@ class NvimSessions:
 
     @property
     def handlers(self) -> Mapping[str, Callable[..., None]]:
-        """The handlers of Neovim's notifications on sessions and starts, by kind, called with the arguments."""
+        """The handlers of Neovim's notifications on sessions and starts, by kind; they take its arguments.
+
+        `session` begins a forwarded session, `dap` has a message of one, `closed` ends one, and `launch_failed` reports a start that
+        failed.
+        """
         return {
             "session": self._forwarded_session,
             "dap": self._forwarded,
@@ -231,7 +236,13 @@ class NvimSessions:
         self._tasks.start_soon(self._live, hello, tap)
 
     def _forwarded_session(self, facts: Mapping[str, Any]) -> None:
-        """Begin to run a session that Neovim forwards over its RPC channel; `facts` are those of `Hello.read`."""
+        """Begin to run, in a task of its own, a session that Neovim forwards over its RPC channel.
+
+        `facts` are those of `Hello.read`. Its messages arrive by `_forwarded`, until `_closed`.
+
+        Raises:
+            KeyError: `facts` have no number of a session.
+        """
         hello = Hello.read(facts)
         feed = self._listeners[hello.session] = Listeners(
             self._neovim, hello.session, self.seconds_ahead
@@ -252,7 +263,10 @@ class NvimSessions:
             self._listeners.pop(session).ended()
 
     async def handle_disconnect(self) -> None:
-        """End all sessions here, and fail the starts in progress, after the connection to Neovim has ended."""
+        """End all sessions here, and fail the starts in progress, after the connection to Neovim has ended.
+
+        In Neovim the sessions continue. Those who wait for a start get `AdapterFailed`.
+        """
         for session in list(self.by_number.values()):
             await session.hang_up()
         self._starts.fail_all()
@@ -267,7 +281,10 @@ class NvimSessions:
         return self.by_number[number]
 
     async def _live(self, hello: Hello, feed: Feed) -> None:
-        """Run one session of nvim-dap to its end; an error in it is logged, and leaves the others alone."""
+        """Run one session of nvim-dap to its end, then remove it from `by_number`.
+
+        An error in it is logged, and leaves the other sessions alone.
+        """
         try:
             await self._hold(self._session(hello, feed))
         except Exception:
@@ -276,7 +293,10 @@ class NvimSessions:
             self.by_number.pop(hello.session, None)
 
     def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
-        """Create the session of a feed, keep it in `by_number`, and wake those in `wait_for_session`."""
+        """Create the session of a feed, keep it in `by_number`, wake those in `wait_for_session`; return it.
+
+        The session does not run yet. `hello` names its adapter and, as a child, its parent.
+        """
         session = ForwardedSession(
             self._debugger.sessions.next_context(),
             hello,
@@ -291,10 +311,10 @@ class NvimSessions:
         return session
 
     async def _hold(self, session: ForwardedSession) -> None:
-        """Include a session in the debugger's until it ends, with its breakpoints and filters.
+        """Run a session to its end, and include it in the debugger's sessions until then.
 
-        If dapeer has requested its start, it becomes the focused session, and the waiter of the start gets it. It returns when the session
-        has ended.
+        Beside it `_prepare` sends its breakpoints and filters. If dapeer has requested its start, it becomes the focused session, and the
+        waiter of the start gets it. It returns when the session has ended.
         """
         launch = session.hello.launch
         restart = functools.partial(self.restart, session)
@@ -312,8 +332,9 @@ class NvimSessions:
     async def _prepare(self, session: ForwardedSession) -> None:
         """Set what a new program collects and at which exceptions it stops, then let its start continue.
 
-        It waits for the session's `initialized` event first. If the start's own exception filters are invalid, the start fails
-        and the session is terminated.
+        It waits for the session's `initialized` event, or its end, first. What the adapter refuses to collect is left out. The start's own
+        exception filters come before those of everybody; if its own are invalid, the start fails and the session is terminated. In the end
+        Neovim gets the arguments of `setExceptionBreakpoints`, or None, and nvim-dap sends `configurationDone`.
         """
         await session.wait_for(lambda: session.initialized.is_set() or session.over, None)
         breakpoints = self._debugger.breakpoints

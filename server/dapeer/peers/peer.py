@@ -44,7 +44,8 @@ class Notifications(Generic[P]):
     ) -> Generator[None]:
         """Call these handlers, by kind of notification, while the body of the `with` runs.
 
-        A handler is called with the Neovim and the notification's arguments; `gone` with each Neovim that is no longer attached.
+        A handler is called with the Neovim that has sent it and the notification's arguments; `gone` with each Neovim whose connection
+        ends, or that is detached. Others may handle the same kinds: all are called.
         """
         entry = (handlers, gone)
         self._handlers.append(entry)
@@ -54,7 +55,10 @@ class Notifications(Generic[P]):
             self._handlers.remove(entry)
 
     def take(self, peer: P, kind: str, arguments: Sequence[Any]) -> None:
-        """Pass a notification of a Neovim to all handlers of its kind; one that nobody handles is ignored."""
+        """Call all handlers of a notification's `kind` with its Neovim and `arguments`; there may be none.
+
+        What a handler raises leaves here, and the handlers after it are not called.
+        """
         for handlers, _ in self._handlers:
             if kind in handlers:
                 handlers[kind](peer, *arguments)
@@ -95,14 +99,21 @@ class CollectionSigns:
             self._send_functions()
 
     def _show(self, path: str) -> None:
-        """Send Neovim all points that collect in a file; they replace the signs that it shows there."""
+        """Send Neovim all points that collect in a file; they replace the signs that it shows there.
+
+        Each is sent with its `line` and its expressions (`collect`); a file without points loses its signs. It does not wait for an
+        answer.
+        """
         points = [
             {"line": each["line"], "collect": each.get("collect")} for each in self._points.of(path)
         ]
         self._neovim.send(SHOW, self._neovim.channel, path, points)
 
     def _send_functions(self) -> None:
-        """Send Neovim the names of all functions at which programs collect, with their expressions."""
+        """Send Neovim all functions at which programs collect, in place of those that it had.
+
+        Each is sent with its `name` and its expressions (`collect`). It does not wait for an answer.
+        """
         named = [
             {"name": title, "collect": each["collect"]}
             for (_, title), each in self._functions.items()
@@ -174,7 +185,8 @@ class Peer:
     def _all_handlers(self) -> Mapping[str, Callable[..., None]]:
         """Return the handlers of this Neovim's notifications, by kind, such as `breakpoints` or `tools`.
 
-        They are those of this object, of its sessions, its tools and its consent; each is called with the notification's arguments.
+        They are those of this object, of its sessions, its tools and its consent; each is called with the notification's arguments alone.
+        A kind that is not among them may be handled by `Notifications`.
         """
         handlers: dict[str, Callable[..., None]] = {
             "breakpoints": self._breakpoints,
@@ -216,14 +228,21 @@ class Peer:
     # -- attach and detach
 
     def join(self) -> None:
-        """Unite the breakpoints and exception filters of both sides; show points that collect as signs."""
+        """Unite the breakpoints and exception filters of both sides; show points that collect as signs.
+
+        What is new for either side is sent there, and programs that run get the changes; it does not wait for them. To be called once,
+        after the attach.
+        """
         facts = self._facts
         self._push(self.shared.join(facts.get("breakpoints")))
         self._exceptions(self._filters.join(facts.get("exceptions")))
         self._collecting.join()
 
     async def wait_for_replay(self) -> None:
-        """Wait until sessions that ran there at the attach have sent their journal; it times out."""
+        """Wait until sessions that ran there at the attach have connected and sent what happened in them.
+
+        It returns after `SECONDS_TO_REPLAY` in any case; those that are late connect nevertheless.
+        """
         with anyio.move_on_after(SECONDS_TO_REPLAY):
             for number in self._facts.get("sessions") or ():
                 await (await self.sessions.wait_for_session(number)).replayed.wait()
@@ -240,7 +259,8 @@ class Peer:
     async def handle_disconnect(self) -> None:
         """End sessions, shared breakpoints, questions and calls here, after the connection has ended.
 
-        Open questions for consent are denied, open calls of its tools fail, and subscribers of `Notifications` are told.
+        Open questions for consent are denied, open calls of its tools end as `LuaTools.end_open_calls` says, and subscribers of
+        `Notifications` are called. No more sessions with its secret are accepted. To be called once; dapeer's breakpoints stay.
         """
         self._taps.forget(self._secret)
         self.shared.close()
@@ -291,10 +311,12 @@ class Peer:
         client: str,
         progress: ProgressCallback,
     ) -> Any:
-        """Run one of its tools and return the result.
+        """Run one of its tools with `arguments`, by name, and return the result, decoded from JSON.
+
+        `client` is the name of the assistant, maybe empty; `progress` is awaited for each report of the tool.
 
         Raises:
-            NeovimError: It does not answer, or the tool failed.
+            NeovimError: It does not answer, or the tool failed or timed out.
         """
         return await self._tools.run(lua_tool, arguments, client, progress)
 
@@ -324,7 +346,7 @@ class Peer:
     def take(self, kind: str, arguments: Sequence[Any]) -> None:
         """Pass a notification of this Neovim to the handler of its `kind`.
 
-        That is one of this object's, or those of `Notifications`. `arguments` are the notification's. An error of a handler is only
+        That is one of this object's, or else those of `Notifications`. `arguments` are the notification's. An error of a handler is only
         logged.
         """
         try:
@@ -350,11 +372,12 @@ class Peer:
         self.shared.record_unapplied(number, unsaved)
 
     def _exceptions(self, sent: object) -> None:
-        """Send the exception filters that the person has chosen to all programs outside of this Neovim.
+        """Make the person's choice of exception filters everybody's, and send it to programs elsewhere.
 
-        `sent` is a list of filters; nothing is sent if it changes nothing. Anything else but None counts as an empty list, which turns all
-        filters off. None is for the adapters' defaults: programs that start later get these, and those that run keep their filters, since
-        nvim-dap's own defaults, too, apply only to programs that start.
+        These are the running sessions outside of this Neovim; the filters count for programs that start later, too. `sent` is a list of
+        filters; nothing is sent if it changes nothing. Anything else but None counts as an empty list, which turns all filters off. None
+        is for the adapters' defaults: programs that start later get these, and those that run keep their filters, since nvim-dap's own
+        defaults, too, apply only to programs that start. It does not wait for the adapters.
         """
         filters = self._filters.take(sent)
         if filters is None:
@@ -370,8 +393,8 @@ class Peer:
     def _exception_options(self, session: int, options: object) -> None:
         """Apply the types of exceptions that the person has chosen by nvim-dap's API for one session.
 
-        `session` is nvim-dap's number; `options` are DAP's `exceptionOptions`. The filters that stand for them become
-        everybody's choice, and Neovim shows them. Options that have no such filters change nothing.
+        `session` is nvim-dap's number; one that is not known here is ignored. `options` are DAP's `exceptionOptions`. The filters that
+        stand for them become everybody's choice, and Neovim shows them. Options that have no such filters change nothing.
         """
         if session in self.sessions.by_number:
             named = self.sessions.by_number[session].stops_at.filters.texts_of_options(
@@ -397,7 +420,7 @@ class Peer:
         self._tasks.start_soon(self._take_tools_in, sent)
 
     async def _take_tools_in(self, sent: object) -> None:
-        """Read a list of tools, log an invalid one, and tell the listeners that the tools have changed."""
+        """Read a list of tools, and call the listeners of changed tools; an invalid list is only logged."""
         try:
             await self._tools.take(sent)
         except Exception:

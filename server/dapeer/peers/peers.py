@@ -50,7 +50,8 @@ class ConnectedClients:
     def add_client(self, name: str) -> Callable[[], None]:
         """Add a connected client to `names`, and return a function that removes it again.
 
-        `name` is what the client calls itself; empty: `UNNAMED`. Both call `changed`; removing twice changes nothing.
+        `name` is what the client calls itself; empty: `UNNAMED`. Several clients may have the same name, which `names` has once. Adding
+        and removing each call `changed`, the function given to the constructor; a second removal does nothing.
         """
         token = object()
         self._names_by_token[token] = name or UNNAMED
@@ -86,9 +87,10 @@ class Inbox:
         self._early_notifications: list[tuple[str, Sequence[Any]]] = []
 
     def notified(self, name: str, arguments: Sequence[Any]) -> None:
-        """Pass a notification named `dapeer` to the handler, or keep it until there is one; ignore others.
+        """Pass a notification of method (`name`) `dapeer` to the handler, or keep it until `open` sets one.
 
-        Its first argument is the kind, the others are the kind's own. `name` is the notification's method.
+        The first of `arguments` is the kind, the others are the kind's own: the handler is called with both. Notifications of other
+        methods, or without arguments, are dropped.
         """
         if name != "dapeer" or not arguments:
             return
@@ -109,11 +111,13 @@ class Inbox:
 async def attach(number: int, context: PeerContext, target: str, seconds: float) -> Peer:
     """Connect to a Neovim, and return it once both sides have shared breakpoints and running sessions.
 
-    dapeer's plugin is loaded there, from this machine if Neovim has none. `number` becomes its id, `target` is a path or
-    `host:port`, and `seconds` limits the connection and the first answer.
+    dapeer's plugin is loaded there, from this machine if Neovim has none. `number` becomes its id in `Peers`, `target` is a path or
+    `host:port`, and `seconds` limits the connection and the first answer. Sessions that run there are awaited for `SECONDS_TO_REPLAY`; the
+    others go on connecting after that. The caller keeps the result and watches for its end. After an error the connection is closed.
 
     Raises:
         NeovimError: There is no Neovim, or it does not answer.
+        ValueError, KeyError: The list of tools that it has sent is invalid.
     """
     await context.taps.open()
     inbox, names = Inbox(), dict[str, str]()
@@ -162,9 +166,10 @@ class NeovimSearch:
         tasks.start_soon(self.look_around)
 
     async def look_around(self) -> None:
-        """Attach the running Neovims of the project that are not attached.
+        """Attach the running Neovims of the project that are not attached, and return when that is done.
 
-        Nothing is done unless `begin` was called, since only named Neovims are attached then.
+        Nothing is done unless `begin` was called, since only named Neovims are attached then. The search ends the wait in `first_look`,
+        even if it raises; what it raises leaves here.
         """
         if self._attach_others is not None:
             try:
@@ -173,24 +178,29 @@ class NeovimSearch:
                 self._first_search_done.set()
 
     async def first_look(self) -> None:
-        """Wait for the end of the first search, at most `SECONDS_TO_LOOK`.
+        """Wait until the first search of `begin` or `look_around` has ended, at most `SECONDS_TO_LOOK`.
 
-        It returns at once unless `begin` was called.
+        It searches nothing itself, and returns at once unless `begin` was called.
         """
         if self._attach_others is not None:
             with anyio.move_on_after(SECONDS_TO_LOOK):
                 await self._first_search_done.wait()
 
     def attached(self, peer: Peer) -> None:
-        """Record a Neovim that no client has named, for `take_new_peers`, unless the first search found it."""
+        """Record an attached Neovim that no client has named, for `take_new_peers` to return to each client.
+
+        Those that the first search finds are not recorded; without `begin` there is no such search, so every one is. Once recorded, it
+        stays, also when it ends.
+        """
         late = self._attach_others is None or self._first_search_done.is_set()
         if late and peer not in self._newcomers:
             self._newcomers.append(peer)
 
     def take_new_peers(self, client: object) -> list[Peer]:
-        """Return the Neovims that were attached after the first search and since this client's last call.
+        """Return the Neovims that `attached` has recorded since this client's last call, in order.
 
-        `client` is any object that stands for the client.
+        They count as reported to this client then. `client` is any hashable object that stands for it. At its first call it gets all that
+        were recorded, also those that have been detached since.
         """
         reported, self._reported_counts[client] = (
             self._reported_counts.get(client, 0),
@@ -276,7 +286,7 @@ class Peers:
         return self.attached[chosen]
 
     def peer_of_session(self, session: Session) -> Peer | None:
-        """Return the Neovim in which a session runs, if several are attached.
+        """Return the Neovim in which a session runs, if several are attached, so that it must be named.
 
         The result is None if at most one Neovim is attached, or the session runs in none.
         """
@@ -287,8 +297,8 @@ class Peers:
     async def connect(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> Peer:
         """Attach the Neovim at a socket's path or `host:port`, and return it.
 
-        One that is attached is returned. Several callers share one attempt. `seconds` limits the wait of this caller and
-        the connection itself; after a timeout of the wait, the attempt goes on.
+        One that is attached at the same address is returned at once. Several callers share one attempt. `seconds` limits the wait of this
+        caller, and the connection itself if this caller begins the attempt; after a timeout of the wait, the attempt goes on.
 
         Raises:
             NeovimBusy: It has not attached within `seconds`.
@@ -315,7 +325,8 @@ class Peers:
         """Attach a Neovim, keep it in `attached`, and begin to watch for its end; return it.
 
         The tools' listeners are called, the person sees the connected assistants, and the target counts no longer as detached. `target` is
-        the Neovim's address; `seconds` limits the connection and the first answer.
+        the Neovim's address; `seconds` limits the connection and the first answer. `_arriving` loses the target in any case, and `connect`
+        gets whatever `attach` raises.
         """
         try:
             peer = await attach(next(self._ids), self._context, target, seconds)
@@ -333,9 +344,9 @@ class Peers:
         return peer
 
     async def disconnect(self, number: int) -> None:
-        """Detach the Neovim with this id.
+        """Detach the Neovim with this id: its sessions end here, and its tools are no longer offered.
 
-        What runs in it continues, and its person's consent is needed no more.
+        What runs in it continues, and its person's consent is needed no more. It returns when the connection is closed.
 
         Raises:
             NoNeovim: It is not attached.
@@ -348,8 +359,8 @@ class Peers:
     async def detach_keeping_consent(self, number: int) -> None:
         """Detach the Neovim with this id, as a client asked.
 
-        Its person's consent is still needed while it runs. It is not attached again automatically; what would need the
-        consent is refused until it is attached again.
+        If its person wants to be asked before actions of some kind, these are refused while that Neovim runs and is not attached again. It
+        is not attached again automatically, only by a client's `nvim_connect`.
 
         Raises:
             NoNeovim: It is not attached.
@@ -392,7 +403,10 @@ class Peers:
         return [each for each in self.search.take_new_peers(client) if each.id in self.attached]
 
     async def _watch(self, peer: Peer) -> None:
-        """Wait until a Neovim ends by itself or its connection does, then remove it and its sessions."""
+        """Wait for the end of the connection to a Neovim, then remove it from `attached`, and its sessions.
+
+        Nothing is done then if it was detached meanwhile.
+        """
         await peer.neovim.closed.wait()
         if self.attached.pop(peer.id, None) is not None:
             log.info("Neovim at %s has ended", peer.target)
@@ -404,7 +418,10 @@ class Peers:
         self._listeners.append(listener)
 
     def _tools_changed(self) -> None:
-        """Set the patterns of secret files that all persons have, and call the listeners of changed tools."""
+        """Set the patterns of secret files from all persons' settings, and call `subscribe`'s listeners.
+
+        Those of a detached Neovim count while its consent is still needed. Persons who have sent no patterns add none.
+        """
         people = (*self.attached.values(), *self._detached_peers.values())
         secrets = [p.approvals.secrets for p in people if p.approvals.secrets is not None]
         self._context.debugger.files.secret.set_patterns(secrets)
@@ -418,7 +435,8 @@ class Peers:
     def check_saved(self, path: str, line: int) -> None:
         """Raise if a Neovim has refused the breakpoint just set on this line, as the file has unsaved changes.
 
-        A refusal is forgotten once this has asked for it.
+        It sends nothing, and knows only what Neovims have answered by now: wait in `wait_for_signs` before. `path` is the absolute path. A
+        refusal is forgotten once this has asked for it.
 
         Raises:
             ArgumentError: Its lines there are not those on disk.
@@ -431,7 +449,7 @@ class Peers:
     def sign(self, path: str, line: int) -> int | None:
         """Return the line at which a Neovim shows the sign of a breakpoint, if unsaved changes have moved it.
 
-        `line` is that on disk; None: no Neovim shows it at another line.
+        `line` is the breakpoint's on disk; None: no Neovim shows it at another line. The first Neovim that does counts.
         """
         signs = (peer.shared.signs.get(path, {}).get(line) for peer in self.attached.values())
         return next(filter(None, signs), None)
@@ -439,7 +457,8 @@ class Peers:
     async def outdated_sessions(self) -> dict[int, str]:
         """Return sessions whose state may be outdated, as their Neovim is blocked: the reason by session id.
 
-        Only running sessions that are known by nvim-dap's listeners are among them: these send nothing meanwhile.
+        The ids are dapeer's; a reason is a clause, such as `its Neovim is busy with a command`. Only running sessions that are known by
+        nvim-dap's listeners are among them: these send nothing meanwhile. Their Neovims are asked for their mode first, one after another.
         """
         found: dict[int, str] = {}
         for peer in list(self.attached.values()):
@@ -458,8 +477,11 @@ class Peers:
     async def wait_for_consent(self, action: Action) -> None:
         """Ask every person whose consent an action needs, one after another; return when all have given it.
 
+        It waits for their answers without a limit, and returns at once if nobody wants to be asked. A detached Neovim's person cannot be
+        asked: their wish refuses the action, except `nvim_connect`, as long as that Neovim runs.
+
         Raises:
-            RefusedByPerson: One has not, or cannot be asked since a client has detached their Neovim.
+            RefusedByPerson: One has not consented, or cannot be asked since a client has detached their Neovim.
         """
         # It attaches a Neovim again after it was left.
         if action.tool != "nvim_connect":
@@ -470,7 +492,8 @@ class Peers:
     async def _ask_detached_people(self, action: Action) -> None:
         """Raise if a detached Neovim that still runs has a person who wants to be asked before this action.
 
-        Those that have ended are forgotten.
+        Nobody is asked: the wishes known from before count. Of each such Neovim it is looked whether something listens at its address
+        (half a second at most); those that have ended are forgotten.
 
         Raises:
             RefusedByPerson: There is one.

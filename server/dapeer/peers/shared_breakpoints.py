@@ -81,8 +81,9 @@ class SharedBreakpoints:
     def join(self, signs: object) -> list[str]:
         """Unite the breakpoints of both sides; return the files whose breakpoints changed here, sorted.
 
-        `signs` are those that Neovim has sent: by path, lists of breakpoints. On a line that both have, the person's stays.
-        Those that only dapeer has are sent to Neovim.
+        `signs` are those that Neovim has sent: by path, lists of breakpoints. Those that only Neovim has are set here, as the person's;
+        those that only dapeer has are sent to Neovim, without a wait. On a line that both have, the person's stays. Sending the returned
+        files to the adapters is left to the caller.
         """
         picture = self._read(signs)
         for path, lines in self._breakpoints.by_path.items():
@@ -113,9 +114,9 @@ class SharedBreakpoints:
         self._wake_waiters()
 
     def take_refusal(self, place: tuple[str, int]) -> bool:
-        """Return whether Neovim has refused a breakpoint for a file's unsaved changes, and forget that it has.
+        """Return whether Neovim has refused dapeer's last breakpoint at a place, and forget that it has.
 
-        `place` is path and line.
+        `place` is path and line. It refuses where the file has unsaved changes. False also stands for no answer yet.
         """
         refused = place in self._refused_places
         self._refused_places.discard(place)
@@ -134,8 +135,8 @@ class SharedBreakpoints:
         """Apply what differs between Neovim's signs and those that it has sent before to dapeer's breakpoints.
 
         Return the paths of the files that changed, sorted. While that is done, changes are not sent back to Neovim. `applied` is the
-        number of the last change of dapeer's that Neovim had applied when it sent `signs`: later changes count as if they were among
-        these.
+        number of dapeer's last change that Neovim had applied when it sent `signs`: later changes of dapeer's count as if `signs` had
+        them. Those in `wait_until_applied` are woken.
         """
         before, now = self._known_signs, self._read(signs)
         self._unapplied_changes = {
@@ -189,8 +190,8 @@ class SharedBreakpoints:
     def _on_breakpoint(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
         """Send Neovim the change of one breakpoint of dapeer's, unless the change has come from there.
 
-        `requested` is the breakpoint, which becomes a sign; None: it was removed. The change gets a number, by which Neovim
-        reports it as applied or not.
+        `requested` is the breakpoint, which becomes a sign; None: it was removed. The change gets a number, by which Neovim reports it as
+        applied or not. An earlier refusal there is forgotten, and `names` gets the file's path by Neovim's.
         """
         if not self._is_listening:
             return
@@ -204,7 +205,10 @@ class SharedBreakpoints:
         self._neovim.send(APPLY, [change], self._neovim.channel, self._change_number)
 
     def _is_edited(self, path: str) -> bool:
-        """Return whether a running session of this Neovim has loaded the file before its last change."""
+        """Return whether a program that runs in this Neovim has an older text of the file than is on disk now.
+
+        Only changes that its session has noticed by now count.
+        """
         return any(
             (change := each.inspect.editions.known_change(path)) is not None
             and change.old_lines is not None
@@ -242,9 +246,10 @@ class SharedFilters:
         self._breakpoints.filter_listeners.remove(self._on_filters)
 
     def join(self, sent: object) -> object:
-        """Return the exception filters that both sides have from now on; None: neither has chosen any.
+        """Return the exception filters that both sides are to have, for `take`; None: neither has chosen any.
 
-        `sent` is what the person has chosen, or None. Without it, the filters that were chosen here are sent to Neovim.
+        `sent` is what the person has chosen, or None; their choice comes first. Without it, the filters that were chosen here are sent to
+        Neovim. dapeer's own filters are not changed.
         """
         if sent is None and self._breakpoints.exceptions is not None:
             self._on_filters(self._breakpoints.exceptions)
