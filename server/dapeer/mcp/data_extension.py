@@ -37,7 +37,7 @@ def ask_for_data(line: bytes) -> bytes:
     """Return a line of a client in which its capabilities ask for the data of results.
 
     `line` is one JSON-RPC message. A line that is not JSON, or mentions no capabilities, is returned unchanged; another one is written
-    anew, and ends with a newline.
+    anew as JSON, and ends with a newline. Other extensions among the capabilities stay.
     """
     if b'"initialize"' not in line and CAPABILITIES.encode() not in line:
         return line

@@ -49,7 +49,7 @@ def write(data: bytes) -> None:
     """Write all bytes to stdout; wait for a client that reads slowly, as long as its input is open.
 
     Raises:
-        OSError: The client has left: nobody reads stdout, or it has closed its input and reads nothing for a second.
+        OSError: The client has left: nobody reads stdout, or it has closed its input and reads nothing for a second. A part may be written.
     """
     rest = memoryview(data)
     while rest:
@@ -135,7 +135,8 @@ class Conversation:
     def _result(self, method: object, params: object) -> object:
         """Return the result of a request, as a JSON value; None: only the whole server can answer.
 
-        `method` and `params` are the request's, of any type. A result of `initialize` opens the connection.
+        `method` and `params` are the request's, of any type. A result of `initialize`, or of a request of MCP 2026-07-28, opens the
+        connection.
         """
         if not isinstance(method, str) or not _is_object(params):
             return None
@@ -158,7 +159,8 @@ class Conversation:
     def _open(self, params: dict[str, Any]) -> object:
         """Return the result of `initialize`, and open the connection; None: only the whole server can answer.
 
-        `params` are the request's parameters. What the lists of tools contain depends on the client's capabilities.
+        `params` are the request's parameters. What the lists of tools contain from then on depends on the client's capabilities. The
+        result has the client's protocol version, or the server's newest one where that is unknown. With None the connection stays closed.
         """
         if params.keys() != _OPENING or not _is_implementation(params["clientInfo"]):
             return None
@@ -178,8 +180,8 @@ class Conversation:
     def _modern(self, method: str, meta: dict[str, Any]) -> object:
         """Return the result of a request since MCP 2026-07-28; None: only the whole server can answer.
 
-        `meta` is the request's `_meta`, in which each such request says who asks. The connection counts as open and modern then. `method`
-        is the request's.
+        `method` is the request's. `meta` is the request's `_meta`, in which each such request says who asks, in which version. With a
+        result, the connection counts as open and modern from then on.
         """
         capabilities = meta.get(CAPABILITIES)
         rest = {
@@ -391,7 +393,8 @@ class Front:
     def hand_over(self) -> Handover:
         """End the thread, close its file descriptors, and return what the client has sent and been answered.
 
-        From then on nobody reads stdin, so the whole server can. It may be called once.
+        It waits for the thread, which may be writing an answer that the client has not read yet. From then on nobody reads stdin, so the
+        whole server can. It may be called once.
         """
         os.close(self._stop_writer)
         self._thread.join()
@@ -415,6 +418,9 @@ class Front:
         """Read stdin and answer the client.
 
         This ends when `hand_over` is called, an answer is unknown, or the client closes its input.
+
+        Raises:
+            OSError: The client has left without reading its answers.
         """
         poll = select.poll()
         poll.register(0, select.POLLIN)
@@ -432,6 +438,9 @@ class Front:
 
         False: only the whole server can answer the next line, or an incomplete line is too long. Each answer is written to stdout, and
         kept with its line in `_answered` for the whole server; the lines are removed from `_unfinished_line`.
+
+        Raises:
+            OSError: The client has left without reading its answers.
         """
         while end := self._unfinished_line.find(b"\n") + 1:
             line = self._unfinished_line[:end]

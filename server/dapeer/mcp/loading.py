@@ -15,7 +15,8 @@ NEEDED_BYTES = 70 << 20
 def without_garbage_collection() -> Generator[None]:
     """Turn the garbage collector off while the body imports a server; then exempt what is loaded from it.
 
-    Loading takes a tenth less so. Loaded modules stay for good, so later collections need not look at them.
+    Loading takes a tenth less so. Loaded modules stay for good, so later collections need not look at them. Afterwards the collector is
+    on, whatever it was before.
 
     Raises:
         MemoryError: A limit leaves too little memory; the body was not run.

@@ -71,9 +71,10 @@ class ServerOptions:
 
 
 async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
-    """Serve the client at stdin and stdout until it leaves or a signal arrives, and end all sessions.
+    """Serve the client at stdin and stdout until it leaves or SIGTERM or SIGINT arrives, and end all sessions.
 
-    A server that takes the place of an ended one also serves other clients at a socket, and ends when all have left.
+    A server that takes the place of an ended one also serves other clients at a socket, and ends when all have left. At a signal open
+    calls get a moment to be answered first.
 
     Args:
         offer: What is served.
@@ -103,7 +104,8 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
 async def serve_detached(offer: ServerOptions) -> None:
     """Serve clients at the project's socket until nobody has used it for long, or commands have ended it.
 
-    A signal ends it, too. At the end all debug sessions are ended.
+    A signal ends it, too. At the end all debug sessions are ended. Standard input is replaced by an empty one once the server can be
+    found, which is how the process that has started this one learns it.
 
     Raises:
         DefinitionError: The definition of an adapter is wrong.
@@ -121,9 +123,9 @@ async def serve_detached(offer: ServerOptions) -> None:
 
 
 async def _wait_until_unused(server: DapeerServer, guests: unix_socket.SocketClients) -> None:
-    """Wait until no client and no program was there for `SECONDS_UNUSED`.
+    """Wait until the server had no client and no program for `SECONDS_UNUSED` without a pause.
 
-    It also ends once a command has said that the server is to end, and neither is there.
+    `guests` are the clients at its socket. It also returns, at once, when neither is there after `dapeer end --all`.
     """
     changed = anyio.Event()
 
@@ -196,7 +198,7 @@ async def running_server(
 async def _working(
     integrations: Iterable[Integration], context: IntegrationContext
 ) -> AsyncGenerator[None]:
-    """Have all integrations work for the server while the body runs."""
+    """Have all integrations work for the server while the body runs; they begin in their order, and end in reverse."""
     async with AsyncExitStack() as stack:
         for each in integrations:
             await stack.enter_async_context(each.serving(context))
@@ -218,7 +220,7 @@ def _signals() -> Generator[anyio.Event]:
 
 
 async def _cancel_at(stop: anyio.Event, server: DapeerServer, scope: anyio.CancelScope) -> None:
-    """Wait for the event, let the server end its open calls, and cancel the scope."""
+    """Wait for the event `stop`, then let the server end its open calls, and cancel the scope."""
     await stop.wait()
     await server.end_calls()
     scope.cancel()

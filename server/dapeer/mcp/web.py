@@ -39,10 +39,10 @@ class ServerAddress:
 async def serve_http(
     offer: ServerOptions, address: ServerAddress, *, with_stdin: bool = False
 ) -> None:
-    """Serve HTTP clients until a signal arrives; then end all debug sessions.
+    """Serve HTTP clients until SIGTERM or SIGINT arrives; then end all debug sessions.
 
     The port is printed to stdout, and the address for clients to stderr. Other clients of the project are served at a socket if all tools
-    are.
+    are. At the signal open calls get a moment to be answered first.
 
     Args:
         offer: Which tools are served, and which Neovim is attached.
@@ -103,7 +103,8 @@ def _announce(port: int) -> None:
 def _stop_with_stdin(stop: anyio.Event) -> None:
     """Set the event when standard input ends: a pipe, a terminal or a file. Return at once.
 
-    A daemon thread waits for that, which holds up nothing when the server ends first.
+    A daemon thread reads standard input and drops what it reads, so that nobody else can read it. It holds up nothing when the server ends
+    first.
     """
     loop = asyncio.get_running_loop()
 
@@ -120,9 +121,10 @@ def _stop_with_stdin(stop: anyio.Event) -> None:
 def _serve_bridges(
     offer: ServerOptions, server: DapeerServer, url: str, secret: str | None
 ) -> AbstractAsyncContextManager[object]:
-    """Serve the project's other clients at a socket while the body runs, if they get all tools.
+    """Return what serves the project's other clients at a socket while a `with` runs, if they get all tools.
 
-    If they do not, nothing is served. `secret` is the token of HTTP clients, or None.
+    If the server does not offer all, nothing is served. `url` is where HTTP clients find the server, and `secret` their token, or None;
+    both are announced with the socket.
     """
     if not offer.complete:
         return nullcontext()

@@ -43,7 +43,8 @@ def announce(
 ) -> Generator[bool]:
     """Announce the server of a project in a file while the body runs, and of its Neovim, if it has one.
 
-    They are removed afterwards. An announcement of another server that lives is left as it is.
+    They are removed afterwards. An announcement of another server that lives is left as it is: each of the two files is looked at alone,
+    and its server is connected to for that.
 
     Args:
         project: The server's project.

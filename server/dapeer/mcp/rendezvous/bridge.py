@@ -86,9 +86,9 @@ class BridgedClient:
             self._lines.extendleft(reversed(list(lines)))
 
     def take_line(self, server: Server) -> bytes | None:
-        """Wait for the client's next line, and take it from the queue.
+        """Wait for the client's next line, without a limit, and take it from the queue.
 
-        None: the client has left, or `server` gets no more lines.
+        None: the client has left, and has no more lines, or `server` gets no more lines (`stop_sending_to`).
         """
         with self._change_condition:
             self._change_condition.wait_for(lambda: self._lines or self._has_left or server.is_over)
@@ -142,9 +142,10 @@ class Server:
         self.connection.settimeout(None)
 
     def send_lines(self, client: BridgedClient, standing: ClientRequests) -> None:
-        """Send the server the client's lines until either has ended, and have `standing` record each.
+        """Send the server the client's lines until either has ended, and have `standing` record each before.
 
-        This runs in a thread of its own. When the client has left, the server sees the end of its input.
+        This runs in a thread of its own, and raises no error of the connection; a line that could not be sent is recorded all the same.
+        When the client has left, the server sees the end of its input.
         """
         with suppress(OSError):
             # The other direction notices when it has ended.
@@ -155,9 +156,9 @@ class Server:
                 self.connection.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Disconnect from the server, and wait for its end if the bridge has started it.
+        """Disconnect from the server; if the bridge has started it, wait up to `SECONDS_TO_END` for its end.
 
-        Such a server runs on if others use it.
+        Such a server runs on if others use it. No error is raised.
         """
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -192,7 +193,14 @@ def carry_lines(reached: ReachedServer, wish: ClientWish) -> int:
 
 
 def _serve(server: Server, client: BridgedClient, standing: ClientRequests) -> None:
-    """Send the client what a server answers, until the server or the client has ended; then disconnect."""
+    """Send the client what a server answers, until the server or the client has ended; then disconnect.
+
+    The client's lines are sent meanwhile by another thread. `standing` records the answers, and keeps those to the bridge's own requests
+    from the client.
+
+    Raises:
+        BrokenPipeError: The client reads nothing any more.
+    """
     with _sending(server, client, standing), suppress(ConnectionError):
         for line in server.lines:
             server.has_answered = True
@@ -216,11 +224,11 @@ def _sending(server: Server, client: BridgedClient, standing: ClientRequests) ->
 def _find_next_server(
     lost: Server, wish: ClientWish, client: BridgedClient, standing: ClientRequests
 ) -> Server | None:
-    """Find or start the next server after `lost` has ended, and return it.
+    """Find or start the next server after `lost` has ended, and return it once it knows the client.
 
-    It is sent what it must know of the client. The client gets errors for its open requests, and notifications that everything may have
-    changed. None: the client has left, or a server that the bridge itself has started ended without having answered anything, and no other
-    is found.
+    The client gets errors for its open requests before, and afterwards notifications that everything may have changed; what could not be
+    answered is put back into its queue. It may take as long as a server may take to start. None: the client has left, or a server that the
+    bridge itself has started ended without having answered anything, and no other is found.
     """
     # Most bridges never need these.
     from dapeer.base.system import logs
@@ -251,7 +259,7 @@ def _find_next_server(
 def _opened(
     server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: ClientRequests
 ) -> Server | None:
-    """Return `server` once it knows the client, or the next server if it ends before that.
+    """Send a new server what it must know of the client, and return it, or the next server if it ends before.
 
     None: there is no next server, or the client has left. The client gets notifications that everything may have changed. `what` is a name
     of the server for the client, as the beginning of a sentence, `wish` what the client has asked for, and `standing` what it has sent

@@ -36,6 +36,9 @@ def project_of(folder: Path) -> Path:
 def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServer:
     """Return a connection to the server of a folder's project; start that server unless it runs already.
 
+    It blocks: for others that start it just now, without a limit, and until it can be found, at most `SECONDS_TO_START`. The server
+    outlives this process, and writes to a log file in the runtime folder.
+
     Args:
         folder: The folder in which the command was typed.
         credentials: Variables with secrets that were taken out of the environment, for the new server.
@@ -57,10 +60,10 @@ def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServe
 
 
 def _start(project: Path, credentials: Mapping[str, str]) -> str:
-    """Start the server of a project, and wait until it can be found or has ended.
+    """Start the server of a project, and wait until it can be found or has ended, at most `SECONDS_TO_START`.
 
-    The wait takes at most `SECONDS_TO_START`. Return the end of its log, of at most `MAX_LOG_CHARS` characters; empty if it has written
-    nothing. `credentials` are variables that its environment gets.
+    Return what it has written to its log, the last `MAX_LOG_CHARS` characters; empty: nothing. That alone is no failure. `credentials` are
+    variables that its environment gets. An older log is emptied before.
 
     Raises:
         SystemUnsupported: Its log file cannot be written.

@@ -58,9 +58,10 @@ def socket_name(path: Path) -> Generator[str]:
 
 @contextmanager
 def try_open_door(kind: str) -> Generator[socket.socket | None]:
-    """Listen at a new socket in the runtime folder while the body runs, and yield the socket.
+    """Listen at a new socket in the runtime folder while the body runs, and yield the socket; then remove it.
 
-    None is yielded if the folder does not allow that. `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there. A failure is logged.
+    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there. If the folder does not allow a socket, that is logged, and None is
+    yielded.
     """
     with ExitStack() as stack:
         try:
@@ -90,7 +91,13 @@ def open_door(kind: str) -> Generator[socket.socket]:
 
 
 def _open(listener: socket.socket, unnamed: Path, path: Path) -> None:
-    """Bind a socket to the path `unnamed`, listen, and rename it to `path`; other users cannot connect."""
+    """Bind a socket to the path `unnamed`, listen, and rename that to `path`; other users cannot connect.
+
+    The folder is made if need be, and closed to others. A file at `unnamed` is removed before.
+
+    Raises:
+        OSError: One of these is not possible.
+    """
     make_private(path.parent)
     unnamed.unlink(missing_ok=True)
     with socket_name(unnamed) as name:
@@ -103,8 +110,8 @@ def _open(listener: socket.socket, unnamed: Path, path: Path) -> None:
 def knock(kind: str) -> None:
     """Connect once to every socket of this kind in the runtime folder, so that its process wakes up.
 
-    A socket at which none listens is removed. `kind` is `FOR_CORES` or `FOR_NEOVIMS`. Sockets that cannot be connected to for another
-    reason are passed over.
+    `kind` is `FOR_CORES` or `FOR_NEOVIMS`. A socket at which none listens is removed. Sockets that cannot be connected to for another
+    reason, or belong to another user, are passed over. Nothing is sent.
     """
     for path in runtime_folder().glob(f"{kind}.*.sock"):
         with socket.socket(socket.AF_UNIX) as connection:

@@ -25,7 +25,7 @@ def sweep_leftovers(folder: Path) -> Generator[None]:
     """Remove what killed servers have left in a folder, then run the body while nobody else removes.
 
     So nobody removes a socket that the body binds before it listens, or a token that it writes before it is locked. Where another process
-    sweeps just now, this one does not.
+    sweeps just now, this one does not, and waits for its end.
 
     Raises:
         OSError: The folder cannot be opened.
@@ -47,6 +47,8 @@ def sweep_leftovers(folder: Path) -> Generator[None]:
 def hold_lock(path: Path) -> Generator[None]:
     """Hold a shared lock on a file while the body runs, by which others see that its server lives.
 
+    It waits, without a limit, for a process that has locked the file for itself. Where files cannot be locked, the body runs without.
+
     Raises:
         OSError: The file cannot be opened.
     """
@@ -60,7 +62,10 @@ def hold_lock(path: Path) -> Generator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the user's own sockets, announcements and tokens in a folder whose process has ended."""
+    """Remove the user's own sockets, announcements and tokens in a folder whose process has ended.
+
+    They are known by their names: `*.sock`, `*.json`, `token-*`. What is in doubt, or cannot be removed, stays.
+    """
     # A socket first: an announcement is of one that is there.
     for pattern, left in (
         ("*.sock", _refuses),
@@ -74,7 +79,13 @@ def _sweep(folder: Path) -> None:
 
 
 def _refuses(path: Path) -> bool:
-    """Whether a path is a socket at which no process listens."""
+    """Whether a path is a socket at which no process listens; it is connected to, without waiting.
+
+    False also for other files, and for a process that is too busy to answer.
+
+    Raises:
+        OSError: There is nothing at the path, or it cannot be connected to for another reason.
+    """
     if not stat.S_ISSOCK(path.lstat().st_mode):
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -90,7 +101,13 @@ def _refuses(path: Path) -> bool:
 
 
 def _announces_nobody(path: Path) -> bool:
-    """Whether an announcement names a socket or port at which no process listens."""
+    """Whether an announcement, of a server or a Neovim, names an address at which no process listens.
+
+    False also if the file is no valid announcement. The address is connected to.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
     with contextlib.suppress(ValueError, TypeError, KeyError):
         facts = json.loads(path.read_text("utf-8"))
         # A Neovim has an address instead, which may be one of TCP.
@@ -102,7 +119,11 @@ def _announces_nobody(path: Path) -> bool:
 
 
 def _is_unlocked(path: Path) -> bool:
-    """Whether no process holds a lock on a file; raises `OSError` if one does."""
+    """Whether no process holds a lock on a file; False where files cannot be locked.
+
+    Raises:
+        OSError: A process holds one, or the file cannot be opened.
+    """
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         if fcntl is not None:

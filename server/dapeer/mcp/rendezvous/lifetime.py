@@ -26,8 +26,11 @@ except ImportError:  # Windows has no detached servers
 def hold_sign_of_life(project: str) -> Generator[None]:
     """Lock the file that shows the life of a project's detached server, while the body runs.
 
-    Afterwards the file is removed, and the server's log, if that is empty; after an exception both stay. `project` is the folder that the
-    server works on.
+    Afterwards the file is removed, and the server's log, if that is empty; after an exception both stay, the file without a lock.
+    `project` is the folder that the server works on.
+
+    Raises:
+        OSError: The runtime folder cannot be written; the body was not run.
     """
     sign = sign_of_life_of(project)
     # It gets its name when it is locked: one without a lock is of a server that was killed.
@@ -48,10 +51,10 @@ def hold_sign_of_life(project: str) -> Generator[None]:
 
 
 def remove_sign_if_killed(project: str) -> bool:
-    """Whether a project's detached server was killed.
+    """Return whether a project's detached server was killed, and forget it: its sign of life is removed.
 
-    If so, its sign of life is removed, so that this is true only once. `project` is the folder that the server works on. False, too, where
-    files cannot be locked, or the file is another user's.
+    So this is true only once. `project` is the folder that the server works on. False: it runs, has ended by itself, or never ran; also
+    where files cannot be locked, or the file is another user's.
     """
     sign = sign_of_life_of(project)
     try:

@@ -55,7 +55,8 @@ class Neovims:
     async def attach(self, tasks: TaskGroup, *, patient: bool) -> None:
         """Attach to the Neovim that was named at the start, or begin to search for those of the project.
 
-        One that is busy is attached later, in `tasks`. `patient`: the named one may start later.
+        The named one is awaited, as long as an attach may take; the search goes on in `tasks`. One that is busy is attached later, in
+        `tasks`. `patient`: the named one may start later, for which `attach_newcomers` has to run.
 
         Raises:
             NoNeovim: The named Neovim is not there, and `patient` is false.
@@ -74,9 +75,9 @@ class Neovims:
             log.warning("%s It will be attached once it starts.", error)
 
     async def _seek(self, tasks: TaskGroup) -> None:
-        """Attach the Neovims of the project that the person has not detached.
+        """Attach the running Neovims of the project, unless they are attached, or a client has detached them.
 
-        One that is busy is attached once it answers.
+        Those that respond are attached one after another; one that is busy is attached in `tasks`, once it answers. Errors are logged.
         """
         for found in await of_project(self._project):
             if not self._peers.is_to_be_attached(found.address, found.pid):
@@ -87,7 +88,10 @@ class Neovims:
                 tasks.start_soon(self._await, found.address)
 
     async def _await(self, address: str) -> None:
-        """Attach a busy Neovim once it answers; an error is logged. Meanwhile its address is among `_awaited`."""
+        """Attach a busy Neovim once it answers, and return then; an error is logged.
+
+        It may wait for days. Meanwhile its address is among `_awaited`, so that no other task waits for it.
+        """
         self._awaited.add(address)
         try:
             await self._attach_patiently(address)
@@ -98,7 +102,7 @@ class Neovims:
             self._awaited.discard(address)
 
     async def _attach_quietly(self, address: str) -> None:
-        """Attach a Neovim that the search has found; an error is logged, and does not delay the start."""
+        """Attach a Neovim that the search has found, at its address; an error is logged, and does not delay the start."""
         try:
             await self._peers.attach_found(address)
         except NeovimError as error:
@@ -108,9 +112,9 @@ class Neovims:
             log.exception("cannot attach the Neovim at %s", address)
 
     async def _attach_patiently(self, address: str) -> None:
-        """Attach a Neovim, waiting until it answers, a day at a time; end without it if it cannot be attached.
+        """Attach the Neovim at an address, and wait until it answers, without a limit.
 
-        Errors of Neovim are not raised.
+        Return without it if there is none any more, or it fails: errors of Neovim are not raised. Each attempt lasts a day at most.
         """
         with contextlib.suppress(NeovimError):
             while True:
@@ -124,7 +128,8 @@ class Neovims:
     async def attach_newcomers(self) -> None:
         """Listen for Neovims that start, and attach each that belongs here, until this is cancelled.
 
-        It ends at once where the runtime folder allows no socket.
+        Such a Neovim connects to a socket in the runtime folder and sends its address. It ends at once where that folder allows no socket.
+        After a cancellation the socket is closed, and attempts under way end.
         """
         door = self._door
         with nullcontext(door) if door else knocks.try_open_door(knocks.FOR_NEOVIMS) as listener:

@@ -72,6 +72,9 @@ def connect_to_server(
 ) -> ReachedServer | None:
     """Connect to the server that fits a client; None: there is none.
 
+    The first that greets is taken, by the order of `candidate_files`. Announcements of servers that have ended are removed; one that does
+    not greet in time is named on stderr, and passed over. Closing the connection is left to the caller.
+
     Args:
         folder: The client's working directory.
         target: `any`: the server of this folder, of the nearest folder above that has one, or of a
@@ -182,9 +185,9 @@ def _sibling_announcements(folder: str) -> Iterable[str]:
 
 
 def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
-    """Return the announcements of servers that work on the project of `folder`, nearest first.
+    """Return those of `paths`, of announcements, whose servers work on the project of `folder`, nearest first.
 
-    Near are those with few steps between their folder and this one. `paths` are those of announcements, of which invalid ones are left out.
+    Near are those with few steps between their folder and this one. Invalid announcements are left out; those of ended servers are not.
     """
     if not paths:
         return ()
@@ -251,7 +254,10 @@ def _content(path: str) -> bytes:
 
 
 def read_announcement(path: str) -> Announcement | None:
-    """Read an announcement; None: there is none, it is not valid, or it belongs to another user."""
+    """Read an announcement; None: there is none, it is not valid, or it or its folder is another user's.
+
+    The server that has written it may have ended.
+    """
     try:
         # In a folder of another user, that user could replace dapeer's files.
         if os.stat(os.path.dirname(path)).st_uid == os.lstat(path).st_uid == os.getuid():

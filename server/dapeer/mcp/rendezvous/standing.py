@@ -117,8 +117,8 @@ class ClientRequests:
     def record_received(self, line: bytes) -> bytes | None:
         """Record a message of the server, and return the line that the client gets; None: it gets none.
 
-        Answers to the bridge's own requests are kept from the client. After a change of servers, the next answer to a tool call has a text
-        on it.
+        Answers to the bridge's own requests are kept from the client, and so is the second acknowledgement of a stream. Otherwise the line
+        comes back as it is, but after a change of servers the next answer to a tool call has a text on it.
         """
         message = _response(line) or _read(line)
         if "method" in message:
@@ -168,9 +168,10 @@ class ClientRequests:
     # -- from one server to the next
 
     def take_lost_requests(self) -> tuple[Sequence[bytes], Sequence[bytes]]:
-        """Note that the server has ended: return the lines for the client, and those for the next server.
+        """Record that the server has ended: return the lines for the client, and those for the next server.
 
-        The client gets an error for each open request; `initialize` is sent again; streams of changes stay open.
+        The first are errors, one for each open request, which is forgotten; a diff that waits for a person counts as rejected instead. The
+        second is an unanswered `initialize`, to be sent again. Streams of changes (`subscriptions/listen`) stay open, and are in neither.
         """
         answers: list[bytes] = []
         again: list[bytes] = []
@@ -188,9 +189,9 @@ class ClientRequests:
         return answers, again
 
     def opening_request(self) -> tuple[bytes, Id] | None:
-        """Return the request that opens the connection to another server, and its id of the bridge's own.
+        """Return the client's `initialize` for another server, as a line, and its id, one of the bridge's own.
 
-        None: the client's `initialize` was never answered, or its protocol has none.
+        Its answer will be kept from the client. None: the client's `initialize` was never answered, or its protocol has none.
         """
         if self._initialize_request is None:
             return None
@@ -199,7 +200,8 @@ class ClientRequests:
     def messages_after_opening(self) -> Iterator[bytes]:
         """Yield the lines that another server gets once the connection is open.
 
-        These are the end of the handshake, subscriptions, and unanswered requests.
+        These are the end of the handshake, subscriptions (with ids of the bridge's own), and unanswered requests. From then on,
+        acknowledgements of these requests' streams are kept from the client.
         """
         if self._initialized is not None:
             yield _line(self._initialized)
@@ -212,7 +214,8 @@ class ClientRequests:
     def announce_change(self, server_name: str) -> Iterator[bytes]:
         """Yield the notifications for the client that everything may have changed with the new server.
 
-        With its next answer to a tool call the model gets a text on it. `server_name` is a name of the new server, as the beginning of a sentence.
+        With its next answer to a tool call the model gets a text on it, in which `server_name` begins a sentence. Nothing of this happens
+        until the first line is taken.
         """
         self._note = NEWS.format(what=server_name)
         if self._initialized is not None:

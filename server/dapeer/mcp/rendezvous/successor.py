@@ -81,9 +81,10 @@ def wait_for_successor(
 
 @contextmanager
 def _presence(nvim: str | None) -> Generator[socket.socket | None]:
-    """Yield a connection to a Neovim, which ends with it.
+    """Yield a connection to a Neovim that is going to start a core; when it can be read, Neovim has ended.
 
-    None: there is no Neovim, or its plugin starts no core. `nvim` is Neovim's address, or `auto`, or None.
+    None: there is no such Neovim, or its plugin starts no core. `nvim` is Neovim's address, or `auto`, or None. The connection is closed
+    afterwards.
     """
     if nvim is None or nvim == "auto" or not _is_starting_core(nvim):
         yield None
@@ -149,8 +150,8 @@ def start_own_server(
     """Start a project's server, wait until it can be found, and return a connection and its process.
 
     The connection is the server's stdio. It serves others that look for a server, too, and ends when all have left. Both are the caller's
-    to close, and to wait for. After `SECONDS_TO_BE_FOUND` it returns all the same. `wish` has the command line and credentials of the
-    client; `project` is the folder in which the server starts.
+    to close, and to wait for. After `SECONDS_TO_BE_FOUND`, or if the server has ended at once, it returns all the same. `wish` has the
+    command line and credentials of the client; `project` is the folder in which the server starts, if there is one.
     """
     ours, its = socket.socketpair()
     with try_open_door(FOR_CORES) as listener:
@@ -179,7 +180,7 @@ def wait_until_found(
 ) -> None:
     """Wait until a server that starts has announced itself or has ended, or `seconds` have passed.
 
-    The result does not say which.
+    The result does not say which. It may also have been announced before.
 
     Args:
         listener: The socket to which a server connects that has announced itself; others may connect, too.

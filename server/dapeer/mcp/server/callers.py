@@ -29,9 +29,9 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
 def count_client(context: ServerRequestContext[Any, Any], company: ConnectedClients) -> None:
     """Count the client of a request among those that people see, until its connection ends.
 
-    Up to MCP 2025-11-25 that is its connection; since 2026-07-28, which has no handshake, it stays from its first request until what it is
-    served on ends. All commands count as one client. A client that is known already is not counted again. `company` are the clients that
-    people see; `context` is that of the request.
+    Up to MCP 2025-11-25 that is its connection; since 2026-07-28, which has no handshake, it stays from its first request until the
+    transport that it is served on (stdio, a bridge, or HTTP) ends. All commands count as one client, until `dapeer end --all`. A client
+    that is counted already is not counted again. `company` are the clients that people see; `context` is that of the request.
     """
     if settings_of(context) is not None:
         commands_of(context).count_as_client(company)
@@ -69,8 +69,9 @@ def connection_of(context: ServerRequestContext[Any, Any]) -> Connection:
 def focus_of(context: ServerRequestContext[Any, Any], debugger: Debugger) -> Focus:
     """Return the focus of the client of a request: its default session, and what it has read.
 
-    A new client gets a new one. Up to MCP 2025-11-25 a client is its connection, and its focus ends with that. Since 2026-07-28 it is a
-    client's name on what it is served on: stdio, a bridge, or HTTP. All commands are one client, to which nothing counts as read.
+    A new client gets a new one. Up to MCP 2025-11-25 a client is its connection, and its focus ends with that, as does what it has asked
+    to collect. Since 2026-07-28 it is a client's name on the transport that it is served on: stdio, a bridge, or HTTP. All commands are
+    one client; each call forgets what they have read, and that `dapeer end --all` was said.
     """
     if settings_of(context) is not None:
         return commands_of(context).begin_command()
@@ -95,10 +96,10 @@ def commands_of(context: ServerRequestContext[Any, Any]) -> Commands:
 
 @asynccontextmanager
 async def lifespan(debugger: Debugger, commands: Commands) -> AsyncGenerator[dict[str, Any]]:
-    """Yield the state of one thing that clients are served on; afterwards its clients have left.
+    """Yield the state of one transport that clients are served on: stdio, a bridge, or HTTP.
 
-    Such things are stdio, a bridge, and HTTP. Only clients since MCP 2026-07-28 have their focus in it. `commands` is put into it, and is
-    the same everywhere.
+    Afterwards nothing is collected any more for the clients whose focus is in it: those since MCP 2026-07-28. `commands` is put into it,
+    and is the same everywhere.
     """
     state: dict[str, Any] = {_COMMANDS: commands}
     yield state

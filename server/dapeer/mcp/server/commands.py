@@ -70,9 +70,9 @@ class Commands:
         self._watch()
 
     def take_news(self) -> list[str]:
-        """Return a sentence for each session that was ended or resumed since the last command, once.
+        """Return a sentence for each session that was ended or resumed since the last command, and forget them.
 
-        Only those are meant that were left alone for too long.
+        Only those are meant that were left alone for too long; one whose end or resumption failed has a sentence, too.
         """
         news, self._news_lines = list(self._news_lines), {}
         return news
@@ -80,7 +80,8 @@ class Commands:
     async def end(self) -> list[str]:
         """End what commands have launched, detach from what they have attached to; return a line for each.
 
-        Commands no longer count as a client then. A session that cannot be ended in `SECONDS_TO_END` has a line that says why.
+        Commands no longer count as a client then, and `has_said_end` is set, by which a detached server ends once it is unused. A session
+        that cannot be ended in `SECONDS_TO_END` has a line that says why. They are ended one after another.
         """
         self.has_said_end = True
         if self._forget_clients is not None:
@@ -105,7 +106,10 @@ class Commands:
             self._watch()
 
     def _watch(self) -> None:
-        """Set the timer anew to the moment when the next session has been left alone for too long."""
+        """Set the timer anew to the moment when the next session has been left alone for too long.
+
+        Then `_end_abandoned_sessions` is called. Without such a session there is no timer.
+        """
         if self._timer is not None:
             self._timer.cancel()
         now = anyio.current_time()
@@ -119,10 +123,10 @@ class Commands:
         return [each for each in self.focus.own if isinstance(each, DirectSession)]
 
     def _due_time(self, session: DirectSession) -> float:
-        """Return when a session has been left alone for too long, by the event loop's clock.
+        """Return when a session will have been left alone for too long, by the event loop's clock.
 
-        Launched programs may live, and attached ones stay stopped, for a fixed time since the last command or change of the program.
-        Infinity: never, as an attached program that is not stopped.
+        The time counts from the last call of a tool by any client, or the last stop or start of one of the program's sessions: eight hours
+        for a launched program, ten minutes for an attached one that is stopped. Infinity: never, as an attached program that runs.
         """
         ids = [each.id for each in session.program.sessions]
         since = max(self._last_call_time, *(self._last_move_times.get(each, 0) for each in ids))
@@ -132,7 +136,10 @@ class Commands:
         return since + SECONDS_AN_ATTACHED_PROGRAM_WAITS if waits else float("inf")
 
     def _end_abandoned_sessions(self) -> None:
-        """End or resume, in the background, each session that has been left alone for too long."""
+        """End or resume, in the background, each session that has been left alone for too long.
+
+        A launched program is ended, an attached one resumed. The next command gets a sentence on it.
+        """
         now = anyio.current_time()
         for session in [each for each in self._own_sessions() if self._due_time(each) <= now]:
             BackgroundTask(self._end(session) if session.launched else self._resume(session))

@@ -97,7 +97,8 @@ class Hub:
     def note(self, change: SessionChange | ServerEvent) -> None:
         """Note a change, whose events the listeners get at the next turn of the event loop or soon after.
 
-        Equal changes that come meanwhile are one.
+        Equal changes that come meanwhile are one, and so are equal events of different changes. After a pause the events go at once, then
+        at most every `SECONDS_BETWEEN_CHANGES`.
         """
         self._changes[change] = None
         if self._timer is None:
@@ -121,7 +122,9 @@ class Hub:
     def attach(self, connection: Connection) -> Subscriber:
         """Return the subscriber of a connection that began with a handshake; make it if it is new.
 
-        A new one gets all events from then on. It ends with the connection.
+        A new one gets all events from then on, and sends them to the client in a background task; of updates of resources only those in
+        its `uris`, at first none. It ends with the connection. A connection by HTTP is also kept under its session's id, for
+        `repeat_missed`.
         """
         peer = connection.state.get("dapeer.peer")
         if isinstance(peer, Subscriber):
@@ -135,9 +138,10 @@ class Hub:
         return peer
 
     def repeat_missed(self, http_session: str) -> None:
-        """Send an HTTP client again what it has missed, now that it has opened its stream.
+        """Send an HTTP client again what it may have missed, now that it has opened its stream.
 
-        `http_session` is its session's id in MCP's header; an unknown one is ignored.
+        That is each notification that was ever sent to it, once. `http_session` is its session's id in MCP's header; an unknown one is
+        ignored.
         """
         if peer := self._peers.get(http_session):
             peer.repeat()

@@ -98,8 +98,8 @@ def hidden_tools_note(text: str, hidden: Collection[str], options: str) -> str |
 def advice_for_unknown_tool(name: str, offered: Collection[str]) -> str:
     """Return a sentence on what to call instead of an unknown tool.
 
-    It names offered tools with similar names, or the list of tools. `name` is what was called, `offered` are the names of the tools that
-    there are.
+    It names up to three offered tools with similar names; for a name about profiling, how to see what takes long; else the list of tools.
+    `name` is what was called, `offered` are the names of the tools that there are.
     """
     # What all names begin with makes none of them near.
     by_end = {each.partition("_")[2]: each for each in offered}

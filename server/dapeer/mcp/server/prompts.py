@@ -36,7 +36,7 @@ class Prompt:
     """The text for the assistant, with `$name` for each argument."""
 
     def filled(self, values: Mapping[str, str]) -> str:
-        """Return the prompt's text with the values of its arguments.
+        """Return the prompt's text with the values of its arguments in place of `$name`; others are ignored.
 
         Raises:
             MCPError: An argument is missing or empty.
@@ -116,7 +116,13 @@ class Prompts:
     async def list(
         self, context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListPromptsResult:
-        """Answer `prompts/list`: dapeer's prompts, and those of integrations that are for the client."""
+        """Answer `prompts/list`: dapeer's prompts, and those of integrations that are for the client.
+
+        dapeer's own are left out where the server does not offer the tool `STARTS`.
+
+        Raises:
+            MCPError: The request has a cursor, though all is one page.
+        """
         check_cursor(params)
         own = [_listed(prompt) for prompt in self._own_prompts.values()]
         client = client_of(context)

@@ -55,9 +55,9 @@ class Resources:
     async def list(
         self, _context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListResourcesResult:
-        """Answer `resources/list`: the overview of sessions, each session, and those of integrations.
+        """Answer `resources/list`: the overview of sessions, each session, and those of integrations, in this order.
 
-        A session has two: its state and its output.
+        A session has two: its state and its output. Sessions that have ended, but are still listed by the debugger, are among them.
 
         Raises:
             MCPError: The request has a cursor, though all is one page.
@@ -98,6 +98,8 @@ class Resources:
         self, _context: Context, params: t.ReadResourceRequestParams
     ) -> t.ReadResourceResult:
         """Answer `resources/read`: return what is at an address, without secrets unless they are to be shown.
+
+        An integration's resource comes before dapeer's own, and is returned as it is, secrets included.
 
         Raises:
             MCPError: There is no such resource (`data.uri` repeats which).
@@ -148,10 +150,10 @@ def _json(uri: str, data: Mapping[str, object]) -> t.TextResourceContents:
 
 
 def _output(uri: str, session: Session, since: int | None) -> Sequence[t.TextResourceContents]:
-    """Return a program's output from the cursor `since` on, or its newest part if that is None.
+    """Return a program's output from the cursor `since` on, or its newest part if that is None, as contents.
 
-    If something is left out, a second content names the address of the rest. `_meta` has the cursor after the text, and how many characters
-    the log has dropped. `uri` is the address that was asked for.
+    The first has at most `LONGEST_OUTPUT` characters, and in `_meta` the cursor after them and how many characters the log has dropped. If
+    something else is left out, a second one names the address of the rest. `uri` is the address that was asked for.
     """
     log = session.program.output
     begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since

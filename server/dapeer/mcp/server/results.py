@@ -176,7 +176,10 @@ def failure(sentence: str) -> t.CallToolResult:
 
 
 def with_note(result: t.CallToolResult, note: Callable[[str], str | None]) -> t.CallToolResult:
-    """Return a copy of a result with a line in parentheses below each text for which `note` gives one."""
+    """Return a copy of a result with a line in parentheses below each text for which `note` gives one.
+
+    `note` gets the whole text, and returns a sentence, or None for no line.
+    """
     content = [
         each.model_copy(update={"text": f"{each.text}\n({remark})"})
         if isinstance(each, t.TextContent) and (remark := note(each.text))
@@ -198,8 +201,9 @@ def with_news(result: t.CallToolResult, news: Sequence[str]) -> t.CallToolResult
 def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.CallToolResult:
     """Return a copy of a result in which long texts that the caller has given as arguments are cut.
 
-    Each is cut to `MAX_QUOTED_CHARS` characters, in text and data: the caller knows the rest. `arguments` are the call's, by name. At most
-    `MAX_ECHOES` texts are cut, the longest.
+    Each is cut to `MAX_QUOTED_CHARS` characters, in text and data: the caller knows the rest. `arguments` are the call's, by name, of
+    which nested texts and keys count, too. At most `MAX_ECHOES` different texts are cut, the longest. Without a long text the result
+    itself is returned.
     """
     long = sorted({each for each in _texts(arguments) if len(each) > MAX_QUOTED_CHARS}, key=len)[
         -MAX_ECHOES:

@@ -128,7 +128,8 @@ class DapeerServer(Server[Any]):
     async def end_calls(self) -> None:
         """End every open call: wait a moment for its result, then cancel it, so that its client gets an error.
 
-        What the attached Neovims do for calls is ended, too.
+        Between the two, calls of tools of attached Neovims are ended: a tool may have named a result for this case. Later calls are not
+        prevented. It takes some seconds at most.
         """
         await self._toolbox.calls.wait_for_none()
         async with anyio.create_task_group() as group:

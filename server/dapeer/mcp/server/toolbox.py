@@ -124,7 +124,10 @@ class Calls:
                 self._none_event.set()
 
     async def run_until_given_up(self, work: Awaitable[T]) -> T | None:
-        """Await the work of a call, and return its result; None: `give_up` has cancelled it."""
+        """Await the work of a call, and return its result; None: `give_up` has cancelled it.
+
+        What the work raises, and a cancellation from elsewhere, leave here.
+        """
         with anyio.CancelScope() as scope:
             self._scopes.add(scope)
             try:
@@ -179,7 +182,7 @@ async def run_while_connected(request: Any, work: Awaitable[T]) -> T | None:  # 
     """Await the work for a client's request, and return its result; cancel it if the client disconnects.
 
     `request` is the HTTP request that the SDK hands on, or None for other transports, whose connection ends the work by itself. None is
-    returned if the client has left.
+    returned if the client has left. What the work raises leaves here.
     """
     presence: ClientPresence | None = getattr(request, "scope", {}).get(PRESENCE)
     # That of a client with a connection of its own ends with the connection.
@@ -254,7 +257,10 @@ class Progress:
             await self._report()
 
     async def _report(self) -> None:
-        """Send the newest message and number, and set the timer for the next report."""
+        """Send the newest message and number to the client, and set the timer for the next report.
+
+        It waits until the client has taken the report. The timer repeats the message after `beat` seconds without a newer one.
+        """
         self._number = self._next_number()
         self._last_sent_at = anyio.current_time()
         self._has_unsent = False
@@ -262,7 +268,10 @@ class Progress:
         await self._send(self._number, self._total_amount, self._text)
 
     def _next_number(self) -> float:
-        """Return the number of the next report, which is greater than the one before."""
+        """Return the number of the next report, which is greater than the one before.
+
+        It is the amount done, where that is known, or a little more than the last number if it has not grown; else the last number plus 1.
+        """
         if self._done_amount is None:
             return self._number + 1
         # A repeated value must not look like progress.
@@ -311,14 +320,17 @@ class Selection:
         return f"{'--read-only' * self.read_only} {groups}".strip()
 
     def allows(self, tool: AnyTool) -> bool:
-        """Whether a tool is among the selected groups, and, for a read-only server, changes nothing."""
+        """Whether a tool is among the selected groups, and, for a read-only server, changes nothing.
+
+        Without a selection of groups every tool is among them.
+        """
         is_selected = self.groups is None or not set(self.groups).isdisjoint(_groups(tool))
         return is_selected and (tool.read_only or not self.read_only)
 
     def check(self, tools: Iterable[AnyTool]) -> None:
-        """Raise an error if a selected group has no tool.
+        """Raise an error if there is no tool in a selected group.
 
-        `tools` are all tools that the server has.
+        `tools` are all tools that the server has of its own; the groups of a Neovim's tools are known without them.
 
         Raises:
             ArgumentError: It names the group, and those that there are.
@@ -389,7 +401,11 @@ class Toolbox:
         }
 
     def refresh(self) -> bool:
-        """Make the list of tools anew, from adapters, Neovims and integrations; return whether it has changed."""
+        """Make the list of tools anew, from adapters, Neovims and integrations; return whether it has changed.
+
+        The adapters, with what they support now, decide which tools and arguments are listed. Notifying clients of a change is left to the
+        caller.
+        """
         supported = self._supported = self._debugger.sessions.supported(self._all_needs)
         others = [tool for each in self._integrations for tool in each.offered]
         offered = [
@@ -447,7 +463,9 @@ class Toolbox:
     async def call(self, context: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
         """Answer `tools/call`: run the tool, and return its result.
 
-        An error of a tool is a result, which the model reads.
+        An error of a tool is a result, which the model reads; so is the end of the server or of the client. Long texts of the arguments
+        are cut where the answer repeats them, and a line says if it names tools that this server hides. A command gets, in `_meta`, the
+        news of sessions that were ended or resumed without it.
 
         Raises:
             MCPError: There is no such tool.
@@ -479,8 +497,8 @@ class Toolbox:
     ) -> t.CallToolResult:
         """Await the work of a call, and return its result.
 
-        An error, or the end of the client, becomes a failed result that says so; no error is raised. An error that is a bug of dapeer's is
-        logged with its traceback.
+        An error, or the end of the client, becomes a failed result that says so; no error is raised. `finish` masks what the errors say.
+        An error that is a bug of dapeer's is logged with its traceback.
         """
         try:
             result = await run_while_connected(context.request, work)
@@ -505,8 +523,8 @@ class Toolbox:
     ) -> t.CallToolResult:
         """Run a tool for a client, and return its answer in MCP's form.
 
-        The client counts as present from then on. The call waits for the first search for Neovims, if that is under way. Answer and
-        progress pass `finish`. `arguments` are the call's, by name, not checked yet.
+        The client counts as present from then on, as people see it. The call waits up to a second for the first search for Neovims, if
+        that is under way. Answer and progress pass `finish`, which masks secrets. `arguments` are the call's, by name, not checked yet.
 
         Raises:
             DapeerError: Any error of the tool.

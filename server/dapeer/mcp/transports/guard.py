@@ -58,8 +58,8 @@ class AdmissionRules:
     def refusal(self, path: str, headers: Headers) -> Refusal | None:
         """Return why a request is rejected, by its Host, Origin and token; None: it is accepted.
 
-        `path` is the request's path: those of `OPEN_PATHS` need no token. The status is 421 for a wrong Host, 403 for a wrong Origin, and
-        401 for a missing or wrong token.
+        `path` is the request's path: those of `OPEN_PATHS` need no token. `headers` are pairs of bytes, the names in lower case. The
+        status is 421 for a wrong Host, 403 for a wrong Origin, and 401 for a missing or wrong token.
         """
         given = list(headers)
         hosts, origins = _values(given, b"host"), _values(given, b"origin")
@@ -218,7 +218,7 @@ class Arrival:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return a request's body; None: its client has left.
+    """Receive a request's body, and return it; None: its client has left.
 
     Of a body that is longer than `LONGEST_BODY`, only the beginning is read, which is longer than that, too.
     """

@@ -124,7 +124,8 @@ async def _accept(
 ) -> None:
     """Accept one connection after the other, and have the event loop serve each, until cancelled.
 
-    `connect` makes the protocol of a new connection. Without free file descriptors the oldest of the `strangers` is closed.
+    `connect` makes the protocol of a new connection. Without free file descriptors the oldest of the `strangers`, connections on which no
+    request was authorized yet, is closed; without one, it tries again each second, and logs that once.
     """
     loop = asyncio.get_running_loop()
     is_reported = False
@@ -148,7 +149,7 @@ async def _accept(
 async def _finish(state: ServerState) -> None:
     """Wait a moment for answers that are under way, then close all connections.
 
-    Requests that still run after that are cancelled.
+    Requests that still run a second later are cancelled; nobody waits for the end of these.
     """
     await _ended(state.tasks, SECONDS_FOR_LAST_ANSWERS)
     for connection in list(state.connections):
@@ -219,7 +220,10 @@ class HttpConnection(H11Protocol):
             self._attend()
 
     def let_in(self) -> None:
-        """Note that a request on this connection was authorized, so that it is no stranger's any more."""
+        """Record that a request on this connection was authorized: it need not make room for others any more.
+
+        From then on only an incomplete request has a deadline.
+        """
         if self._is_stranger:
             self._is_stranger = False
             self._strangers.remove(self)
@@ -232,8 +236,8 @@ class HttpConnection(H11Protocol):
     def _attend(self) -> None:
         """Set the deadline by which the client must have sent more of an incomplete request, or cancel it.
 
-        Within a body that is `SECONDS_OF_SILENCE` from now. For the headers it is `SECONDS_FOR_A_HEAD` from their first byte, which later
-        bytes do not extend. Without an incomplete request there is no deadline.
+        At the deadline the connection is closed. Within a body that is `SECONDS_OF_SILENCE` from now. For the headers it is
+        `SECONDS_FOR_A_HEAD` from their first byte, which later bytes do not extend. Without an incomplete request there is no deadline.
         """
         state = self.conn.their_state
         if state is h11.SEND_BODY:
@@ -293,7 +297,8 @@ async def serve(
 ) -> AsyncGenerator[None]:
     """Serve MCP over HTTP on a bound socket while the body runs, which begins once clients can connect.
 
-    At the end the open streams and running calls end first, so that their clients learn it.
+    `rules` say which requests are accepted. At the end new requests are refused, and the open streams and running calls end first, so that
+    their clients learn it. Closing the socket is left to the caller.
     """
     sessions = StreamableHTTPSessionManager(server)
     posts = Calls()
@@ -312,7 +317,10 @@ async def serve(
 async def serve_page(
     server: DapeerServer, bound: socket.socket, rules: AdmissionRules
 ) -> AsyncGenerator[None]:
-    """Serve the page for a person, and nothing else, on a bound socket while the body runs."""
+    """Serve the page for a person, and nothing else, on a bound socket while the body runs.
+
+    `rules` say which requests are accepted. At the end all streams of the server end, those of its other clients, too.
+    """
     guard = Guard(Starlette(routes=_page(server)), rules)
     async with serve_application(guard, bound):
         try:

@@ -53,7 +53,10 @@ class ReplayedAnswers:
         return self._answer
 
     def take_if_awaited(self, message: t.JSONRPCMessage) -> bool:
-        """Whether a message is the awaited answer; if so, it is handed to whoever awaits it."""
+        """Return whether a message is the awaited answer; if so, it is handed to whoever awaits it, once.
+
+        The caller must not send it to the client then.
+        """
         is_answer = isinstance(message, t.JSONRPCResponse | t.JSONRPCError)
         if self._answer is None or not is_answer or message.id != self._number:
             return False
@@ -91,7 +94,8 @@ async def serve(
 ) -> None:
     """Serve the client at a pair of streams until it disconnects; its running calls are then cancelled.
 
-    `handover` has what the client has sent before, and the answers that it has got; by default nothing.
+    `handover` has what the client has sent before, and the answers that it has got, which it does not get again; by default nothing.
+    Closing the streams is left to the caller.
     """
     replay = ReplayedAnswers()
     async with aclosing(_messages(reader, writer, handover, replay)) as messages:
@@ -182,9 +186,9 @@ async def _messages(
     handover: Handover,
     replay: ReplayedAnswers,
 ) -> AsyncGenerator[SessionMessage]:
-    """Yield the client's messages, those before the handover first.
+    """Yield the client's messages, those before the handover first, until it has left.
 
-    A line that is wrong is answered with an error.
+    A line that is wrong is answered with an error, and yields nothing.
     """
     async for message in _repeated(handover, replay, writer):
         yield message
@@ -200,7 +204,8 @@ async def _repeated(
 ) -> AsyncGenerator[SessionMessage]:
     """Yield the messages that the front has answered; then notify the client of changed answers.
 
-    Each answer of the server is awaited before the next message.
+    Each answer of the server is awaited before the next message: `replay` keeps it from the client. Only a list has a notification, of
+    which the server answers otherwise than the front; clients since MCP 2026-07-28 get none.
     """
     changed: dict[str, None] = {}
     for line, sent in handover.answered:
@@ -219,7 +224,7 @@ async def _repeated(
 async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGenerator[bytes]:
     """Yield the lines that were not answered before the handover, and all that follow.
 
-    This ends when the client has left.
+    This ends when the client has left; an incomplete last line is yielded, too.
     """
     *whole, start = handover.rest.split(b"\n")
     for line in whole:
@@ -259,7 +264,10 @@ class ErrorResponse:
 
 
 def parse_message(line: bytes) -> t.JSONRPCMessage | ErrorResponse | None:
-    """Return the JSON-RPC message in a line; None for a blank line, a complaint for an invalid one."""
+    """Return the JSON-RPC message in a line; None for a blank line, an `ErrorResponse` for an invalid one.
+
+    The error response is to be sent to the client; it has the message's id if that can be read.
+    """
     if not line.strip():
         return None
     try:

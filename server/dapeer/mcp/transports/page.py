@@ -33,16 +33,19 @@ class PersonsPage:
         self._served_event = anyio.Event()
 
     def open(self, peer: Peer) -> None:
-        """Begin to serve the page, unless that is done, and send its address to a Neovim; return at once."""
+        """Begin to serve the page, unless that is done, and have its address sent to a Neovim; return at once.
+
+        The address goes with the token, once the port is known; never, if there is none.
+        """
         if not self._is_started:
             self._is_started = True
             self._tasks.start_soon(self._serve)
         self._tasks.start_soon(self._send_address, peer)
 
     async def _serve(self) -> None:
-        """Serve the page at a free local port until cancelled; log an error if there is none.
+        """Serve the page at a free local port until cancelled; log an error and return if there is none.
 
-        Once the port is known, `_url` is set, and then `_served_event`.
+        Once clients can connect, `_url` is set, and `_served_event`, for which `_send_address` waits.
         """
         from dapeer.mcp.transports import http  # noqa: PLC0415 - few need it
         from dapeer.mcp.transports.guard import rules_for  # noqa: PLC0415

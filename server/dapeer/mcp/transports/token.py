@@ -58,7 +58,7 @@ def read_or_create_token(path: Path) -> str:
 def temporary_token(port: int) -> Generator[tuple[str, Path]]:
     """Make a token for the server on `port`, in a file that lasts as long as the body runs.
 
-    Token and path are yielded.
+    Token and path are yielded. An older file of the same port is replaced, and those of killed servers are removed.
 
     Raises:
         ArgumentError: The folder for it cannot be written.
@@ -84,11 +84,12 @@ def temporary_token(port: int) -> Generator[tuple[str, Path]]:
 
 
 def _read(path: Path) -> str:
-    """Return the content of a token file.
+    """Return the content of a token file as it is, blanks included.
 
     Raises:
         ArgumentError: It is not a regular file, is too long, or other users own it, or can read or write it.
         OSError: It cannot be read, or is not there.
+        UnicodeDecodeError: It is not text.
     """
     # Opening a FIFO would hang until a process writes to it.
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -111,9 +112,9 @@ def _read(path: Path) -> str:
 
 
 def _unusable(path: Path, why: Exception | str) -> ArgumentError:
-    """Return the error for a token file, with the reason: a sentence's part, or the exception.
+    """Return the error that a token file at `path` cannot be used.
 
-    `why` is one of the two.
+    `why` is the reason: the exception that was raised, or the end of a sentence after a colon.
     """
     match why:
         case OSError():

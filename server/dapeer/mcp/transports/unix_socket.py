@@ -60,7 +60,7 @@ class SocketClients:
             listener()
 
     async def wait_until_gone(self) -> None:
-        """Wait until no client is there."""
+        """Wait until no client is there, without a limit; return at once if there is none."""
         while self.count:
             self._none_left_event = anyio.Event()
             await self._none_left_event.wait()
@@ -78,10 +78,10 @@ async def serve(
 ) -> AsyncGenerator[SocketClients]:
     """Serve bridges at a new unix socket while the body runs, and announce it; yield the clients there.
 
-    Processes that wait for a server are woken up. If there can be no socket, a warning is logged, and the body runs without. `nvim` is the
-    Neovim that the server was started for: an address, `auto`, or None. `url` and `token` are those of its HTTP clients, empty if it serves
-    none; `detached`: it outlives its clients. `watching` counts those after whose end this process ends, whatever hangs; clients here are
-    added to it.
+    Processes that wait for a server are woken up. If there can be no socket, a warning is logged, and the body runs without. Afterwards
+    clients that are still there are disconnected. `nvim` is the Neovim that the server was started for: an address, `auto`, or None. `url`
+    and `token` are those of its HTTP clients, empty if it serves none; `detached`: it outlives its clients. `watching` counts those after
+    whose end this process ends, whatever hangs; clients here are added to it.
     """
     guests = SocketClients()
     async with anyio.create_task_group() as clients, AsyncExitStack() as stack:
