@@ -112,6 +112,8 @@ class ContentLengthTransport:
     async def receive(self) -> Message:
         """Return the adapter's next valid message, reading from the stream if none is buffered.
 
+        It waits without a time limit. Frames whose body is no valid DAP message are skipped.
+
         Raises:
             anyio.EndOfStream: The adapter has closed the stream, or the connection broke.
             anyio.ClosedResourceError: `aclose` was called.

@@ -22,9 +22,9 @@ CLOSERS = re.compile(r"\s*[)\]}]")
 def line_with_code(lines: Sequence[str], line: int, empty: str) -> int:
     r"""Return the number of the line with code where a breakpoint on `line` belongs.
 
-    `lines` are the file's lines, and numbers begin at 1. `empty` is a pattern that a line without code matches completely. The
-    result is `line` itself if it has code, else the next line with code within `MAX_LINES_AHEAD` lines, or `line` if there is none
-    in the same function. The function ends before a line at the margin that does more than close a bracket.
+    `lines` are the file's lines, and numbers begin at 1. `empty` is a pattern that a line without code matches completely. The result is
+    `line` itself if it has code or is outside of the file, else the next line with code within `MAX_LINES_AHEAD` lines, or `line` if there
+    is none in the same function. The function ends before a line at the margin that does more than close a bracket.
 
     >>> line_with_code(["def f():", "    a = 1", "", "    # then", "    b = 2"], 3, r"\s*(#.*)?")
     5
@@ -74,7 +74,7 @@ class EmptyLineFilter(MessageFilter):
     def _moved_to_code(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
         """Return a DAP `SourceBreakpoint` moved to a line with code, or as it is if it has no line.
 
-        `requested` is the breakpoint as the client sends it, `path` its file. It is not changed: a copy is returned.
+        `requested` is the breakpoint as the client sends it, `path` its file. It is not edited: a moved one is a copy.
         """
         line = requested.get("line")
         return (
@@ -87,7 +87,7 @@ class EmptyLineFilter(MessageFilter):
         """Return the adapter's message; a response to `setBreakpoints` gets the lines that it leaves out.
 
         A breakpoint without a `line` in that response gets the moved line that was requested. If the numbers of breakpoints differ, the
-        response is returned as it is.
+        response is returned as it is. What `adapt` kept of the request is dropped; the result always has one message.
         """
         if not isinstance(message, Response):
             return (message,)

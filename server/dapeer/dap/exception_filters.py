@@ -100,9 +100,9 @@ class Filters:
     def parsed(self, text: str, adapters: Mapping[str, bool]) -> FilterChoice | None:
         """Return the filter and the type or condition that a caller's text names, or None if it names none.
 
-        `text` is `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION`, or a `TYPE` alone, which must have a capital letter or a separator
-        such as `.`, since it could be a misspelt filter. `adapters` are the adapter's own filters with their defaults. Types
-        and conditions are accepted only where the adapter's definition says how to ask for them.
+        `text` is `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION`, or a `TYPE` alone, which must begin with a capital letter or have a separator
+        such as `.` within, since it could be a misspelt filter. `adapters` are the adapter's own filters with their defaults. Types and
+        conditions are accepted only where the adapter's definition says how to ask for them.
         """
         offered = self.offered(adapters)
         if text in offered:
@@ -144,9 +144,10 @@ class Filters:
         return tuple(name for each in self._own_entries(texts) for name in each.functions)
 
     def environment(self, texts: Sequence[str] | None) -> dict[str, str]:
-        """Return the environment variables that dapeer's own filters among `texts` need in the program.
+        """Return the environment variables, by name, that dapeer's own filters need in the program.
 
-        None stands for the filters that are on by default in the adapter's definition.
+        `texts` are filters as callers write them; those that are not dapeer's own need none. None stands for the filters that are on by
+        default in the adapter's definition.
         """
         if texts is None:
             texts = [name for name, each in self._known_filters.items() if each.default]
@@ -165,8 +166,8 @@ class Filters:
     ) -> SetExceptionBreakpointsArguments:
         """Return the arguments of `setExceptionBreakpoints` that request what a caller names in `texts`.
 
-        Filters of dapeer's own, and texts that the adapter does not support, are left out. Types and conditions become
-        `filterOptions`, or `exceptionOptions` where the adapter's definition has break modes. `adapters` are the adapter's own
+        Filters of dapeer's own, and texts that the adapter does not support, are left out. Types and conditions become `filterOptions`,
+        joined for each filter, or `exceptionOptions` where the adapter's definition has break modes. `adapters` are the adapter's own
         filters with their defaults.
         """
         requested = [each for text in texts if (each := self.parsed(text, adapters))]

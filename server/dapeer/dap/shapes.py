@@ -158,7 +158,10 @@ def _object(kind: type, *, complete: bool) -> Check:
     expected = identities | defaults.keys()
 
     def check(value: object) -> Value:
-        """Return `value` if it fits, else a copy with its fields mended, or `ABSENT` if it is useless."""
+        """Return `value` if it fits, else a copy with its fields mended, or `ABSENT` if it cannot be used.
+
+        It cannot be used if it lacks an `id` or `threadId` that is required, or is no object although fields are expected.
+        """
         # Most objects are as they should be.
         if is_object(value) and expected <= value.keys() and _has_types(fields, value):
             return value
@@ -182,7 +185,10 @@ def _object(kind: type, *, complete: bool) -> Check:
 
 
 def _has_types(fields: Mapping[str, Annotation], body: Mapping[str, Any]) -> bool:
-    """Return whether every field of `body` has the type that `fields` names; unknown fields are ignored."""
+    """Return whether no field of `body` needs to be mended; unknown fields are ignored.
+
+    `fields` maps the name of each known field to its type. Integers beyond 64 bits do not fit.
+    """
     for name, item in body.items():
         hint = fields.get(name)
         if type(item) is hint and (hint is not int or -LARGEST_INTEGER <= item <= LARGEST_INTEGER):

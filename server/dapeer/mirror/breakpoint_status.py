@@ -173,8 +173,8 @@ class BreakpointStatuses:
     def record_tracing(self, body: Body) -> None:
         """Record where the program collects by itself, without a breakpoint of the adapter.
 
-        `body` has either `functions`, or `breakpoints` and their `source`, with as many states in `made`. It replaces what was
-        recorded for all functions, or for that file.
+        `body` has either `functions` (`RequestedFunction`s), or `breakpoints` and their `source`, and in `made` the states of these in the
+        same order; one without a state is left out. It replaces what was recorded for all functions, or for that file.
         """
         self.change_count += 1
         if "functions" in body:
@@ -212,7 +212,8 @@ class BreakpointStatuses:
     def record_hits(self, numbers: Sequence[int]) -> None:
         """Record as reached the breakpoints whose numbers a `stopped` event lists in `hitBreakpointIds`.
 
-        Function breakpoints get into `functions_reached`; a line gets into `reached` only if the number is of one line alone.
+        Function breakpoints get into `functions_reached`; a line gets into `reached` only if the number is of one line alone. Numbers that
+        no breakpoint has are ignored.
         """
         for number in numbers:
             at = self._numbered(number)
@@ -226,7 +227,11 @@ class BreakpointStatuses:
                 self.reached.add((only.path, only.pairs[only.place][0]["line"]))
 
     def is_breakpoint_stop(self, body: Body) -> bool:
-        """Return whether a `stopped` event's body lists a line or function breakpoint that does not collect."""
+        """Return whether a `stopped` event is of a breakpoint on a line or function that does not collect.
+
+        `body` is the event's. Only its `hitBreakpointIds` decide: without them, or if no sent breakpoint has such an id, the result is
+        False.
+        """
         hit = {*as_array(body.get("hitBreakpointIds"))}
         lines = (
             made for pairs in self.lines.values() for sent, made in pairs if "collect" not in sent

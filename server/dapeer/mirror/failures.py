@@ -54,9 +54,10 @@ class Failures:
         return iter(self.known.values())
 
     def take(self, body: Body) -> None:
-        """Record a `breakpointFailed` event's body as a failure, or as one more of a known one.
+        """Record the body of a `breakpointFailed` event: a new failure, or the count of the equal known one.
 
-        Its keys are `kind`, `expression`, `path`, `line`, `error`, and `count`: how often so far. Without `count` it is one more.
+        Its keys are `kind`, `expression`, `path`, `line`, `error`, and `count`: how often it has failed so far. Without `count`, the known
+        count grows by one. Failures are equal if all but `count` is. Above a limit of entries a new failure is dropped.
         """
         failure = Failure(
             str(body.get("kind") or "condition"),

@@ -118,9 +118,10 @@ class Frames:
         return self._owner(path, frame["name"], sourced, *hints)
 
     def _found_owner(self, path: str, function: str, sourced: bool, *hints: str | None) -> str:
-        """Return what `owner` does, uncached, from the frame's path and function.
+        """Return a frame's owner from its path and function, uncached; empty: the user.
 
-        `sourced`: the frame has a path or a `sourceReference`. `hints`: the `presentationHint` of the frame and of its source.
+        `function` is the frame's name. `sourced`: the frame has a path or a `sourceReference`. `hints`: the `presentationHint` of the frame
+        and of its source. The first matching pattern of the adapter's definition decides, then a missing source, then the hints.
         """
         inside = self._project_relative(path)
         for foreign in self.foreign:
@@ -171,8 +172,8 @@ class Frames:
     def runs(self, frames: Sequence[StackFrame]) -> Iterator[FrameRun]:
         """Yield a stack's frames in runs, in order: neighbours of other owners, and the user's by place.
 
-        A run of others has each owner once; of the user's, only neighbours with the same function, line and source are one run.
-        Every frame is in one run, labels too.
+        `owners` of a run of others has each owner once; of the user's run it is empty, and only neighbours with the same function, line and
+        source are one run. Every frame is in one run, labels too.
         """
         for users, group in itertools.groupby(self._placed(frames), itemgetter(0)):
             side_by_side = list(map(itemgetter(1), group))

@@ -413,8 +413,8 @@ class Notes:
     ) -> None:
         """Record that a client has seen a stop, output up to a cursor, and counts of failed expressions.
 
-        `stop` is None if none was shown. `failed` has each failure with the count that was shown. Output that was shown with
-        another process's or a later stop is not counted as this stop's.
+        `stop` is None if none was shown. `failed` has each failure with the count that was shown. Output that was shown with another
+        process's or a later stop is not counted as this stop's, and the session's latest stop will not show output before `cursor` again.
         """
         if stop is not None:
             # Another process may have stopped later, and been shown first.

@@ -155,7 +155,7 @@ class OutputLog:
         return next((line for line in newest if line.strip()), "")
 
     def _trim(self) -> None:
-        """Drop the oldest characters above the limit."""
+        """Drop the oldest characters above the limit that the log was made with; a piece may be cut for it."""
         while self.end - self.start > self._limit:
             excess = self.end - self.start - self._limit
             oldest = self._pieces[0]
@@ -167,7 +167,10 @@ class OutputLog:
 
 
 def _piece_from(piece: OutputPiece, since: int) -> OutputPiece:
-    """Return the part of a piece from cursor `since` on."""
+    """Return the part of a piece from cursor `since` on: the piece itself if it begins there or later.
+
+    Otherwise a copy is returned, whose `start` is `since`; the piece is not edited.
+    """
     cut = max(0, since - piece.start)
     return (
         OutputPiece(piece.start + cut, piece.category, piece.text[cut:], piece.time)

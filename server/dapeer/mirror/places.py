@@ -59,10 +59,10 @@ class OutsideReader:
     """What to do where the system does not let it read the process, with `${pid}`."""
 
     def read(self, text: str) -> list[ThreadLocation]:
-        """Return the threads that the other program has printed in `text`, in its order, each with its frames.
+        """Return the threads that the reader's command has printed in `text`, in its order, with their frames.
 
-        Lines that are neither a thread's nor a frame's are ignored, as are the debugger's own frames (`own`); a thread has at
-        most `MAX_THREAD_FRAMES`.
+        Lines that neither `thread` nor `frame` matches are ignored, as are frames that match `own`, the debugger's; a thread has at most
+        `MAX_THREAD_FRAMES`. A thread whose line has the group `holds` gets `blocks_others`. Empty: no line was a thread's.
         """
         places: list[ThreadLocation] = []
         for line in text.splitlines():
@@ -118,10 +118,12 @@ class ThreadLocations:
 
 
 def object_in_value(text: str) -> Mapping[str, Any]:
-    """Return the JSON object in the value of an expression, as an adapter shows that.
+    """Parse the result of an evaluated expression as a JSON object, and return that object.
+
+    `text` is the value as an adapter shows it: a text in quotes of the program's language is unquoted first.
 
     Raises:
-        ValueError: It is something else; the message is `text`.
+        ValueError: The value is no JSON object; the message is `text` itself.
     """
     try:
         # Some adapters show a text as the program would write it.
@@ -147,7 +149,11 @@ def parse_places(text: str) -> Mapping[str, Sequence[ThreadLocation]]:
 
 
 def _places(listed: Sequence[Value]) -> Iterator[ThreadLocation]:
-    """Yield a place for each entry with a `name` and `frames`; entries of another form are left out."""
+    """Yield a `ThreadLocation` for each entry with `name` and `frames`; skip entries of another form.
+
+    `listed` are the entries of a program's answer (see `parse_places`). Invalid frames are left out, and frames above `MAX_THREAD_FRAMES`
+    are cut.
+    """
     for each in listed:
         match each:
             case {"name": str(name), "frames": [*frames], **more}:

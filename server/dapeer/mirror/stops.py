@@ -55,7 +55,8 @@ class Handles:
     def handle_for(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
         """Return the handle of a frame or a container of variables at this stop, a new one at the first call.
 
-        `kind` says which of the two `adapters_id` is; `frame_id` is the adapter's id of the frame, given for a scope only.
+        `kind` says which of the two `adapters_id` is: a frame's id, or a variablesReference. `frame_id` is the adapter's id of the frame,
+        passed for a scope only. The handle is a number that no other handle of the session has.
 
         Raises:
             ArgumentError: The stop has `HANDLES_PER_STOP` handles already.

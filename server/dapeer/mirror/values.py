@@ -98,10 +98,11 @@ class UnfoldedValues:
     def _members(
         self, reference: int, enclosing: tuple[int, ...], done: list[int]
     ) -> list[tuple[str, str]]:
-        """Return names and values of a container's first members, the values themselves unfolded.
+        """Return name and value of a container's first members, the values with their own members in them.
 
-        `enclosing` are the references of the containers that it is in: one inside itself has no members. Each container that is
-        expanded is appended to `done`; at `MAX_CONTAINERS` of these, or `MAX_LEVELS` around it, the result is empty.
+        `enclosing` are the references of the containers that it is in: one inside itself has no members. Each container that is expanded is
+        appended to `done`; at `MAX_CONTAINERS` of these, or `MAX_LEVELS` around it, the result is empty. Names and values are shortened, so
+        that all fit into `UNFOLDED_TEXT`.
         """
         first = self.first.get(reference)
         enough = len(done) >= MAX_CONTAINERS or len(enclosing) >= MAX_LEVELS
@@ -115,10 +116,10 @@ class UnfoldedValues:
         ]
 
     def _unfolded(self, variable: Variable, enclosing: tuple[int, ...], done: list[int]) -> str:
-        """Return a member's value with its own members, where known.
+        """Return a member's value as text, with its own members where they were fetched.
 
         `enclosing` are the references of the containers that it is in; references of containers that are expanded for it are appended to
-        `done`.
+        `done`. A text that the program itself printed of it replaces both.
         """
         reference = variable["variablesReference"]
         if reference in self.reported:

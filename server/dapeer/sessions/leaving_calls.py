@@ -108,7 +108,10 @@ def _is_unfinished(
 async def _step_out(session: Session, thread: int) -> bool:
     """Send `stepOut` for a thread, wait for the next stop, and return whether that step has caused it.
 
-    False: another thread has stopped, or the thread for another reason, or the program has ended.
+    False: another thread has stopped, or the thread for another reason, or the program has ended. The wait for the stop has no limit here.
+
+    Raises:
+        DapeerError: The program is not stopped, or the adapter rejects the request.
     """
     mirror = session.mirror
     epoch = mirror.epoch

@@ -464,7 +464,11 @@ def _at_functions(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
 def _texts(
     first: Session, new: Iterable[BreakpointOutcome], *, hides_condition_errors: bool
 ) -> dict[str, list[str]]:
-    """Return the lines to show for these outcomes, by state."""
+    """Return the lines to show for these outcomes, by state.
+
+    There is a line for each of the first `MAX_LISTED_BREAKPOINTS` of a state, and one that counts the others. With `hides_condition_errors`
+    the adapter does not report conditions that could not be evaluated. Files may be read for the reasons, so it may take long.
+    """
     by_state: dict[str, list[BreakpointOutcome]] = {}
     for each in new:
         by_state.setdefault(each.state, []).append(each)
@@ -541,7 +545,8 @@ def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> Re
 def _at_lines(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
     """Yield the outcome of each breakpoint on a line that did not work.
 
-    Those in question were set for this program, or lie in files that it has loaded.
+    Those in question were set for this program, or lie in files that it has loaded; those that were kept from it, since its file has
+    changed, are left out. A breakpoint may have several outcomes.
     """
     awaited = situation.first.program.awaited
     loaded = _loaded(each.mirror for each in situation.sessions)
@@ -562,7 +567,11 @@ def _at_lines(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
 def _facts_of(
     situation: _JudgedProgram, path: str, requested: RequestedBreakpoint
 ) -> BreakpointFacts:
-    """Return what the sessions' mirrors know of one breakpoint, as facts for `verdicts_of`."""
+    """Return what the sessions' mirrors know of one breakpoint, as facts for `verdicts_of`.
+
+    If the file `path` has changed, the breakpoint is looked up on the line that it had before. Files may be read to find out why it is not
+    bound.
+    """
     first, sessions = situation.first, situation.sessions
     changed = [each for each in sessions if each.inspect.editions.known_change(path) is not None]
     loaded = (as_loaded(session, path, requested) for session in changed)

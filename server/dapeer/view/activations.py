@@ -59,8 +59,9 @@ class ActivationComparison:
 def compare_locals(history: StopHistory, stop: Stop) -> ActivationComparison:
     """Compare a stop's locals with those of the last stop in the same function at the same stack depth.
 
-    Only earlier stops whose locals were fetched count; without one the result is empty. Changes are empty if the stops are known to
-    be in different calls.
+    Only earlier stops whose locals were fetched count; without one the result is empty. `changes` maps the name of each local that is new
+    or differs to its texts before (None: new) and now. It is empty if the two stops are known to be in different calls, but not if that is
+    unknown.
     """
     before = history.stops_before(stop)
     # Where many stops follow each other, nobody looks at the locals of most.
@@ -121,8 +122,8 @@ def _has_returned(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
 def _stays_in_call(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
     """Return whether the program cannot have left a call of a function between one stop and the next.
 
-    `depth` is that call's depth of the stack, `lowest` the first line at which the function was seen: a step back to it may be a
-    new call.
+    `one` and `other` follow each other. It cannot by a jump (`goto`), nor by a step, except one out of that call. `depth` is that call's
+    depth of the stack, `lowest` the first line at which the function was seen: a step back to it may be a new call.
     """
     if one.resumed_with == JUMP:
         return True
@@ -166,7 +167,10 @@ def _function(frame: StackFrame) -> tuple[object, ...]:
 
 
 def _same_function(one: Stop, other: Stop) -> bool:
-    """Return whether two stops of one thread are in the same function, at the same depth of the stack."""
+    """Return whether two stops of one thread are in the same function, at the same depth of the stack.
+
+    It is False if the frame of one is unknown.
+    """
     return (
         one.top is not None
         and other.top is not None

@@ -73,9 +73,9 @@ class Advice:
 
     @contextmanager
     def on_failure(self, context: str) -> Generator[None]:
-        """Add a hint to the `RequestFailed` that the body raises, if there is one for its message.
+        """Add a hint to a `RequestFailed` that the body of the `with` raises, if there is one for its message.
 
-        `context` is DAP's of the evaluation; with `repl` no hint is added, since nothing more can be allowed.
+        `context` is the `context` of the `evaluate` request in the body; with `repl` no hint is added, since nothing more can be allowed.
 
         Raises:
             RequestFailed: The body's error, with a hint or unchanged.
@@ -89,10 +89,11 @@ class Advice:
             raise RequestFailed(error.command, error.message, hint) from error
 
     def add_hints(self, view: Snapshot, log: OutputLog) -> Snapshot:
-        """Return a snapshot with the notes and hints for the caller that were not given before.
+        """Return a snapshot with the notes and hints for the caller that were not given before; record them.
 
-        These are a remark on the start, a cause for a program that did nothing, and hints on the exception or on what `log`, the
-        program's output, has. Each hint is given once per program, so a second call adds less. `view` is not changed.
+        These are a remark on the start, a cause for a program that did nothing, and hints on the exception or on what `log`, the program's
+        output, has. Each hint is given once per program, so a second call adds less. `view` is not changed; it is returned itself if there
+        is nothing to add.
         """
         if self._why_missing and view["state"] == "ended" and "cause" not in view:
             # A run of no test prints little: where the beginning is lost, some test ran.
@@ -160,8 +161,8 @@ class Advice:
     def _hint_at_end(self, view: Snapshot, log: OutputLog) -> str | None:
         """Return the adapter's first hint on an end, a stop or an exception that fits the snapshot, or None.
 
-        `view` is the snapshot, `log` the program's output. Looked at are, in this order: an end without any output, the output of a
-        program that failed, values of locals, failed expressions, the exception and the stop's description.
+        `view` is the snapshot, `log` the program's output. Looked at are, in this order: an end without any output, the output of a program
+        that failed, values of locals, failed expressions, the exception and the stop's description. Nothing is recorded as given.
         """
         if view.get("exit_code") == 0 and not log.end and self._program:
             return self._hint("silence", self._program)

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 def is_inside(lines: Sequence[str], line: int, function: str) -> bool:
     """Return whether a line (1 is the first) stands in a function of this name, by indentation.
 
-    `function` is a name as debuggers show it, such as `Cart.add(int)`; its last part counts.
+    `function` is a name as debuggers show it, such as `Cart.add(int)`; only its last name, here `add`, counts. The line is inside if one of
+    the lines that enclose it has that name as a word. A line out of `lines` is in none.
 
     >>> is_inside(["def add(a):", "    if a:", "        b = 1", "add(2)"], 3, "Cart.add")
     True
@@ -63,7 +64,10 @@ def runs_late(lines: Sequence[str], line: int) -> bool:
 
 
 def _enclosing_lines(lines: Sequence[str], line: int) -> Iterator[str]:
-    """Yield the lines above `line` (1 is the first) that enclose it by indentation, the innermost first."""
+    """Yield the lines above `line` (1 is the first) that enclose it by indentation, the innermost first.
+
+    Blank lines enclose nothing; a number outside of `lines` yields nothing.
+    """
     if not 0 < line <= len(lines):
         return
     depth = _depth(lines[line - 1])

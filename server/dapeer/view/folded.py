@@ -11,9 +11,9 @@ ASSIGNED = " = "
 
 
 def ranges(labels: Sequence[str], order: Sequence[str]) -> str:
-    """Return labels as short text in the given order; three or more numbers in a row become a range.
+    """Return labels as short text in the order of `order`; three or more numbers in a row become a range.
 
-    `order` has all labels, those of `labels` among them; `labels` must not be empty.
+    The last is joined by `and`, others by commas. `order` has all labels, those of `labels` among them; `labels` must not be empty.
 
     >>> ranges(["0", "1", "5"], ["0", "1", "2", "3", "5"]), ranges(["web", "api"], ["api", "web"])
     ('0, 1 and 5', 'api and web')
@@ -38,8 +38,8 @@ def ranges(labels: Sequence[str], order: Sequence[str]) -> str:
 def fold_answers(answers: Mapping[str, str]) -> str:
     r"""Return the answers of several members of a group as one text, in which equal lines are written once.
 
-    `answers` has each member's text by its label, and must not be empty. Where all have as many lines, they are compared line by line,
-    else as a whole.
+    `answers` has each member's text by its label, and must not be empty. Where all have the same number of lines, they are compared line by
+    line, else as a whole.
 
     >>> print(fold_answers({"0": "x = 3\n(in f a.py:3)", "1": "x = 3\n(in f a.py:3)", "2": "x = nan\n(in f a.py:3)"}))
     x = 3 in 0 and 1; nan in 2

@@ -555,8 +555,8 @@ def is_returned(name: str) -> bool:
 def brief(view: Snapshot) -> Snapshot:
     """Return a short form of a stopped program's snapshot: location, current line, changes and events.
 
-    Stack and locals are left out, except unchanged values that functions returned. `view` is not changed; it is returned itself if
-    the program is not stopped.
+    Stack and locals are left out, with the notes on them, except unchanged values that functions returned. `view` is not changed; it is
+    returned itself if the program is not stopped.
     """
     if view["state"] != "stopped":
         return view

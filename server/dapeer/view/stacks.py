@@ -52,10 +52,11 @@ def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
 def frames_left_out(
     reported: Sequence[StackFrame], known: Sequence[StackFrame]
 ) -> list[StackFrame]:
-    """Return the frames that the program itself reports and its adapter leaves out.
+    """Return the frames that the program itself reports and its adapter leaves out, the innermost first.
 
-    Both lists have the innermost frame first. Only frames inside of the outermost common one are returned. The list is empty if
-    `known` has frames that `reported` has not, since nothing can be inferred then.
+    `reported` are the program's, `known` the adapter's, both with the innermost first; frames with the same name and line are the same.
+    Only frames inside of the outermost common one are returned. The list is empty if `known` has frames that `reported` has not, since
+    nothing can be inferred then.
     """
     others: list[StackFrame] = []
     left = [(each["name"], each["line"]) for each in known if not is_label(each)]
@@ -146,8 +147,9 @@ def has_enough_frames(stop: Stop, whose: Frames) -> bool:
 def stack_lines(stop: Stop, whose: Frames, project: Path) -> list[str]:
     """Return the stack of the stopped thread as lines, the innermost frame first; empty without frames.
 
-    At most `MAX_STACK_LINES` of the user's lines are shown, then how many frames follow and how to get them, then the outermost frame.
-    Each ends with its frame_id in brackets, a handle of the stop that is given here, except the frame to look at first.
+    At most `MAX_STACK_LINES` of the user's lines are shown, then how many frames follow and how to get them, then the outermost frame. A
+    frame's line ends with its frame_id in brackets, a handle of the stop that is made here, except that of the frame to look at first, and
+    those of a stop that is over. Folded neighbours of a library have no id.
     """
     frames = stop.stack.frames.get(stop.thread_id, [])
     if not frames:

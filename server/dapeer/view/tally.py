@@ -80,7 +80,8 @@ class Tally:
     def data(self) -> dict[str, Any]:
         """Return the tally as JSON data.
 
-        Keys are `run`, `of`, `outcome`, `passed`, and, if a run has passed, `seconds_each` and `passed_session`.
+        Keys are `run` (the number of the last run), `of` (how many were asked for), `outcome`, `passed` (how many did), and, if a run has
+        passed, `seconds_each`, their mean, and `passed_session`, the session of the last one.
         """
         facts = {"run": self.run, "of": self.times, "outcome": self.verdict.name.lower()}
         facts |= {"passed": len(self.passed_seconds)}
@@ -114,7 +115,10 @@ class Tally:
         return sum(self.passed_seconds) / len(self.passed_seconds)
 
     def _outcome(self) -> str:
-        """Return the sentence on the last run and on those that have passed."""
+        """Return the sentence on the last run and on those that have passed, with their mean duration.
+
+        If all runs so far have passed and some are left, the sentence says that the time is up.
+        """
         count = len(self.passed_seconds)
         each = f", {self._each:.1f} s each" if count else ""
         if self.verdict is not RunVerdict.PASSED:

@@ -187,7 +187,7 @@ _ZEROS = re.compile(r"\b0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])")
 def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
     """Return the changed members of an object, each with its text before and after.
 
-    `before` and `now` are the texts of the object's value. None before says that the member is new. It is empty if the texts do not
+    `before` and `now` are the texts of the object's value. None before says that the member is new. The result is empty if the texts do not
     show the changes: a member is gone, elements were left out, or more than `MAX_MEMBERS` have changed.
 
     >>> differences("Cart(total=3, name='a')", "Cart(total=4, name='a')")

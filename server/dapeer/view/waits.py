@@ -51,10 +51,10 @@ def lines_of_other_waits(answer: Mapping[str, Value], listed: Collection[int]) -
 
 
 def lines_of_held_waits(answer: Mapping[str, Value]) -> list[str]:
-    """Return the lines of `lines_of_other_waits` that lead on where something is held.
+    """Return the lines of `lines_of_other_waits` on waits that may explain why nothing goes on.
 
-    It is empty if nothing is. They are those without a limit of time whose end depends on somebody, but for tasks that only await
-    their turn. A program that works seldom has any that are held.
+    `answer` is as for `deadlock`. The lines are on waits without a limit of time whose end depends on another member. The result is empty
+    if no wait without a limit is for something that a known member holds: a program that works seldom has one.
     """
     waits = map(as_object, as_array(answer.get("waits")))
     endless = [each for each in waits if not each.get("timed")]
@@ -70,7 +70,11 @@ def lines_of_held_waits(answer: Mapping[str, Value]) -> list[str]:
 def _folded(
     groups: Iterable[Sequence[Mapping[str, Value]]],
 ) -> Sequence[Sequence[Mapping[str, Value]]]:
-    """Return groups of waits for the same, where those of one kind without a holder have become one group."""
+    """Join those groups of waits that are of one kind and have no holder; return all groups, in order.
+
+    Each of `groups` has waits for the same object. The kind is the key `together` of a group's first wait; groups with and without a limit
+    of time are not joined, and those without a kind, or with a holder, stay as they are.
+    """
     folded: dict[object, list[Mapping[str, Value]]] = {}
     for number, group in enumerate(groups):
         kind = group[0].get("together")

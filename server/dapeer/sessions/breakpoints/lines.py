@@ -81,9 +81,10 @@ class LogLines:
     ) -> Iterator[Mapping[str, Any]]:
         """Yield the log points to send for what is collected in a file, one per line; keep `requested`.
 
-        Each is a DAP breakpoint with further keys: `collect` (the expressions) and `point` (the number by which its output is
-        recognised). `requested` are all breakpoints of the file `path`. Lines with a breakpoint that stops are left out: no adapter has
-        two on a line. Further points on the same line are in `others` of the first. Points that have all their rows are left out, too.
+        Each is a DAP breakpoint with further keys: `collect` (the expressions) and `point` (the number by which its output is recognised).
+        `requested` are all breakpoints of the file `path`. Lines with a breakpoint that stops are left out: no adapter has two on a line.
+        Further points on the same line are in `others` of the first. Points that have all their rows are left out, too. Nothing is kept
+        before the first item is taken; nothing is sent.
         """
         self._requested[path] = requested
         by_line: dict[int, list[dict[str, Any]]] = {}
@@ -111,7 +112,10 @@ class LogLines:
         )
 
     def files(self, number: int) -> list[str]:
-        """Return the files in which a point, by its number, has log points."""
+        """Return the files in which a point, by its number, has log points.
+
+        They are the file of its line, if `log_points_of` was given that, and those in which its functions begin.
+        """
         at = (
             path
             for path, each in self._function_points.items()
@@ -291,8 +295,8 @@ class LineBreakpoints:
         """Send `setBreakpoints` with all breakpoints of a file, without options that the adapter lacks.
 
         `requested` are all breakpoints of the file `path`, those that collect included; an empty sequence removes all. For those that
-        collect, the program is instructed to record values by itself, or log points are sent in the same request, or nothing, as `road`
-        says. The mirror gets the adapter's answer.
+        collect, the program is instructed to record values by itself ("tracer"), or log points are sent in the same request, or nothing, as
+        `road`, the way that this session allows, says. The mirror gets the adapter's answer.
 
         Raises:
             DapeerError: The adapter rejects the request, or does not answer.
@@ -315,8 +319,9 @@ class LineBreakpoints:
         """Instruct the program to record values by itself at those of a file's breakpoints that collect.
 
         `requested` are all breakpoints of the file `path`; the others are ignored. Nothing is sent if the program cannot do so by itself
-        (`road` is not "tracer"), or if the file has no such breakpoints and had none. The tools that show rows are listed from now on, if
-        anything can be collected.
+        (`road`, the way that this session allows, is not "tracer"), or if the file has no such breakpoints and had none. The tools that
+        show rows are listed from now on, if anything can be collected. That the program fails to do it raises nothing: the mirror's
+        breakpoints say so.
         """
         road = self.road
         points = [each for each in requested if "collect" in each]
@@ -475,7 +480,7 @@ class LineBreakpoints:
 
         Raises:
             RequestFailed, RequestTimeout: The evaluation failed.
-            ValueError: The result is no such object; it is the message.
+            ValueError: The result is no such object; the message is the result's text.
         """
         expression = template.replace(SPEC, json.dumps(spec))
         arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}

@@ -37,8 +37,8 @@ class MovedFiles:
         """Return the program's own name of a file whose breakpoints are all unverified; empty: none is known.
 
         `path` is the file's path here, whose breakpoints were sent. The adapter is asked only if the definition says how, all breakpoints
-        that it has in the file are unverified, and the file was not found before. Where several names are possible, or the file is
-        perhaps another project's, the mirror gets a note with them.
+        that it has in the file are unverified, and the file was not found before. Where several names are possible, or the file is perhaps
+        another project's, the mirror gets a note with them. The name is only returned: `learn` has it translated.
         """
         sent = self._mirror.breakpoints.get(path, ())
         asks = self._sources.named or self._sources.loaded
@@ -68,7 +68,11 @@ class MovedFiles:
     async def learn(self, path: str, name: str) -> None:
         """Translate `path` to the program's `name` from now on, in the adapter if it can, else in `names`.
 
-        The mirror gets a note on it. The adapter gets a command, if the definition has `rename`.
+        The mirror gets a note on it, and `find` looks for this file no more. The adapter evaluates a command, if the definition has
+        `rename`; the file's breakpoints are not sent again here.
+
+        Raises:
+            DapeerError: The adapter rejects that command, or does not answer.
         """
         self._named_files.add(path)
         self._mirror.name_file(path, f"the program has the file as {name}")

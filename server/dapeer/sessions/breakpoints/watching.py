@@ -75,7 +75,8 @@ class Watching:
     async def follow(self) -> None:
         """Wait for the next stop or the end, then instruct the program to watch `current` no more.
 
-        Watches that record each time go on, and `current` stays set. It returns at once if `current` is None. A failed request is ignored.
+        The wait has no time limit. Watches that record each time go on, and `current` stays set. It returns at once if `current` is None. A
+        failed request is ignored.
         """
         watch, mirror = self.current, self._mirror
         if watch is None:

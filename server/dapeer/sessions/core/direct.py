@@ -283,7 +283,8 @@ class DirectSession(Session):
         """React to events: note the debuggee's process, offer its children, watch for its death.
 
         A local `process` event of a launched program has the pid claimed, so that it is killed with the session, and watched. The
-        definition's event for child processes puts an `OfferedChild` into `offers`. All other messages go to `watch`.
+        definition's event for child processes puts an `OfferedChild` into `offers`. At a newly loaded source, breakpoints of files that may
+        be this one by another name are sent again in the background. All other messages go to `watch`.
         """
         children = self.plan.definition.children
         match message:
@@ -482,8 +483,12 @@ class DirectSession(Session):
     async def _release_program(self, *, ending: bool) -> None:
         """Remove breakpoints and resume the program, if `disconnect` would leave it stopped.
 
-        `ending` says whether the program is to end; then it is neither resumed nor loses its breakpoints. An adapter of an attached
-        program that somebody has suspended is continued in any case.
+        `ending` says whether the program is to end; then it is neither resumed nor loses its breakpoints. An adapter of an attached program
+        that somebody has suspended is continued in any case. Otherwise the call waits, at most `SECONDS_TO_TAKE_STOP`, until an attached
+        program has taken the debugger's stop signal.
+
+        Raises:
+            DapeerError: The adapter rejects a request, or does not answer it in time.
         """
         if not self.launched:
             for each in self.adapters:

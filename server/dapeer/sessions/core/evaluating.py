@@ -105,8 +105,11 @@ async def walk_to_variable(
     """Find a variable by its path: a name in one of the frame's scopes, then the names of children.
 
     Return the variable and the `variablesReference` of what contains it; `(None, 0)` if there is none, a segment on the way is lazy, or
-    `frame` (an adapter's id) is None. `segments` has one name at least. Expensive scopes are skipped, and only the first scope that has
-    the first name counts. Scopes and variables that the mirror lacks are requested from the adapter.
+    `frame` (an adapter's id) is None. `segments` has one name at least. Expensive scopes are skipped, and only the first scope that has the
+    first name counts. Scopes and variables that the mirror lacks are requested from the adapter.
+
+    Raises:
+        DapeerError: The program is not stopped, or a request failed.
     """
     scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     for scope in scopes:

@@ -47,9 +47,9 @@ async def start_up(
 ) -> DapeerError | None:
     """Do the DAP handshake of a new session, and send all breakpoints.
 
-    Return why that failed, None: it did not. `arguments` are those of `launch` or `attach`. Once the program runs, its process is
-    watched. A program that stops at its entry only to learn at which functions it collects is resumed. A debuggee that ends during the
-    handshake is no failure, if its adapter reports the end and rejects nothing. After a failure, the caller ends the adapter.
+    Return why that failed, None: it did not. `arguments` are those of `launch` or `attach`. Once the program runs, its process is watched.
+    A program that stops at its entry only to learn at which functions it collects is resumed. A debuggee that ends during the handshake is
+    no failure if its adapter has reported an exit code, or the end and rejected nothing. After a failure, the caller ends the adapter.
     """
     plan = session.plan
     timeouts = plan.definition.timeouts
@@ -119,9 +119,10 @@ def _watch_over(session: DirectSession) -> None:
 
 
 async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, arguments: Body) -> None:
-    """Do the handshake, but give up a second after the debuggee's end: some adapters never answer then.
+    """Do the handshake, or return a second after the debuggee's end: some adapters never answer then.
 
-    `arguments` are those of `launch` or `attach`. The breakpoints are sent in it.
+    `arguments` are those of `launch` or `attach`. The breakpoints are sent in it. There is no time limit for the whole: the caller sets
+    one.
 
     Raises:
         DapeerError: The adapter rejected a request, did not answer in time, or has ended.
@@ -242,7 +243,7 @@ def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> A
     """Return the error for a failed start, with the program's state, the last output and a hint.
 
     `what` completes the sentence "The adapter X …". With `has_reason`, `what` has the adapter's own reason already, and the adapter's log
-    is quoted only where it is no way to that reason.
+    is quoted only where it is no way to that reason. If nothing that speaks DAP was at the port to attach to, the error says that instead.
     """
     if session.process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))

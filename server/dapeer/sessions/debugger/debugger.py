@@ -515,10 +515,10 @@ class Debugger:
     # -- breakpoints
 
     def expect(self, session: Session, places: Iterable[tuple[str, int]]) -> None:
-        """Note of which breakpoints a new program's callers are told: of `places`, and of fresh ones.
+        """Record which breakpoints' states a new program's callers are to be shown: `places`, and fresh ones.
 
-        Each is a path and a line. Fresh ones are those that tools have set since the last start. They are taken out of
-        `breakpoints.fresh`; those in files that the adapter does not debug are dropped.
+        Each is a path and a line; `session` is one of the program's. Fresh ones are those that tools have set since the last start: they
+        are taken out of `breakpoints.fresh`, and those in files that the adapter does not debug are dropped. Nothing is sent.
         """
         definition = self.definitions.get(session.adapter)
         fitting = {

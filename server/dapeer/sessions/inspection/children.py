@@ -52,8 +52,9 @@ async def page_of(
     """Return `count` children of a container from `start` on, as a page with their total.
 
     `kind` is "indexed" for elements, "named" for other members, or None for both. Of both, the elements come first, so that an element's
-    index is its place. `reference` is the container's `variablesReference`. `fetching` is what requests the children that the mirror
-    lacks.
+    index is its place. `reference` is the container's `variablesReference`. `fetching` is what requests the children that the mirror lacks.
+    `open` of the page says that there may be more elements than `total`; then, and if the page ends before the last element, `total` counts
+    elements only.
 
     Raises:
         DapeerError: A request failed, or the program runs.
@@ -137,7 +138,8 @@ class _Container:
     async def _page(self, start: int, count: int) -> list[Variable]:
         """Request a page of elements; return at most `count` of them.
 
-        Other members that the adapter sends, and elements before `start`, are left out.
+        Other members that the adapter sends, and elements before `start`, are left out. If the adapter ignores the page and sends the whole
+        list, the page is cut out of that.
         """
         rows = await self._fetching.page(self._reference, "indexed", start, count)
         if len(rows) > count or self.open:
@@ -175,9 +177,9 @@ class _ListedContainer(_Container):
         self._rows = rows
 
     async def elements(self, start: int, count: int) -> list[Variable]:
-        """Return at most `count` elements from `start` on.
+        """Return at most `count` elements from `start` on; request those that were not listed.
 
-        What was not listed is requested, and corrects `size`.
+        If the list goes on beyond what was listed (`open`), the page itself is requested, and `size` and `open` are set by what came.
         """
         if self.open and start + count > self.size:
             rows = await self._page(start, count)

@@ -139,10 +139,11 @@ class OtherClient:
         return bool(self._requests)
 
     async def wait_for_answer(self, command: str, arguments: Body) -> None:
-        """Wait for the answer to the client's own request of the same kind, if it has sent it or is about to.
+        """Wait for the answer to the client's own such request, if it has sent that or is about to.
 
-        The mirror then has the answer, unless the adapter failed, or nothing came within `SECONDS_WITHOUT_REQUEST` or
-        `SECONDS_TO_ANSWER`: the caller looks there, and sends the request if the mirror lacks it.
+        The mirror then has the answer, unless the adapter failed, or nothing came within `SECONDS_WITHOUT_REQUEST` or `SECONDS_TO_ANSWER`:
+        the caller looks there, and sends the request if the mirror lacks it. If the client has become silent, no more requests of it are
+        expected at this stop.
         """
         stop = self._mirror.stop
 
@@ -163,7 +164,8 @@ class OtherClient:
     async def wait_for_inspection(self) -> None:
         """Wait until the person's client has asked all that it wants of the stop, if it looks first.
 
-        Return at once if dapeer looks first.
+        Return at once if dapeer looks first, and also once the client has been silent for a while: then no more of it is expected at this
+        stop.
         """
         if not self.first:
             return
@@ -178,7 +180,7 @@ class OtherClient:
             self._set_looked()
 
     async def _patiently(self, is_over: Callable[[], bool]) -> bool:
-        """Wait until `over()` is true, and return True; False: the client has sent nothing for a while.
+        """Wait until `is_over()` is true, and return True; False: the client has sent nothing for a while.
 
         The wait goes on as long as the client sends something every `SECONDS_WITHOUT_REQUEST`, and its answers come within
         `SECONDS_TO_ANSWER`.
@@ -545,7 +547,10 @@ class Fetching:
 
 
 async def run_together(*fetches: Coroutine[Any, Any, object]) -> None:
-    """Run all coroutines side by side, and wait for all of them; errors of requests are dropped."""
+    """Run all coroutines side by side, and wait for all of them; errors of requests are dropped.
+
+    Their results are dropped, too. Errors of requests are those that `ignore_failure` drops; any other cancels the rest and is raised.
+    """
     if not fetches:
         return
     async with anyio.create_task_group() as tasks:

@@ -318,9 +318,9 @@ class Inspection(Fetching):
     def _keep_printed_place(self, stop: Stop) -> None:
         """Record the place that a printed report names, with its source, if no frame is the user's.
 
-        It is recorded in the mirror, as `place` and `source` of `stop.found`. That is so at a stop for a report or the like (`stop.raised`)
-        whose frames are known, where the definition has a pattern for it (`printed_place`). Of the places that the program has printed
-        since the stop before, the first one outside of libraries counts; without one nothing is recorded.
+        The program has printed such a report where a stop is for a panic or the like (`stop.raised`). Its place is looked for by the
+        definition's pattern `printed_place` in the output since the stop before; the first place outside of libraries counts, and is
+        recorded in the mirror, as `place` and `source` of `stop.found`. Nothing is recorded without such a pattern, place, or known frames.
         """
         pattern, whose = self._expressions.printed_place, self._mirror.frames
         known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]
@@ -335,7 +335,11 @@ class Inspection(Fetching):
             self._mirror.learn(stop, replace(stop.found, place=(path, line), source=source))
 
     async def _look_around(self, stop: Stop) -> None:
-        """Fetch threads, exception and locals of a stop side by side; errors raise nothing."""
+        """Fetch threads, exception and locals of a stop side by side into the mirror; errors raise nothing.
+
+        The threads are requested only if the mirror lacks some, first of all if the stop names no thread; the exception only at a stop for
+        one.
+        """
         if stop.thread_id == UNKNOWN:
             await ignore_failure(self.threads())
         beside: list[Coroutine[Any, Any, object]] = []
@@ -392,7 +396,7 @@ class Inspection(Fetching):
         Return the text's lines, and its MIME type (empty: none given).
 
         Raises:
-            DapeerError: As of any request.
+            DapeerError: The adapter rejects the request, or does not answer, or the session has ended.
         """
         arguments: SourceArguments = {
             "source": {"sourceReference": reference},

@@ -191,7 +191,7 @@ class SourceVersions:
         """Return the lines around a 1-based line, as loaded if known: the first's number, and their text.
 
         `line_count` is how many lines on either side. `function` is the name of the frame there, which may run old code. None: the file
-        cannot be read, is not text, or has no such line.
+        cannot be read, is not text, or has no such line. The file's present text is kept, if none is yet (`keep`).
         """
         self.keep(path)
         old = self._outdated_codes.get(path)
@@ -208,7 +208,8 @@ class SourceVersions:
     def warning(self, path: str, line: int, function: str = "") -> str:
         """Return one line of text about a file that has changed since the program began; empty: none known.
 
-        `line` and `function` are those of the frame that is shown; the text says where the line is now.
+        `line` and `function` are those of the frame that is shown; the text says where the line is now. The file is read for it, and its
+        text kept, if none is yet.
         """
         change, name, old = self.change(path), Path(path).name, self._outdated_codes.get(path)
         if old is not None and old.runs_in(function, line):

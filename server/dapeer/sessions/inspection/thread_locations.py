@@ -266,7 +266,7 @@ class ThreadLocator:
         The question is passed as JSON. Return the JSON object in the result; empty: the result is none.
 
         Raises:
-            DapeerError: The evaluation of the last one failed.
+            DapeerError: The adapter rejected the last one, or an evaluation failed in another way than by a rejection.
         """
         spec = json.dumps(json.dumps(question))
         *first, last = self.sight.waits
@@ -282,6 +282,7 @@ class ThreadLocator:
 
         Raises:
             RequestFailed: It cannot be evaluated.
+            DapeerError: The adapter did not answer.
         """
         arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}
         body = await self._request("evaluate", arguments)
@@ -300,7 +301,8 @@ class ThreadLocator:
     async def _compare(self, stop: Stop) -> None:
         """Record at a stop which frames the adapter leaves out, by asking the program for its own stack.
 
-        It is asked once for each chain of callers, so a step within a function costs nothing.
+        It is asked once for each chain of callers, so a step within a function costs nothing. Nothing is recorded if the program does not
+        answer in `SECONDS_TO_LOOK_AROUND`.
         """
         top, *callers = stop.stack.frames[stop.thread_id]
         if not callers:

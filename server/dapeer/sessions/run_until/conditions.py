@@ -318,7 +318,10 @@ class ByConditions(Driving):
         return of, path, str(line)
 
     async def _passed_by(self, frame: StackFrame) -> str:
-        """Return the lines of a frame's function that have no condition, as "file:line, …"; empty: none."""
+        """Return the lines of a frame's function that have no condition, as "file:line, …"; empty: none.
+
+        Those are the lines with a breakpoint of somebody's that has no room for another condition. At most `LINES_NAMED` are named.
+        """
         path, name, at = frame_path(frame), frame["name"], frame["line"]
         lines = (await in_thread(text_of, path)).splitlines()
         alone = is_outside(lines, at)
@@ -471,7 +474,10 @@ class ByConditions(Driving):
                 raise NoConditions("members may change, which conditions do not tell", "")
 
     async def _evaluated(self, text: str, frame: StackFrame | None) -> str | None:
-        """Evaluate a text of the definition in a frame; return the result, None: the evaluation failed."""
+        """Evaluate a text of the definition in a frame; return the result, None: the evaluation failed.
+
+        The text's placeholders are filled first. A `frame` of None evaluates it without one.
+        """
         expression = self._fill_placeholders(text)
         try:
             number = frame["id"] if frame else None

@@ -315,7 +315,8 @@ class _Traced:
     ) -> LastWrite:
         """Run from the entry to the stop `wanted` for the `times`-th time; return what was remembered there.
 
-        `client` is the key of the client that asks, `seconds` how long that may take.
+        `client` is the key of the client that asks, `seconds` how long that may take. If the program ends before, or still runs then, the
+        `count` of the result is None.
 
         Raises:
             ArgumentError: The program cannot remember it.
@@ -345,7 +346,8 @@ class _Traced:
     ) -> tuple[bool, Stop | None]:
         """Let the program go on until it stops as `wanted` for the `times`-th time.
 
-        Return whether it has, and the last stop of the session at which it stands; None: it has ended, or runs on.
+        `end` is a time of anyio's clock. Return whether it has, and the last stop of the session at which it stands; None: it has ended, or
+        runs on.
         """
         stopped: Session | None = self.session
         while stopped is not None and (stop := stopped.mirror.stop) is not None:
@@ -363,7 +365,8 @@ class _Traced:
 def _of_answer(told: Mapping[str, Any], *, same: bool) -> LastWrite:
     """Return what a program tells of the last write; `same`: it stands at the same stop.
 
-    `told` is as the program's `last_writes.told` gives it.
+    `told` is as the program's `last_writes.told` gives it; without a `stack` there, nothing has written, and the `count` of the result is
+    0.
     """
     frames: Sequence[StackFrame] = [
         {"id": 0, "name": name, "line": line, "column": 0, "source": {"path": path}}
@@ -436,7 +439,10 @@ def call_that_stops_there(last: LastWrite, program: str) -> str:
 
 
 def _of_rows(place: str, rows: Sequence[CollectedRow], run: WritesUpToStop) -> LastWrite:
-    """Return what the rows of a watchpoint at `place`, an expression by address, tell of the last write."""
+    """Return what the rows of a watchpoint at `place`, an expression by address, tell of the last write.
+
+    Each row of `rows` is a write, the last one last; without any, the `count` of the result is 0. `run` is the run that has recorded them.
+    """
     if not rows:
         return LastWrite(0, run.reached)
     function, path, line, before, after = rows[-1].cells[:5]

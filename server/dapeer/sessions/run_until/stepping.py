@@ -71,10 +71,11 @@ class Driving:
     async def begin(self, frame_id: int | None) -> None:
         """Evaluate the watched expression at the present stop; record its value, and that the run begins.
 
-        `frame_id` is the frame in which it is looked up; here the stop's innermost one is used.
+        `frame_id` is the frame in which it is looked up; here the stop's innermost one is used. An expression that cannot be evaluated has
+        no value yet. If it holds already (`watch.already`), a row says so.
 
         Raises:
-                ArgumentError: It cannot be watched; nothing has happened.
+            ArgumentError: In subclasses: the expression cannot be watched; nothing has happened.
             NotStopped: The program runs.
         """
         del frame_id
@@ -132,7 +133,11 @@ class Driving:
                     await self.end()
 
     async def _run(self) -> None:
-        """Resume the program and look at each stop, until one of them ends the run."""
+        """Resume the program and look at each stop, until one of them ends the run.
+
+        It ends, too, when the program has ended or has not stopped within `SECONDS_WITHOUT_STOP` (if the run is `bounded`), or after the
+        run's time.
+        """
         session, mirror = self.session, self.session.mirror
         stop = mirror.stop
         while stop is not None and self._clock() < self._end_time:

@@ -79,7 +79,8 @@ class Processes:
 def processes_of(sessions: Iterable[Session]) -> Processes:
     """Return the processes of the sessions' programs, with those that they have started.
 
-    Those of their debuggers are named separately. It reads the table of processes, so call it in a thread.
+    Sessions that have ended are left out. The processes of the debuggers are named separately. It reads the table of processes, so call it
+    in a thread.
     """
     living = [each for each in sessions if not each.over]
     first = {pid for each in living for pid in _processes(each)}

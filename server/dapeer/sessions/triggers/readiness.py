@@ -168,6 +168,9 @@ class Readiness:
 
         Return whether it was found; then set `port` to the port in the first group that names one, else to 0. The last line may not be
         whole yet, and is searched again.
+
+        Raises:
+            PatternOverdue: The pattern takes too long.
         """
         log = self.session.program.output
         text = "".join(piece.text for piece in log.pieces(self._searched_to))

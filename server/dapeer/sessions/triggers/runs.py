@@ -490,7 +490,7 @@ class TriggerRun:
     ) -> Response:
         """Await `work` while the program runs for at most `SECONDS_TO_ANSWER`; return its result.
 
-        `time` is the clock, which leaves out stops.
+        `time` is the clock, which leaves out stops. Work that is not done by then is cancelled.
 
         Raises:
             TriggerFailed: The time was over first.
