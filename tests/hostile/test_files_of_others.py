@@ -39,7 +39,7 @@ READERS = {
     "mcp/rendezvous/detached.py",
     "mcp/rendezvous/leftovers.py",
     "mcp/rendezvous/reaching.py",
-    "integrations/opencode/relay_plugin.py",
+    "integrations/opencode/commands.py",
     "collecting/row_files.py",
     "tools/base/known_tools.py",
     "tools/base/schema.py",

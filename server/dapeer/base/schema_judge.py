@@ -12,7 +12,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.schemas import UNCHECKED
 from dapeer.base.system.limited_process import Closed, LimitedProcess, NoAnswer
 
-WORKER: Final = "dapeer.base.schema_worker"
+WORKER: Final = "dapeer.base.schemas"
 
 
 class Judge:

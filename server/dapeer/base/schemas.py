@@ -1,6 +1,6 @@
 """Finds the error in a schema, or in arguments, and says it in one sentence. Pure.
 
-A schema can ask for any amount of work, also by a regular expression: see `judge`.
+A schema can ask for any amount of work, also by a regular expression: `schema_judge` runs this module as a process of its own.
 """
 
 from __future__ import annotations
@@ -499,3 +499,16 @@ def _referred(node: object) -> Iterator[str]:
     """Return the targets of the references that a schema has itself, not in inner ones."""
     found = (node.get(name) for name in ("$ref", "$dynamicRef")) if is_object(node) else ()
     return (reference for reference in found if isinstance(reference, str))
+
+
+def find_problem(schema: Json, *arguments: Json) -> str | None:
+    """Return what is wrong with a schema, or with arguments for it; None: nothing."""
+    return problem_of(arguments[0], schema) if arguments else flaw_of(schema)
+
+
+if __name__ == "__main__":
+    from dapeer.base.system.limited_answers import answer_lines
+
+    # Its library is loaded before a question counts.
+    flaw_of({"type": "object"})
+    answer_lines(find_problem)

@@ -19,7 +19,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
 from dapeer.base.json_types import Json, Value, as_object
-from dapeer.base.system.shipped import shipped_folder
+from dapeer.base.system.folder_names import shipped_folder
 from dapeer.mcp.data_extension import EXTENSION
 
 # The parts of a story of `dapeer demo`: an assistant, its calls, and their transcript.

@@ -9,7 +9,6 @@ from dapeer.tools import (
     data_breakpoints,
     execution,
     expressions,
-    function_breakpoints,
     inspection,
     lua,
     memory,
@@ -22,7 +21,6 @@ from dapeer.tools import (
     sessions,
     stack,
     starting,
-    terminal,
 )
 from dapeer.tools.base.tool import Tool, tools_of
 
@@ -33,7 +31,6 @@ TOOLS: tuple[Tool, ...] = tools_of(
     run_until,
     reverse,
     breakpoints,
-    function_breakpoints,
     collected_rows,
     call_life,
     data_breakpoints,
@@ -45,7 +42,6 @@ TOOLS: tuple[Tool, ...] = tools_of(
     memory,
     raw,
     output,
-    terminal,
     script,
     neovim,
     lua,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from dapeer.base.system import folder_names
-from dapeer.base.system.shipped import shipped_folder
+from dapeer.base.system.folder_names import shipped_folder
 
 OLDEST: Final = (0, 10)
 """The oldest Neovim that the plugin works in; lua/dapeer/needs.lua says the same there."""

@@ -17,13 +17,13 @@ from dapeer.dap.requests import is_supported
 from dapeer.mirror.breakpoint_status import BreakpointStatuses
 from dapeer.mirror.failures import TRACING
 from dapeer.mirror.mirror import Mirror
-from dapeer.sessions.breakpoints.awaited import AwaitedBreakpoints
 from dapeer.sessions.breakpoints.breakpoints import (
     OPTIONS,
     Breakpoints,
     adapter_answer,
     unsupported,
 )
+from dapeer.sessions.core.program import AwaitedBreakpoints
 from dapeer.sessions.core.session import Session
 from dapeer.view.render import answered_state, breakpoint_state
 from dapeer.view.snapshot import KILLED

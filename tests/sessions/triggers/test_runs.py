@@ -2,7 +2,7 @@
 
 import pytest
 
-from dapeer.sessions.triggers.listening import NotListening, Processes, require_address
+from dapeer.sessions.triggers.readiness import NotListening, Processes, require_address
 from dapeer.sessions.triggers.runs import Sender, TriggerFailed
 from dapeer.sessions.triggers.trigger import HttpRequest
 from tests.e2e.running import free_port

@@ -15,8 +15,7 @@ from dapeer.adapters.definition.table import DefinitionTable, read_toml
 from dapeer.base.errors import DefinitionError
 from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.system import foreign_files
-from dapeer.base.system.folder_names import configuration
-from dapeer.base.system.shipped import shipped_folder
+from dapeer.base.system.folder_names import configuration, shipped_folder
 
 log = logging.getLogger(__name__)
 

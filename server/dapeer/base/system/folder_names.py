@@ -1,4 +1,4 @@
-"""Where the user's folders are, as text, and how one is made that only they can enter.
+"""Where the user's folders are, as text, how a private one is made, and where dapeer's files are.
 
 Only the standard library, and little of it: a bridge's start waits for this.
 """
@@ -93,3 +93,17 @@ def make_private(folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     return folder
+
+
+def shipped_folder(packed: str, place: str) -> Path:
+    """Return the folder of files that dapeer brings along: in the installed package, else in the checkout.
+
+    Args:
+        packed: The folder's name in the package of a wheel; `pyproject.toml` puts it there.
+        place: Where the folder is in the checkout.
+    """
+    from pathlib import Path  # noqa: PLC0415 - slow to import
+
+    package = Path(__file__).parents[2]
+    folder = package / packed
+    return folder if folder.is_dir() else package.parents[1] / place

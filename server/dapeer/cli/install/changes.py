@@ -15,7 +15,7 @@ from typing import Final
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, is_object
 from dapeer.base.system import foreign_files
-from dapeer.base.system.shipped import shipped_folder
+from dapeer.base.system.folder_names import shipped_folder
 from dapeer.cli.install import json_text, toml_text
 from dapeer.cli.install.clients import LAST, NAME, Client, ClientFolders, ConfigScope, ForeignEntry
 from dapeer.cli.install.edits import (

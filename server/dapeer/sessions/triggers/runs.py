@@ -28,8 +28,12 @@ from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import quoted
 from dapeer.sessions.core.program import Program, StopIds
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.triggers.listening import require_address
-from dapeer.sessions.triggers.readiness import SECONDS_BETWEEN_LOOKS, AllSessions, Readiness
+from dapeer.sessions.triggers.readiness import (
+    SECONDS_BETWEEN_LOOKS,
+    AllSessions,
+    Readiness,
+    require_address,
+)
 from dapeer.sessions.triggers.trigger import (
     MAX_BODY_BYTES,
     STREAM_BYTES,
