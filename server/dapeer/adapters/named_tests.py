@@ -116,7 +116,8 @@ def as_program(
 ) -> tuple[dict[str, Any], Mapping[str, Any], str]:
     """Return what to launch for a Python test or test runner: inputs, keys of the adapter's, and a name.
 
-    `inputs` and `config` are the caller's. Anything else is returned unchanged, with an empty name.
+    `inputs` and `config` are the caller's. For tests, `program` is dapeer's launcher, which `args` tell what to run, and `module` is gone.
+    Anything else is returned unchanged, with an empty name.
 
     Raises:
         ArgumentError: Several classes have the test.
@@ -467,7 +468,13 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 
 def _runner_of(definitions: Iterable[Definition], file: Path) -> str | None:
-    """Return the title of the runner that takes a file for tests; None: none does, or it has no tests."""
+    """Return the title of the runner that takes a file for tests; None: none does, or it has no tests.
+
+    The file is read. `definitions` are all adapters, of which those with tests in Python are asked first.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
     python = [each.tests for each in definitions if each.tests is not None]
     able = [each for each in runners() if each.naming.written and _named(file, each.collects)]
     if not able and not any(each.is_named(str(file)) for each in python):

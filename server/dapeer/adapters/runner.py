@@ -414,7 +414,10 @@ def _step(value: object, step: str) -> object:
     """Return the value at one step of a dotted key; None if there is none.
 
     In an object, `step` is a key. In a list it is an index, `N:` for the elements from number N on, or `KEY=TEXT` for the first element
-    that has this text at the key.
+    that has this text at the key. Any other `value` has no steps.
+
+    Raises:
+        ValueError: `value` is a list, and `step` has none of these forms.
     """
     if is_object(value):
         return value.get(step)
@@ -618,7 +621,10 @@ def _within(runner: Runner, file: Path) -> RecognisedRunner | None:
 
 
 def _signs(signs: Sequence[ProjectMarker], folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder that are signs of a runner."""
+    """Yield the files in a folder that are signs of a runner, those of the first marker first.
+
+    A marker has a pattern of the file's path, and may have one that must be in the file, which is read then.
+    """
     return (
         found
         for sign in signs

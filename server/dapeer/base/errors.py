@@ -47,7 +47,11 @@ MAX_ERROR_CHARS = 4_000
 
 
 def _bounded(sentence: str) -> str:
-    """Return `sentence`, with its middle replaced by its length if it is longer than `MAX_ERROR_CHARS`."""
+    """Return `sentence`; a longer one than `MAX_ERROR_CHARS` has its middle replaced by how much was cut.
+
+    Its first and last `MAX_ERROR_CHARS // 2` characters stay, with ` … (N characters) … ` between them, so the result is a little longer
+    than the limit.
+    """
     if len(sentence) <= MAX_ERROR_CHARS:
         return sentence
     half = MAX_ERROR_CHARS // 2
@@ -127,8 +131,8 @@ _NO_ROOM = ("failed to map segment", "cannot allocate memory")
 def system_error(error: BaseException) -> SystemUnsupported | None:
     """Return an error that says which resource the system lacks, and what helps; None for any other error.
 
-    Resources are memory, threads or processes, file descriptors, and room on a disk. `error` may be an exception group with a
-    single error.
+    Resources are memory, threads or processes, file descriptors, and room on a disk. `error` may be an exception group with a single error.
+    Nothing is raised here: the caller raises what is returned.
     """
     error = unwrap_group(error)
     if isinstance(error, MemoryError) or (

@@ -94,8 +94,9 @@ def is_mixed(text: str) -> bool:
 def is_credential(body: str, name: str, *, password: bool, sure: bool) -> bool:
     """Return whether the value `body` looks like the secret that `name` names, by length and characters.
 
-    A `password` may be shorter than a token. With `sure` the value stands where only values can, so a password needs four
-    characters and no digit.
+    Where the name is that of a PIN or a card's code, `body` must be 3 or 4 to 8 digits, and the other arguments do not count. Code, paths,
+    placeholders and texts with spaces are none. A token needs `_MIN_TOKEN_CHARS` characters, with letters and digits. A `password` needs
+    six with letters and digits, or, with `sure` (it stands where only values can), any four.
     """
     if is_number(name):
         return body.isdecimal() and 4 - ("cv" in name.lower()) <= len(body) <= 8
@@ -241,8 +242,9 @@ class _SecretHeading:
 def column_secrets(text: str, names: Sequence[SecretName]) -> Iterator[Span]:
     """Yield the values below headings that are names of secrets, in tables of any of the known forms.
 
-    Each is a start, an end and a label. `names` are the names of secrets in `text`, in their order. A table ends at the first line of
-    another form, or after `MAX_TABLE_ROWS`.
+    Each is a start, an end and a label. `names` are the names of secrets in `text`, in their order. Values of pandas columns with such a
+    name are yielded, too. A table ends at the first line of another form, at a line longer than `MAX_LINE_CHARS`, or after
+    `MAX_TABLE_ROWS`.
     """
     heads: Sequence[_SecretHeading] = ()
     rows = position = following = 0
@@ -277,9 +279,9 @@ def _start(text: str, position: int) -> int:
 def _secret_headings(
     text: str, line: tuple[int, int], names: Sequence[SecretName]
 ) -> Iterator[_SecretHeading]:
-    """Yield the headings in a line that are names of secrets, if the line is the heading of a table.
+    """Yield the headings in a line that are names of secrets; none if the line is no heading of a table.
 
-    `line` is the line's start and end in `text`, `names` are the names in it.
+    `line` is the line's start and end in `text`, `names` are the names in it. A heading counts only if the name is all of its cell.
     """
     if not names:
         return
@@ -327,7 +329,8 @@ def _is_heading(
 ) -> bool:
     """Return whether a line looks like the heading of a table, and not like a sentence or code.
 
-    `cells` are the places of its cells, `split` is the delimiter's pattern, or None for columns that white space separates.
+    `cells` are the places of its cells, `split` is the delimiter's pattern, or None for columns that white space separates. Bars and tabs
+    always make a heading; with commas each cell must be a plain name, and with white space two spaces must stand side by side.
     """
     if split is None:
         # Columns stand apart; a sentence has single spaces.
@@ -520,10 +523,10 @@ def _cookies(text: str) -> Iterator[Span]:
 
 
 def _form(label: str, words: str, pattern: str) -> SecretForm:
-    """Return a form whose matches are credentials in any text.
+    """Return a form whose matches are credentials in any text; nothing is searched yet.
 
-    `label` is what a secret is called, `words` are words in lower case of which every such text has one, separated by spaces. Group
-    1 of `pattern` is the secret.
+    `label` is what a secret is called. `words` are words in lower case, separated by spaces: a text without any of them need not be
+    searched. Group 1 of `pattern` is the secret.
     """
     compiled = re.compile(pattern)
 
@@ -538,8 +541,8 @@ def _form(label: str, words: str, pattern: str) -> SecretForm:
 def _option(programs: str, words: str, option: str, *, user: bool = False) -> SecretForm:
     """Return the form of a password that a command line gives to a program as an option.
 
-    `programs` and `option` are patterns, `words` are words of which every such text has one. With `user` the option's value is
-    `user:password`.
+    `programs` and `option` are regular expressions. `words` are words in lower case, separated by spaces, of which every such text has one.
+    With `user` the option's value is `user:password`, of which only the password is the secret.
     """
     then = r"[^\s\"',:]{1,100}:" if user else ""
     return _form(
@@ -600,8 +603,9 @@ _BESIDE: Final = {"value": "name", "val": "key", "1": "0"}
 def redacted(text: str, found: dict[str, str] | None = None) -> str:
     """Return a text with its secrets replaced by placeholders such as `<redacted: password>`.
 
-    Each secret is also added to `found`, if that is given, with its placeholder, so that the caller can mask it elsewhere. Escape
-    sequences of a terminal do not hide a secret. Without secrets `text` itself is returned.
+    If `found` is given, each secret is added to it as a key, with its placeholder as the value, so that the caller can mask it elsewhere.
+    Of secrets that overlap, the one that begins first counts. Escape sequences of a terminal do not hide a secret. Without secrets `text`
+    itself is returned.
 
     >>> redacted("DB_PASSWORD=hunter2 and token = tokens[3]")
     'DB_PASSWORD=<redacted: password> and token = tokens[3]'

@@ -205,9 +205,10 @@ class StrippedArguments:
 def without_filled(arguments: Json, schema: Json) -> StrippedArguments:
     """Return a call's arguments without the optional ones that the model only filled in, at any depth.
 
-    `schema` is the tool's JSON Schema. Values that say nothing are `""`, `{}`, an `[]` that clears nothing, and 0 where the minimum
-    is 1. Where one object has `MIN_FILLED_ARGUMENTS` of them, its `false`, 0 and `[]` are left out as well, and the result names
-    them if they could be meant. Keys stay as the caller wrote them.
+    `schema` is the tool's JSON Schema. Values that say nothing are `""`, `{}`, an `[]` that clears nothing, and 0 where the minimum is 1.
+    Where one object has `MIN_FILLED_ARGUMENTS` of them, its `false`, 0 and `[]` are left out as well, and `zeros` of the result names them
+    (`wait=false`) if they could be meant. Keys of `arguments` stay as the caller wrote them; `empty` has the schema's names of those that
+    said nothing. The argument itself is not changed.
 
     >>> kinds = {"id": {"type": "integer", "minimum": 1}, "wait": {"type": "boolean", "default": True}}
     >>> without_filled({"id": 0, "wait": False}, {"properties": kinds}).arguments
@@ -240,9 +241,10 @@ def without_filled(arguments: Json, schema: Json) -> StrippedArguments:
 
 
 def _inside(value: object, schema: object) -> tuple[object, tuple[str, ...]]:
-    """Return a value without what is only filled in within it, and what was left out that could be meant.
+    """Return a value without what is only filled in within it, and the texts on what may have been meant.
 
-    Only objects and lists of objects that `schema` describes are changed; the second part is as in `StrippedArguments.zeros`.
+    Only objects and lists of objects that `schema` describes are changed; any other value comes back as it is, with an empty tuple. The
+    texts are those of `StrippedArguments.zeros`, such as `follow_children=false`.
     """
     known = as_object(schema)
     if is_object(value) and "properties" in known:

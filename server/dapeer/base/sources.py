@@ -41,10 +41,11 @@ def read_part(path: str, first: int, count: int) -> tuple[list[str], int | None]
 
 
 def _read_lines(file: BinaryIO, first: int, count: int) -> tuple[list[str], int | None]:
-    """Return `count` lines of an open file from line `first` on, and the file's number of lines.
+    """Return up to `count` lines of an open file from line `first` (from 1) on, and its number of lines.
 
-    The number is None if the file was not read to its end: the lines were found before, or `MAX_READ_BYTES` were read. Each line is
-    cut to `MAX_LINE_BYTES`.
+    There are fewer where the file ends. The number is None if the file was not read to its end: the lines were found before, or
+    `MAX_READ_BYTES` were read. Lines have no line ends, U+FFFD for what is no UTF-8, and are cut to `MAX_LINE_BYTES`. `file` stands at its
+    beginning, and stays open.
     """
     found: list[str] = []
     number, beginning, size = 1, True, 0

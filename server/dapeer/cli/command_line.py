@@ -95,9 +95,9 @@ JSON: Final = "print it as data"
 def run(given: Sequence[str], front: Front | None = None, door: socket.socket | None = None) -> int:
     """Run one command of the command line, and return its exit code.
 
-    It opens closed standard streams, removes dapeer's credentials from the environment, and sets up the log. An error is printed to
-    stderr, with the code `WRONG_USE`; after Ctrl-C the code is `INTERRUPTED`. Wrong arguments, help and the version raise `SystemExit`, as
-    argparse does.
+    It opens closed standard streams, removes dapeer's credentials from the environment, and sets up the log. Without words a short help is
+    printed. An error is printed to stderr, with the code `WRONG_USE`; after Ctrl-C the code is `INTERRUPTED`. Wrong arguments, help and the
+    version raise `SystemExit`, as argparse does.
 
     Args:
         given: The words of the command line, without the program's name.

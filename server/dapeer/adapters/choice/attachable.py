@@ -166,14 +166,14 @@ def _other_way(attach: Attach | None, pid: int) -> str:
 
 
 def check_port(host: str, port: int, attach: Attach | None) -> None:
-    """Raise if nobody, or another user, listens at a port.
+    """Raise if another user listens at a port, or if nobody does.
 
-    `attach` is the definition's `[attach.tcp]`; only if it has `knock` the port is connected to, and the connection closed at once. None:
-    it is not connected to.
+    `attach` is the definition's `[attach.tcp]`. Only if it has `knock` the port is connected to, which may take `SECONDS_TO_CONNECT`, and
+    the connection closed at once; else, and with None, nothing is sent, and the system's tables of sockets decide.
 
     Raises:
-        ArgumentError: No process does.
-        ForeignListener: Another user does.
+        ArgumentError: No process listens there.
+        ForeignListener: Another user of this machine does.
     """
     check_listeners(host, port)
     if attach and attach.knock:
@@ -209,9 +209,9 @@ def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
 
 
 def _listed(host: str, port: int, path: str) -> list[dict[str, str]]:
-    """Return `id`, `type` and `url` of what a browser lists at a path by HTTP.
+    """Return `id`, `type` and `url` of what a browser lists at a path by HTTP; one that lacks is empty.
 
-    `path` is the one at which the browser lists its pages.
+    `path` is the one at which the browser lists its pages, workers and others. At most `_MOST_LISTED` bytes are read; it blocks.
 
     Raises:
         ArgumentError: What listens there lists no pages.
@@ -238,7 +238,7 @@ _MOST_LISTED = 1 << 22
 def check_served(url: str) -> None:
     """Raise if a page of this machine is served by nobody; any other URL passes.
 
-    It is connected to, and closed at once.
+    Only for a URL whose host is this machine its port is connected to, for at most `SECONDS_TO_CONNECT`, and the connection closed at once.
 
     Raises:
         ArgumentError: Nothing listens at its port, or the URL is none.

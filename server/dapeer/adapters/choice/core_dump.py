@@ -40,10 +40,10 @@ class CoreDump:
 def read_core(path: str) -> CoreDump:
     """Return what a core dump says: of 64-bit Linux its program and signal, of others only that it is one.
 
-    `path` is the file's, which is read.
+    `path` is the file's, which is read; what the dump does not say is an empty text.
 
     Raises:
-        ArgumentError: It is no core dump.
+        ArgumentError: It cannot be read, or is no core dump.
     """
     try:
         with foreign_files.open_file(path) as file:

@@ -60,8 +60,9 @@ class Detection:
 def detect(definition: Definition, *, python: str = sys.executable) -> Detection:
     """Look for an installed adapter on PATH, in dapeer's own folders, and next to dapeer's interpreter.
 
-    It may start a program to ask for its version, once per file, so it blocks: call it in a thread.
-    `python` is the value of `${python}`. The result says what is missing, and how to get it.
+    It may start a program to ask for its version, so it blocks: call it in a thread. `python` is the value of `${python}`. If all is there,
+    `ready` of the result is True and `found` has the values of placeholders, such as the adapter's path; else `missing` says what is
+    missing, as the end of a sentence, and `install` is the command that gets it (empty: there is none).
     """
     needs = definition.detect
     groups = [[need] for need in needs.all] + ([list(needs.any)] if needs.any else [])
@@ -132,7 +133,7 @@ def printed_rows(command: Sequence[str]) -> list[Patch]:
     """Run a command and return the rows of the patches' register that it prints; it blocks.
 
     The first line that is JSON has them, as a list of objects. If no line is JSON, each line becomes a row that is off, with the line as
-    what is lost. The command is killed after `SECONDS_FOR_PATCHES`.
+    what is lost. The command is killed after `SECONDS_FOR_PATCHES`. One that prints nothing, or cannot be started, has no rows.
     """
     lines = _output_of(command, SECONDS_FOR_PATCHES)[0].splitlines()
     for line in lines:
@@ -194,8 +195,8 @@ def _files(pattern: str) -> list[str]:
 def _version(version: Version | None, values: Mapping[str, object]) -> str | None:
     """Return the version that a program prints; empty: it prints none, None: it did not answer in time.
 
-    The program is run once for each time of its file. Without a `version` to ask for, the result is empty. `values` are those of the
-    placeholders in the command, by name.
+    The program is run, which blocks, unless its version was found before and its file is unchanged since. Without a `version` to ask for,
+    the result is empty. `values` are those of the placeholders in the command, by name.
     """
     if version is None:
         return ""

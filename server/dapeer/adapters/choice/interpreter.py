@@ -80,11 +80,11 @@ def unused_environment(
 def check_version(python: str, interpreter: Interpreter, cwd: Path) -> None:
     """Raise if the adapter cannot debug an interpreter; without the check, it would not answer.
 
-    The interpreter is run in `cwd` if its version is not known from files: that blocks. `python` is the interpreter's path, `interpreter`
-    the definition's table.
+    The interpreter is run in `cwd` if its version is not known from files: that blocks. One whose version stays unknown passes, if it did
+    not fail. `python` is the interpreter's path, `interpreter` the definition's table.
 
     Raises:
-        ArgumentError: It is too old, or does not run.
+        ArgumentError: It is too old, ends with an error, or would wait for ever for its `pyvenv.cfg`.
     """
     for folder in Path(python).parents[:2]:
         settings = folder / "pyvenv.cfg"
@@ -181,9 +181,10 @@ def _version_text(python: str, cwd: Path) -> tuple[str, int]:
 
 @functools.lru_cache(maxsize=64)
 def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
-    """Run an interpreter; return what it prints of itself and its exit code, or an empty text and 0.
+    """Run an interpreter in `cwd`; return what it prints of itself, and its exit code; this is cached.
 
-    `_changed` is the time of its file, so that it runs again if that changed. After a failure, the text is the end of its stderr.
+    `_changed` is the time of its file, so that it runs again if that changed. After a failure, the text is the end of its stderr. Where it
+    cannot be started, or does not answer in `_SECONDS_TO_ANSWER`, the result is an empty text and 0.
     """
     try:
         done = subprocess.run(

@@ -113,7 +113,8 @@ class FailedBreakpointReader:
         """Return output without reports of failed expressions, and an event for each of them.
 
         The possible beginning of a report is kept until the next output of the category. `category` is that of the `output` event, `text`
-        its output. Illegible text is returned as it is.
+        its output. Text that is too long for patterns (`is_legible`) is returned as it is, without events. The events are dapeer's own, of
+        `EVENT`.
         """
         events: list[Event] = []
         text = self._unfinished_output.pop(category, "") + text

@@ -1004,7 +1004,7 @@ def way_of(inputs: Mapping[str, object]) -> str | None:
     None: no input says it, so that only the user's own keys say how to attach.
 
     Raises:
-        ArgumentError: More than one is.
+        ArgumentError: The inputs mean more than one, or have `host` without `port`.
     """
     given = [way for way in WAYS if inputs.get(_INPUT.get(way, way)) is not None]
     if len(given) > 1:

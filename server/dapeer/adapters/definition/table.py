@@ -71,7 +71,10 @@ COMPANIONS = Path(__file__).parents[2] / "companions"
 
 
 def own_values() -> dict[str, object]:
-    """Return the placeholders that depend on nothing but this installation."""
+    """Return the placeholders that depend on nothing but this installation, with their values.
+
+    They are the paths `dapeer_python`, `launchers`, `adapters` and `cache`, as texts.
+    """
     return {
         "dapeer_python": sys.executable,
         "launchers": str(COMPANIONS),
@@ -108,7 +111,8 @@ class DefinitionTable:
     def read(self, kind: type[Record], rest: str = "", **given: Any) -> Record:
         """Return a dataclass: each field that is not `given` is the key of its name, read by its type.
 
-        The field `rest` gets all keys that are not read. Without one there may be none.
+        `kind` is the dataclass, `given` has values of its fields that are used as they are. The field named by `rest` gets all keys that
+        are not read; without one there may be none.
 
         Raises:
             DefinitionError: A key is unknown or missing, or its value is of another type.
@@ -187,6 +191,8 @@ class DefinitionTable:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings, empty if the key is absent; a single string counts as a list of it.
+
+        The key counts as read from now on, for `done` and `free`.
 
         Raises:
             DefinitionError: It is something else.
@@ -284,6 +290,8 @@ class DefinitionTable:
     def tables(self, key: str) -> list[DefinitionTable]:
         """Return the list of tables at a key, empty when it is absent.
 
+        The key counts as read from now on; the keys of each table must be read by the caller.
+
         Raises:
             DefinitionError: It is no list of tables.
         """
@@ -297,6 +305,8 @@ class DefinitionTable:
     def free(self) -> Mapping[str, Any]:
         """Return keys and values that were not read, and are not retired: they are the adapter's own.
 
+        They do not count as read, so `done` would raise for them.
+
         Raises:
             DefinitionError: A value has no JSON: a date.
         """
@@ -308,10 +318,10 @@ class DefinitionTable:
         return values
 
     def done(self) -> None:
-        """Raise if a key was not read; a retired one may stay.
+        """Raise if the table has a key that was not read before; a retired one may stay.
 
         Raises:
-            DefinitionError: There is one.
+            DefinitionError: There is one; the error lists the keys that were read or asked for.
         """
         unknown = sorted(self._unread())
         if unknown:

@@ -97,7 +97,7 @@ class LastWords:
     async def aclose(self) -> None:
         """Have the small process end without sending anything to the adapter, and wait for its end.
 
-        It is called after the session's proper end.
+        It is called after the session's proper end. The wait has no limit, and is not cancelled.
         """
         self._removals.clear()
         self._write()
@@ -387,8 +387,9 @@ def _transport(
 ) -> Transport:
     """Return a transport that normalizes the adapter's messages, if it has quirks; else `wire` itself.
 
-    `spawned` is the adapter's process, None if dapeer has not started it; its output becomes events. `placeholders` are values that
-    are known only now, by placeholder.
+    `spawned` is the adapter's process, None if dapeer has not started it; its output becomes events. `inputs` say whether the first stop is
+    wanted. `placeholders` are values that are known only now, by placeholder. In `sent` the transport records the breakpoints that it
+    sends.
     """
     if not definition.needs_normalizing:
         return wire
@@ -435,6 +436,8 @@ async def _values(
     definition: Definition, request: RequestName, inputs: Inputs
 ) -> dict[str, object]:
     """Return the values of the placeholders in the adapter's command, looking for the installed adapter.
+
+    They are by name; what was found of the adapter wins. The search may run programs, in a thread.
 
     Raises:
         AdapterMissing: The adapter is not installed.

@@ -266,7 +266,8 @@ class LogPoints:
     def _message(self, body: Body, text: str) -> Iterator[Event]:
         """Yield the event of a log point's message, if its condition and hits let it print, and its failures.
 
-        In the text, an expression that failed is replaced by its error in braces. `text` is the output in `body`.
+        A hit that is to be passed is counted down here, and yields nothing. In the text, an expression that failed is replaced by its error
+        in braces. `body` is that of an `output` event with the log point's location, `text` is the output in it.
         """
         heeded = self._unheeded_options.get((body["source"]["path"], body["line"]))
         condition, decided, rest = text.partition(condition_separator(self.mark))

@@ -159,7 +159,8 @@ class Normalizer:
     def _answer(self, message: Response) -> Response:
         """Return a response as an ordinary adapter would have sent it, by the quirks for its command.
 
-        Error texts, capabilities, unproven function breakpoints, values, names of threads and folded stacks are changed.
+        Error texts, capabilities, unproven function breakpoints, values, names of threads and folded stacks are changed. It records that
+        `configurationDone` was answered.
         """
         match message:
             case Response(success=False) if self._quirks.error_text:
@@ -202,8 +203,8 @@ class Normalizer:
     def _is_ignored_event(self, name: str, body: Mapping[str, Any]) -> bool:
         """Return whether an event is to be dropped, as it only reports what the adapter does to respond.
 
-        After output that matches the quirk `runs_meanwhile`, the next `continued` and `stopped` are such events. `name` is the event's;
-        `body` is its body.
+        That is `output` that matches the quirk `runs_meanwhile`, and the next `continued` and `stopped` after it, once each, which are
+        recorded here. `name` is the event's; `body` is its body.
         """
         if name in self._ignored_events:
             self._ignored_events.discard(name)
@@ -420,7 +421,11 @@ class NormalizedTransport:
             self._messages.put(message)
 
     async def send(self, message: Message) -> None:
-        """Send a message, as this adapter needs it; a request that its quirks refuse is answered here instead."""
+        """Send a message, as this adapter needs it; a request that its quirks refuse is answered here instead.
+
+        The answer, a failed response with the reason, is queued for `receive`. What is sent is recorded, and placeholders in `launch` and
+        `attach` are filled in.
+        """
         if isinstance(message, Request) and (why := self._quirks.refusal(message)):
             self._messages.put(Response(message.seq, message.command, success=False, message=why))
             return
@@ -464,7 +469,8 @@ class NormalizedTransport:
     async def _receive(self) -> None:
         """Queue the adapter's normalized messages until its end, and send it the requests that they call for.
 
-        After the end, the program's last output is awaited, and what was held back is queued.
+        After the end, the program's last output is awaited, what was held back is queued, and the queue ends. A message that breaks the
+        protocol ends it, too, and is kept as an error for the reader of the queue.
         """
         try:
             while True:

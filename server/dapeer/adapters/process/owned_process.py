@@ -91,7 +91,7 @@ class Reaper:
     async def aclose(self) -> None:
         """End the child processes, which kill and remove what is still on their lists, and wait for their end.
 
-        A later `watch` starts new ones.
+        The wait is not cancelled. A later `watch` starts new ones.
         """
         children = [*self._children.values()]
         self._children.clear()

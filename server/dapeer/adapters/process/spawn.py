@@ -166,10 +166,13 @@ def _started(
     *,
     outlives: bool,
 ) -> subprocess.Popen[bytes]:
-    """Start a process in a POSIX session of its own; `outlives`: it ignores SIGPIPE, as dapeer does.
+    """Start a process in a POSIX session of its own, and return it; `outlives`: it ignores SIGPIPE.
 
     `stdin`, `stdout` and `stderr` are descriptors or constants of `subprocess`; `env` are all of its variables; `cwd` None is the current
-    folder.
+    folder. Without `outlives` SIGPIPE ends it, although dapeer ignores that.
+
+    Raises:
+        OSError: It cannot be started.
     """
     return _DetachedPopen(
         arguments,
@@ -379,10 +382,10 @@ async def spawn(
 
 
 def _opened(path: str) -> int:
-    """Return a descriptor by which a file is read.
+    """Open a file for reading, and return its descriptor, which the caller closes.
 
     Raises:
-        AdapterFailed: The system does not let us read it.
+        AdapterFailed: The system does not let us read it; the error is about the argument `stdin`.
     """
     try:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -89,12 +89,13 @@ class StdioStream(ByteStream):
             raise anyio.BrokenResourceError from error
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """Return the next bytes of the adapter's stdout, at most `max_bytes`.
+        """Return the next bytes of the adapter's stdout, at most `max_bytes`; wait until there are some.
 
         The end is reported after the last output of stderr, which often has the reason.
 
         Raises:
             anyio.EndOfStream: The adapter has closed it.
+            anyio.ClosedResourceError: The process's pipes were closed here.
         """
         data = await self._stdout.read(max_bytes)
         if not data:

@@ -147,8 +147,11 @@ async def send_without_delay(
 def _set_tcp_nodelay(pid: int, relay: str, adapter: int | None) -> None:
     """Set TCP_NODELAY on connections between the process `pid` and those of its descendants that relay.
 
-    The command line of a relay matches the pattern `relay`. A `pid` of 0 means the connections between the `adapter` and every process
-    that is connected to it; nothing is done if that is None, too.
+    The command line of a relay matches the pattern `relay`. A `pid` of 0 means the connections between the `adapter` and every process that
+    is connected to it; nothing is done if that is None, too. Processes that have ended are passed over.
+
+    Raises:
+        OSError: The system has no such call, or does not allow it.
     """
     if pid:
         relays = [each for each in descendants(pid) if re.search(relay, command_line(each))]

@@ -52,13 +52,14 @@ class LimitedProcess:
             await process.wait()
 
     async def ask(self, *question: object) -> Any:  # noqa: ANN401 - as JSON has it
-        """Send one question to the process and return its answer; questions wait for each other.
+        """Send one question to the process, and return its answer, decoded from JSON.
 
-        The process is killed if it does not answer in `SECONDS_TO_ANSWER`, or if the caller is cancelled; the next question starts another.
+        Questions wait for each other. The arguments are written as one JSON list. The process is started if it does not run. It is killed
+        if it does not answer in `SECONDS_TO_ANSWER`, or if the caller is cancelled; the next question starts another.
 
         Raises:
             Closed: `aclose` was called.
-            NoAnswer: The process ended, or did not answer in time.
+            NoAnswer: The process cannot be started, ended, or did not answer in time with valid JSON.
             RecursionError: The question is nested too deeply to be written as JSON.
         """
         line = json.dumps(question).encode() + b"\n"
@@ -79,10 +80,12 @@ class LimitedProcess:
     async def _answer(self, line: bytes) -> Any:  # noqa: ANN401 - as JSON has it
         """Start the process if it does not run, write one line of JSON to it, and return its decoded answer.
 
+        It waits without a limit. `line` ends with a line feed.
+
         Raises:
             Closed: `aclose` was called.
             OSError: The process cannot be started, or has ended.
-            ValueError: The process ended without an answer.
+            ValueError: The process ended without an answer, or the answer is no JSON or longer than `MAX_ANSWER_CHARS`.
         """
         process = self._process
         if process is None or process.returncode is not None:

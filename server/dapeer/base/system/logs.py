@@ -25,7 +25,8 @@ _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 def set_up(level: str, file: Path | None) -> None:
     """Set up Python's root logger: secrets masked, repetitions limited, to a file or to stderr.
 
-    `level` is the name of a log level in any case; `file` None logs to stderr.
+    `level` is the name of a log level in any case; `file` None logs to stderr. The file is made at once, for its owner alone, or appended
+    to. A root logger that already has a handler stays as it is.
 
     Raises:
         ArgumentError: The file cannot be written.
@@ -61,10 +62,10 @@ class RepetitionFilter(logging.Filter):
         self._places: dict[tuple[str, int], _RecentRecords] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record is logged: `MOST_ALIKE` warnings of one place per `SECONDS_PER_PLACE` are.
+        """Return whether to log a record: of each place, the first `MOST_ALIKE` per `SECONDS_PER_PLACE`.
 
-        The first record of the next period gets the number of those that were dropped appended to its message. Records below a
-        warning always pass.
+        A place is the line of source code that logs; records below a warning always pass. Each call counts the record. The number of those
+        that were dropped is appended to the message of the first record of the place's next period, which is changed.
         """
         if record.levelno < logging.WARNING:
             return True

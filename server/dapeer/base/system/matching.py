@@ -57,7 +57,8 @@ class Matcher:
         """Return the process's answer to a pattern and texts; `texts_name` names these in the error.
 
         For a text that is the match and its groups, or None; for a list of texts the indices of those in which the pattern is found.
-        Callers have compiled `pattern` before, with `re`: an invalid one would end the process, and look as if it took too long.
+        Callers have compiled `pattern` before, with `re`: an invalid one would end the process, and look as if it took too long. A process
+        that takes too long is killed, and the next question starts another.
 
         Raises:
             PatternOverdue: The process has ended or not answered in time, or `aclose` was called.
@@ -87,8 +88,8 @@ class AwaitedLines:
     async def see(self, lines: Iterable[str]) -> Sequence[str] | None:
         """Search the lines that follow those of the last call; return what the last pattern finds, or None.
 
-        What is found is the match and its groups. None: the last pattern has not been found yet. Which pattern comes next is kept for the
-        next call.
+        What is found is the text of the match and those of its groups; lines behind that one are not searched. None: the last pattern has
+        not been found yet. Which pattern comes next is kept for the next call; one line may fit several patterns, one after the other.
 
         Raises:
             PatternOverdue: A pattern needs too much time or memory for a line.

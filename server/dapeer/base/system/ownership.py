@@ -47,7 +47,8 @@ _ANSWER = struct.Struct("=xB2x48x12xII")
 def holder_by_diagnosis(end: HostAndPort, other: HostAndPort) -> Holder | None:
     """Ask Linux who owns the socket at `end` of an established TCP connection with `other`.
 
-    Return its user and inode. None means that no process of this machine has it or has accepted it, or that the system does not tell.
+    Return its user and inode. None means that nobody has accepted the connection yet, that no process of this machine has that end, or that
+    the system does not tell. Nothing is sent over the connection.
     """
     if sys.platform != "linux":
         return None
@@ -194,10 +195,10 @@ def ports_of(pids: Iterable[int]) -> frozenset[int]:
 
 
 def unconnected_ports(pids: Iterable[int], others: Iterable[int]) -> frozenset[int]:
-    """Return the TCP ports at which the processes `pids` listen, and to which none of them is connected.
+    """Return the TCP ports at which the processes `pids` listen, and to which no other process is connected.
 
-    A port to which another process of `pids` or of `others` is connected is left out; a connection of a process to its own port
-    does not count.
+    Other processes are those of `pids` and of `others`; a connection of a process to its own port does not count. The result is empty where
+    the system does not show the sockets of processes.
     """
     tables = _tables()
     by_process = {pid: {*sockets(pid)} for pid in {*pids, *others}}
@@ -266,7 +267,7 @@ def _ends(connection: socket.socket) -> tuple[tcp_table.HostAndPort, tcp_table.H
 
 
 def _tables() -> list[str]:
-    """Return the texts of Linux's tables of TCP sockets, those that can be read."""
+    """Return the texts of Linux's tables of TCP sockets (`TABLES`), those that can be read; maybe none."""
     tables: list[str] = []
     for path in TABLES:
         try:

@@ -44,11 +44,11 @@ def opened(pid: int) -> int | None:
 async def wait_for_end(
     pid: int, file: int, started: Callable[[], anyio.Event] = anyio.Event
 ) -> str | None:
-    """Wait until the process of a pidfd has ended; return the name of the signal that ended it.
+    """Wait until the process of a pidfd has ended; return the signal that ended it, such as `SIGKILL`.
 
-    None: it was no signal, or that is unknown. `file` is the pidfd, which stays open. A pidfd reports the end only when the last
-    thread has been reaped, which a debugger may delay; so the end of another thread is waited for as well, where Linux can (6.9): a
-    signal that kills one kills all. `started` returns an event that the caller sets when the process may have started further
+    None: it was no signal, or that is unknown. `file` is the pidfd, which stays open. A pidfd reports the end only when the last thread has
+    been reaped, which a debugger may delay; so the end of another thread is waited for as well, where Linux can (6.9): a signal that kills
+    one kills all. `started` is called before each wait, and returns an event that the caller sets when the process may have started further
     threads.
     """
     # A duplicate, since several may wait, and one descriptor has one reader.
@@ -82,7 +82,11 @@ async def _with_thread(
 
 
 async def _readable(ready: anyio.Event, *files: int) -> None:
-    """Wait until one of the descriptors `files` is readable, or `ready` is set; it sets `ready` then."""
+    """Wait until one of the descriptors `files` can be read, or until somebody sets `ready`.
+
+    A descriptor that can be read sets `ready`, so the event is set in any case at the end. Each descriptor may have only one such reader in
+    the event loop at a time.
+    """
     loop = asyncio.get_running_loop()
     for file in files:
         loop.add_reader(file, ready.set)

@@ -34,7 +34,10 @@ def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Return whether there is a process with this id, of any user; a zombie does not count."""
+    """Return whether there is a process with this id, of any user; a zombie of this user does not count.
+
+    A zombie of another user may count.
+    """
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -130,9 +133,9 @@ def open_files(pid: int) -> list[str]:
 
 
 def sockets(pid: int) -> dict[int, int]:
-    """Return the inodes of a process's open sockets, each with a file descriptor of it.
+    """Return a dictionary from the inode of each open socket of a process to its file descriptor there.
 
-    It is empty if the system does not let dapeer see them.
+    Of several descriptors of one socket it has one. It is empty if the system does not let dapeer see them.
     """
     folder = _TABLE / str(pid) / "fd"
     targets = {number: _target(folder / str(number)) for number in _numbers(folder)}
@@ -223,7 +226,8 @@ def pending_signals(pid: int) -> int:
 def lack_of_tasks() -> str:
     """Return a sentence that this user can start only few more processes and threads; else empty.
 
-    It is the least of what the user's limit and the control groups allow, and is said below `ENOUGH_TASKS`.
+    The room is the least of what the user's limit and the control groups allow, and "few" is less than `ENOUGH_TASKS`. Not for Windows,
+    where it raises `ImportError`.
     """
     import resource  # noqa: PLC0415 - Windows has none, and loads this module
 
@@ -244,7 +248,10 @@ def lack_of_tasks() -> str:
 
 
 def _rooms_of_groups() -> Iterator[int]:
-    """Yield how many more tasks each control group that this process is in, or around it, may have."""
+    """Yield how many more tasks each control group that this process is in, or around it, may have.
+
+    A group without a limit, or that cannot be read, yields nothing; one that is over its limit a negative number.
+    """
     with contextlib.suppress(OSError):
         for line in (_TABLE / "self/cgroup").read_text("utf-8", "replace").splitlines():
             _, kinds, path = line.split(":", 2)

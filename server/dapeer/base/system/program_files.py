@@ -101,7 +101,10 @@ def starts_others(program: str, extensions: Sequence[str], pattern: str) -> bool
     """Return whether the source of a program matches a pattern, which says that it starts other processes.
 
     `program` is a source file, or a folder whose direct files are read: those with one of these `extensions` (`.go`), at most
-    `_MOST_SOURCES`. Without a program or a pattern it is False.
+    `_MOST_SOURCES`. `pattern` is a regular expression, in which `^` fits each line. Without a program or a pattern it is False.
+
+    Raises:
+        OSError: One of the files cannot be read.
     """
     if not pattern or not program:
         return False
@@ -117,7 +120,7 @@ def starts_others(program: str, extensions: Sequence[str], pattern: str) -> bool
 def shebang(path: str) -> str | None:
     """Return the interpreter that a file's first line names, without folder and version; None without one.
 
-    `#!/usr/bin/env -S python3.12 -u` is `python`. None as well if there is no such file.
+    `#!/usr/bin/env -S python3.12 -u` is `python`. None as well if the file cannot be read.
     """
     line = _first_bytes(path).partition(b"\n")[0].decode("utf-8", "replace")
     if not line.startswith("#!"):

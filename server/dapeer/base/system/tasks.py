@@ -80,7 +80,7 @@ async def _group() -> AsyncGenerator[TaskGroup]:
 async def first_of(*works: Callable[[], Awaitable[object]]) -> None:
     """Call these functions side by side until the first returns or raises; cancel and await the others.
 
-    What it raises is raised here; what it returns is dropped.
+    What it raises is raised here; what it returns is dropped. Without functions it returns at once.
     """
     async with _group() as tasks:
 

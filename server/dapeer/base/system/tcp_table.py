@@ -44,7 +44,10 @@ class Holder:
 
 
 def lines(table: str, port: int) -> Iterator[TcpTableLine]:
-    """Yield the sockets of one of Linux's tables whose own port is `port`; `table` is the table's text."""
+    """Yield the sockets of one of Linux's tables of which `port` is the own or the other end's port.
+
+    `table` is the table's text. The caller looks at `local` and `remote` of each.
+    """
     mark = f":{port:04X} "
     for text in table.splitlines()[1:]:
         # A server may have many thousands of them.
@@ -108,7 +111,10 @@ def connected_ports(tables: Sequence[str], inodes: Collection[int]) -> frozenset
 def _ports(
     tables: Sequence[str], inodes: Collection[int], state: str, column: int
 ) -> frozenset[int]:
-    """Return the ports in a column (1: local, 2: remote) of the sockets in a state that have these inodes."""
+    """Return the ports in a column (1: local, 2: remote) of the sockets in a state that have these inodes.
+
+    `tables` are the texts of Linux's tables, `state` is as these write it, such as `ESTABLISHED`.
+    """
     return frozenset(
         _port(words[column])
         for table in tables

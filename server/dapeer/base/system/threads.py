@@ -55,7 +55,8 @@ class Clients:
     def _wait(self, client: int) -> None:
         """Wait until a client has closed its end, close ours, and end this process if it was the last one.
 
-        `client` is our end's descriptor. The process ends with code 1 if no other client comes within `SECONDS_OF_A_HANG`.
+        `client` is our end's descriptor. The process ends with code 1, after a line to stderr if that takes one at once, if no other client
+        comes within `SECONDS_OF_A_HANG`. A descriptor that is no pipe or socket is left open, and counts as a client for ever.
         """
         poll = select.poll()
         poll.register(client, _HALF)

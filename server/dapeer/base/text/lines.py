@@ -37,7 +37,10 @@ def escaped(text: str) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    """Return the escape of an invisible character that was matched; a CR LF becomes a line feed."""
+    r"""Return the escape of an invisible character that was matched, such as `\x07` or `\u200b`.
+
+    A CR LF becomes a line feed, and a single CR `\r`.
+    """
     if found[0] == "\r\n":
         return "\n"
     code = ord(found[0])

@@ -57,9 +57,10 @@ def cause(text: str) -> str:
 
 
 def _replaced(trace: str, instead: Callable[[str], str]) -> str:
-    """Return a traceback in which `instead(path)` replaces an entry's source lines, unless it is empty.
+    """Return a traceback in which what `instead(path)` returns replaces the source lines of each entry.
 
-    An entry is a line `File "PATH", line N` of `trace`; the lines behind it that are indented by four spaces or more are its source.
+    If it returns an empty text, the entry's lines stay. An entry is a line `File "PATH", line N` of `trace`; the lines behind it that are
+    indented by four spaces or more are its source.
     """
     lines: list[str] = []
     hidden = ""
@@ -76,7 +77,8 @@ def _replaced(trace: str, instead: Callable[[str], str]) -> str:
 def _fold_repeated_lines(lines: Sequence[str]) -> list[str]:
     """Return lines in which blocks that follow each other more than `MAX_UNCOUNTED` times are shown once.
 
-    A block has up to `MAX_REPEATED_LINES` lines; a line behind it says how many more times it came.
+    A block has up to `MAX_REPEATED_LINES` lines; a line behind it says how many more times it came. Where several blocks repeat, the one
+    that covers most lines counts. `lines` stays as it is.
     """
     counted: list[str] = []
     at = 0
