@@ -325,10 +325,11 @@ async def look_up(
     """Return the programs with tests that there are, each with the names of its tests.
 
     `built` is the output of the build, which is read where the lookup has no command; commands are run in `cwd`, with `values` for
-    placeholders. `env` is added to the commands' environment.
+    placeholders, one after the other. `env` is added to the commands' environment.
 
     Raises:
         AdapterFailed: A command failed, or took too long.
+        ValueError: The output is no JSON, where the lookup has a key in it.
     """
     output = built
     if lookup.command:

@@ -38,9 +38,9 @@ _PLACE = re.compile(r"(.+?):(\d+)(?::\d+)?")
 def convert_arguments(arguments: Json, schema: Json) -> dict[str, Any]:
     """Return a call's arguments, converted to the names and types of the tool's schema where that is safe.
 
-    A name that another debugger uses becomes ours, JSON in a string its value, a number its text, a single value a list of one, `a.py:12` a
-    file and a line. An argument that is null is left out, unless the schema allows null. What is not understood stays as it is, for the
-    check that follows.
+    A name that another debugger uses becomes ours, unless ours is given as well; JSON in a string becomes its value, a number its text, a
+    single value a list of one, `a.py:12` a file and a line. An argument that is null is left out, unless the schema allows null. What is
+    not understood stays as it is, for the check that follows. The argument itself is not changed.
 
     >>> convert_arguments({"stopOnEntry": "true"}, {"properties": {"stop_on_entry": {"type": "boolean"}}})
     {'stop_on_entry': True}
@@ -70,7 +70,8 @@ def notes(arguments: Json, given: Json) -> Iterator[str]:
 def similar_argument_name(name: str, properties: Json) -> str | None:
     """Return the argument of a schema that an unknown name may mean; None if none is similar.
 
-    `properties` are the schema's, by name. It is a guess for a hint: unlike `certain_argument_name`, it also compares letters.
+    `properties` are the schema's, by name. It is a guess for a hint: beyond `certain_argument_name`, a name may be the beginning of a
+    longer one (`line` of `line_end`), or be spelled similarly.
     """
     ours = certain_argument_name(name, properties)
     if ours in properties:

@@ -32,7 +32,10 @@ class UnexpectedBehaviour(Exception):
 
 
 async def play(story: Callable[[], Awaitable[None]]) -> int:
-    """Play a story, and return the exit code: 1 if it raises `UnexpectedBehaviour`, which is then printed."""
+    """Call and await `story`, and return the exit code: 1 if it raises `UnexpectedBehaviour`, else 0.
+
+    The error is printed. Any other exception goes on, in an exception group if a task group raised it.
+    """
     code = 0
     try:
         await story()
@@ -123,7 +126,11 @@ async def run(*, collects: bool = False) -> int:
 
 
 async def _story(part: Callable[[Client], Awaitable[None]]) -> None:
-    """Print what the story is about, start a server, and play `part` with an assistant's client of it."""
+    """Print what the story is about, start a server, and play `part` with an assistant's client of it.
+
+    Raises:
+        UnexpectedBehaviour: The program does not behave as the story says.
+    """
     say(
         "A person asks: `shop.py` sells goods for 100.00 with a discount of 10 %, so 90.00 should be paid. "
         "It prints another amount. Why?"

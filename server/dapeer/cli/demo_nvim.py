@@ -88,7 +88,7 @@ class Person:
     async def run(self, program: object, **more: object) -> int:
         """Start a Python program in nvim-dap; return nvim-dap's id of the session once it is initialized.
 
-        `more` are keys of the configuration. `program` is its path.
+        `program` is its path. `more` are keys of the launch configuration, which win over those given here.
         """
         config: Mapping[str, object] = {
             "type": "python",
@@ -272,8 +272,11 @@ async def open_seat(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[S
 async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> AsyncGenerator[None]:
     """Start an embedded Neovim that listens at `socket`, and after the body wait for its end, or kill it.
 
+    `nvim` is its executable, `nvim_dap` the plugin's folder, `folder` is where it runs. It has `SECONDS_TO_QUIT` to end by itself.
+
     Raises:
         UnexpectedBehaviour: It does not start.
+        TimeoutError: It says nothing within `SECONDS_TO_WAIT`.
     """
     plugins = f"set runtimepath^={plugin_folder()},{nvim_dap}"
     start = [nvim, "--clean", "-n", "--headless", "--embed", "--listen", socket]
@@ -386,10 +389,10 @@ async def _starts(somebody: Person, shop: Path) -> None:
 
 
 async def _joins(client: Client) -> None:
-    """Have the assistant find the person's session and see its stop.
+    """Have the assistant find the person's session and see its stop; print its calls and answers.
 
     Raises:
-        UnexpectedBehaviour: It sees another one.
+        UnexpectedBehaviour: It sees another stop, or not the person's variable.
     """
     say(
         "Now they ask their assistant, whose `dapeer stdio` is attached to this Neovim. It finds the same session."
@@ -451,7 +454,9 @@ async def _away(client: Client, seat: Seat, somebody: Person) -> str:
 
 
 async def _finds(client: Client, seat: Seat, somebody: Person, cost: str) -> None:
-    """Have the assistant find the bug while the person types elsewhere; `cost` was evaluated before.
+    """Have the assistant find the bug while the person types elsewhere, and print the transcript of it.
+
+    `cost` is the text of what the assistant has evaluated before. Afterwards the program has ended.
 
     Raises:
         UnexpectedBehaviour: The program does not behave as the story says.

@@ -162,9 +162,10 @@ class _Trial:
         return TrialOutcome("slow", f"not tried to the end, this machine is busy: {late}; {alone}")
 
     async def outcome(self) -> TrialOutcome:
-        """Debug the small program of the adapter's language, and return how that went; nothing is raised.
+        """Debug the small program of the adapter's language, and return how that went.
 
-        Where dapeer has no program for it, or lacks a compiler, the adapter is only started.
+        The outcome is `ready`, or `failed` with the error of dapeer, the system or the compiler, which is not raised. Where dapeer has no
+        program for it, or lacks a compiler, the adapter is only started. Files are written into the trial's folder.
         """
         began = time.perf_counter()
         try:
@@ -246,7 +247,7 @@ def _compiled(compiler: str, source: Path) -> Path:
 
 
 async def _value(session: Session) -> str | None:
-    """Return the value of the local `NAME` at a session's stop, which it fetches; None if there is none.
+    """Return the text of the local `NAME` at a session's stop, which it fetches; None if there is none.
 
     It is looked for among the locals, and directly below each of them.
     """
@@ -382,7 +383,11 @@ def report_as_data() -> int:
 
 
 def report_adapters_as_data() -> int:
-    """Print each known debug adapter as JSON, with whether it is ready, and return 0; none is started."""
+    """Print each known debug adapter as JSON, with whether it is ready, and return 0.
+
+    Programs may be run to ask for their versions; none is started to debug. The key `adapters` has a list of objects with `adapter` (the
+    id), `languages`, `ready`, `version`, `missing`, `install` and `definition` (its file).
+    """
     rows: list[dict[str, object]] = []
     for definition in _definitions():
         found = detect(definition)
@@ -404,7 +409,7 @@ def report_adapters_as_data() -> int:
 def report_adapters() -> int:
     """Print each known debug adapter, what it debugs, and whether it is ready or how to get it; return 0.
 
-    None is started to debug anything.
+    Programs may be run to ask for their versions; none is started to debug.
     """
     for definition in _definitions():
         found = detect(definition)
@@ -504,7 +509,11 @@ def _adapter(definition: Definition) -> Finding:
 
 
 def _examine_all() -> list[Finding]:
-    """Return findings on all adapters: whether each is installed, and debugs a small program, and notes."""
+    """Return findings on all adapters: whether each is installed, and debugs a small program, and notes.
+
+    Each adapter has one finding, in the order of the definitions, with its notes behind it if it was tried. All ready adapters run at once;
+    it blocks until they have ended.
+    """
     definitions = list(_definitions())
     with ThreadPoolExecutor() as pool:
         found = list(pool.map(_adapter, definitions))

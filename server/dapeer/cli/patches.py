@@ -70,7 +70,10 @@ def rows_of(definition: Definition, detection: Detection) -> list[Patch]:
 
 
 def _hastened() -> Patch:
-    """Return the row of the change that has connections of a program send small messages at once."""
+    """Return the row of the change that has connections of a program send small messages at once.
+
+    It starts a short-lived process to find out whether the system allows that, unless the change is switched off.
+    """
     off = (
         f"switched off by {patching.SETTING}"
         if patching.is_switched_off(HASTENED.name)

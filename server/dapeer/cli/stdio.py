@@ -27,8 +27,9 @@ DATA: Final = "--data"
 def run(given: Sequence[str]) -> int | None:
     """Serve the MCP client at stdin and stdout until it leaves, and return the exit code.
 
-    It joins a server that runs already, or answers by a front. None means that nothing was done, because the options or the
-    environment are unusual: `command_line` then reads the command line. `given` is that, from `stdio` on.
+    It joins a server that runs already, or answers by a front. At a terminal a hint is printed to stderr first. None means that nothing
+    else was done, because the options or the environment are unusual: `command_line` then reads the command line. `given` is that, from
+    `stdio` on.
     """
     if os.isatty(0) and os.isatty(1):
         from dapeer.base.system.stderr import say

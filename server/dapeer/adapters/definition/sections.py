@@ -479,8 +479,9 @@ class Command:
     def split(self, args: Sequence[str]) -> InterpreterArguments:
         """Return the interpreter's arguments, what it runs, and the arguments of that, from a command line.
 
-        `args` are the words behind the interpreter. The result is empty in all parts where nothing is run, or code from
-        standard input.
+        `args` are the words behind the interpreter, and stay as they are. `how` of the result says whether `target` is a program, a module
+        or code. The result is empty in all parts where nothing is run, or code from standard input. Options that the definition drops are
+        left out.
 
         >>> Command(module="-[uB]*m", valued=("-W",)).split(["-W", "error", "-um", "shop", "-v"])
         InterpreterArguments(options=['-W', 'error', '-u'], how='module', target='shop', args=['-v'])

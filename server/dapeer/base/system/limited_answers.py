@@ -22,8 +22,9 @@ MAX_MEMORY_BYTES: Final = 1 << 29
 def answer_lines(answer: Callable[..., Any]) -> None:
     """Answer each line of stdin with a line of JSON at stdout, until stdin ends.
 
-    `answer` gets the elements of the list that a line is. The process limits its own memory to `MAX_MEMORY_BYTES`. A question that takes more
-    than `MAX_PROCESSOR_SECONDS` ends it by SIGPROF.
+    `answer` is called with the elements of the JSON list that a line is; what it returns is written as JSON. The process limits its own
+    memory to `MAX_MEMORY_BYTES`, and writes no core dumps. A question that takes more than `MAX_PROCESSOR_SECONDS` of processor time ends
+    it by SIGPROF.
     """
     with contextlib.suppress(ValueError, OSError):  # a system that has no such limit
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))

@@ -195,7 +195,7 @@ def ports_of(pids: Iterable[int]) -> frozenset[int]:
 
 
 def unconnected_ports(pids: Iterable[int], others: Iterable[int]) -> frozenset[int]:
-    """Return the TCP ports at which the processes `pids` listen, and to which no other process is connected.
+    """Return the TCP ports at which the processes `pids` listen, and to which no other one is connected.
 
     Other processes are those of `pids` and of `others`; a connection of a process to its own port does not count. The result is empty where
     the system does not show the sockets of processes.

@@ -69,7 +69,11 @@ def _command(found: re.Match[str]) -> str:
 
 
 def _command_words(tool: str, given: str) -> list[str]:
-    """Return the words of a command for the arguments of a call in a text, such as `path='a', start=3`."""
+    """Return the words of a command for the arguments of a call in a text, such as `path='a', start=3`.
+
+    `tool` is the tool's whole name. Arguments that have a place in the command come first, then the options. Where no argument has a name,
+    `given` comes back as one word.
+    """
     known = known_tools()[tool]
     parts = [each.partition("=") for each in _ARGUMENT.split(given)]
     values: dict[str, str] = {name: value for name, equals, value in parts if equals}
@@ -81,7 +85,11 @@ def _command_words(tool: str, given: str) -> list[str]:
 
 
 def _places(tool: str, known_tool: KnownTool, values: dict[str, str]) -> Iterator[str]:
-    """Yield the words by place of a tool's command, and remove what they stand for from `values`."""
+    """Yield the words by place of a tool's command, and remove what they stand for from `values`.
+
+    `values` are the arguments as the text has them, by name; an argument that is not among them yields nothing. A file with its line, or a
+    function, is one word.
+    """
     for place in table.by_place(tool, known_tool):
         if place == table.PLACE:
             parts = [values.pop(name) for name in ("filename", "line") if name in values]
@@ -92,7 +100,11 @@ def _places(tool: str, known_tool: KnownTool, values: dict[str, str]) -> Iterato
 
 
 def _option(name: str, value: str, known_tool: KnownTool) -> Iterator[str]:
-    """Yield the words of an option for an argument's `value`, as the text has it."""
+    """Yield the words of an option for an argument `name` and its `value`, as the text has it.
+
+    A flag is one word, `--NAME` or `--no-NAME`; any other option has its value, quoted for a shell, as a second word. `known_tool` is what
+    is known of the tool: its schema and traits.
+    """
     dashed = name.replace("_", "-")
     schema = known_tool["arguments"].get("properties", {}).get(name, {})
     if schema.get("type") == "boolean":

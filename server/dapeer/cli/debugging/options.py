@@ -286,8 +286,8 @@ def _place(text: str) -> dict[str, Any]:
 def arguments_of(typed: Mapping[str, Any], tool: str, known_tool: KnownTool) -> dict[str, Any]:
     """Return the arguments of a tool that were typed; what was left out is not in them.
 
-    `typed` are argparse's results by name. Pairs become an object, and a single empty text an empty list. `known_tool` is what is known of the
-    tool: its schema and traits.
+    `typed` are argparse's results by name. Pairs become an object, a single empty text an empty list, and a place such as `FILE:LINE` the
+    arguments that it stands for. `known_tool` is what is known of the tool: its schema and traits.
     """
     schemas = known_tool["arguments"].get("properties", {})
     arguments = {

@@ -41,8 +41,11 @@ def add_parser(add: Callable[..., argparse.ArgumentParser]) -> argparse.Argument
 def run(given: Sequence[str]) -> int:
     """Run a script with a debugger and a server of its own, and return its exit code.
 
-    `given` is the command line, from `script` on; the script comes from a file, or for `-` from stdin. `sys.argv` is set to its
-    arguments. The code is 1 if it raises an error, and `WRONG_USE` if it cannot be read.
+    `given` is the command line, from `script` on; the script comes from a file, or for `-` from stdin. `sys.argv` is set to its arguments.
+    The code is 1 if it raises an error or the server ends, `WRONG_USE` if it cannot be read, `INTERRUPTED` after Ctrl-C.
+
+    Raises:
+        SystemExit: The words are wrong (2), or ask for help (0).
     """
     typed = add_parser(alone).parse_args(given[1:])
     try:

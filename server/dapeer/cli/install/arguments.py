@@ -72,7 +72,13 @@ def _plain(word: str) -> str:
 
 
 def _install(arguments: argparse.Namespace) -> int:
-    """Install or remove dapeer for each client that is named, each once; return the highest exit code."""
+    """Install or remove dapeer for each client that is named, each once; return the highest exit code.
+
+    `arguments` are the parsed ones of `dapeer install`. A client that fails ends it, and what was done before stays.
+
+    Raises:
+        ArgumentError: A file cannot be read or written, or a client has no such scope.
+    """
     from dapeer.cli.install import command
 
     codes = [

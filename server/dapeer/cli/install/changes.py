@@ -132,7 +132,7 @@ def changes_to_add(
     """Return the changes that let a client start dapeer; nothing is written yet.
 
     These are its entry in the client's configuration, and files of skills and agents where the client has such things. `command` is the one
-    that the entry starts; what a person has added to an entry stays.
+    that the entry starts; what a person has added to an entry stays. A file that is right already has a change that is false.
 
     Raises:
         ArgumentError: A file cannot be read, or not be changed without harm, or the entry is for something else.
@@ -189,7 +189,7 @@ def changes_to_remove(
 ) -> list[FileChange]:
     """Return the changes that take dapeer out of a client's files; nothing is written yet.
 
-    Files of skills and agents that a person has changed stay.
+    Files of skills and agents that a person has changed stay. A file that stays, or is not there, has a change that is false.
 
     Raises:
         ArgumentError: A file cannot be read, or not be changed without harm, or the entry is for something else.
@@ -224,10 +224,10 @@ def changes_to_remove(
 def changes_of_skill(
     client: Client, scope: ConfigScope, places: ClientFolders, *, remove: bool
 ) -> list[FileChange]:
-    """Return the changes that give an agent the skill that names commands, or take it away.
+    """Return the changes that give an agent the skill that names commands, or with `remove` take it away.
 
     Nothing is written yet. No server is configured. The skill goes where the client reads skills, and where several agents do. What a
-    person has changed is not removed. `remove`: take it away.
+    person has changed is not removed, but is replaced when the skill is given. A file that stays has a change that is false.
 
     Raises:
         ArgumentError: A file cannot be read.
@@ -324,7 +324,7 @@ def _read(path: Path) -> str | None:
     """Return the text of a file as it is, line ends included; None: there is no file.
 
     Raises:
-        ArgumentError: It cannot be read, is no regular file, is too large, or is not in UTF-8.
+        ArgumentError: It cannot be read, is no regular file, has `MAX_READ_BYTES` or more, or is not in UTF-8.
     """
     try:
         # As bytes, so that line ends stay what they are.

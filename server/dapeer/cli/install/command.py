@@ -233,7 +233,7 @@ def _spec(plugin: Path) -> str:
 
 
 def _neovim_data(*, remove: bool) -> Path:
-    """Run Neovim to ask for its own folder for data, and return that.
+    """Run Neovim to ask for its own folder for data, and return that; it waits without a limit.
 
     Raises:
         ArgumentError: There is no Neovim, it is too old (unless `remove`), or it does not answer.

@@ -94,9 +94,9 @@ def with_entry(
 
 
 def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
-    """Return the text without the entry at the path.
+    """Return the text without the entry at the path; a text without the entry comes back as it is.
 
-    None: the file was made for the entry, and is to be removed.
+    None: the file was made for the entry, and is to be removed. Of a text that begins with a byte order mark, that stays in any case.
 
     Raises:
         MalformedText: The text cannot be read, or something on the path holds no members.

@@ -56,7 +56,8 @@ class JsonMember:
 def parse_document(text: str) -> Node:
     """Return where the object that a text holds, and all members in it, are; cached for the latest texts.
 
-    A file of Claude's may have megabytes, and is read often. Indexes are those of characters in `text`.
+    A file of Claude's may have megabytes, and is read often. Indexes are those of characters in `text`. The result is shared: the caller
+    must not change it.
 
     Raises:
         MalformedText: It is no JSON object, or nested too deeply.
@@ -219,9 +220,9 @@ INDENT: Final = "  "
 
 
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
-    """Yield the text with the value at the path, made where it is missing.
+    """Yield one text: `text` with the value at the path, which is made where it is missing.
 
-    None as `text`: there is no file.
+    None as `text`: there is no file. Its format and comments stay.
 
     >>> print(next(with_value('{"a": 1}', ("b",), 2)))
     {"a": 1, "b": 2}
@@ -247,9 +248,9 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
 
 
 def without_value(text: str, path: Keys) -> Iterator[str | None]:
-    """Yield texts without the value at the path and the objects that were made for it.
+    """Yield texts without the value at the path and the objects that were made for it, the best first.
 
-    None comes first if the file, too, was made for it. The value must be there.
+    None comes first if the file, too, was made for it, and is to be removed. The value must be there. `text` is JSON with comments.
 
     Raises:
         MalformedText: The text is no JSON object, or something on the path is none.
@@ -314,7 +315,10 @@ def by_hand(path: Keys, value: object) -> str:
 
 
 def _members_at(node: Node, path: Sequence[str]) -> Iterator[JsonMember]:
-    """Yield the members at a path below a value; a key may be there several times."""
+    """Yield the members at a path below a value; a key may be there several times.
+
+    `path` has at least one key. Where `node` is no object, or lacks the path, nothing is yielded.
+    """
     for member in node.members or ():
         if member.key == path[0]:
             if len(path) == 1:

@@ -188,6 +188,7 @@ def reads_project_file(client: Client, places: ClientFolders) -> bool:
 def trusts_project(client: Client, places: ClientFolders) -> bool:
     """Whether a client starts servers in the project, as far as its list of trusted folders says.
 
+    True for a client without such a list, or that trusts all folders; False if no folder in it is the project's or around it.
     `TRUST_FOLDER` is for a folder and all in it, `TRUST_PARENT` for the folder around it; of several the closest counts.
     """
     if not client.trusted or _trusts_all(client.file("user", places)):

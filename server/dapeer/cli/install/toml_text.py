@@ -134,7 +134,11 @@ def _lines(text: str) -> Iterator[tuple[int, list[re.Match[str]]]]:
 
 
 def _path(text: str) -> Keys:
-    """Return the keys that a header, or a key with the value 0, names."""
+    """Return the keys that a line of TOML names: a header such as `[a.b]`, or a key with the value 0.
+
+    Raises:
+        TOMLDecodeError: `text` is neither.
+    """
     found: dict[str, Any] | list[Any] = tomllib.loads(text)
     path: list[str] = []
     while found:
