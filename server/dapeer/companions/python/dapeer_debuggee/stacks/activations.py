@@ -35,7 +35,8 @@ class StoppedCalls:
     def number(self, tracer: object) -> int:
         """Return the number of the call that a tracer traces, from 1 on; a new tracer gets the next number.
 
-        Only the last `MAX_KEPT_CALLS` calls are remembered.
+        `tracer` is pydevd's object for one call, told by its identity, and kept alive here. Only the last `MAX_KEPT_CALLS` calls are
+        remembered; an older one gets a new number. Threads may call this at once.
         """
         with self._lock:
             for known, number in self._numbered_tracers:
@@ -99,6 +100,7 @@ def number_calls(patch: Any) -> None:
     def do_wait_suspend(
         stock: Any, self: Any, thread: Any, frame: Any, *rest: Any, **named: Any
     ) -> Any:
+        """Note the number of the innermost call for this thread, then suspend the thread as pydevd does."""
         with contextlib.suppress(Exception):
             stopping.number = number_of(frame)
         return stock(self, thread, frame, *rest, **named)

@@ -85,7 +85,8 @@ def referents(one: Any) -> "list[Any]":
 def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
     """Return the asyncio task that waits for a future, also by `gather`, `shield` or a task group.
 
-    It is None if there is none. `asyncio` is the module. `waits` are futures that are searched already; callers leave it out.
+    Callbacks of the future lead to it, and those of futures between, at most `MAX_TASKS` of them. It is None if there is none. `asyncio` is
+    the module. `waits` are futures that are searched already; callers leave it out.
     """
     # `shield` has each of its two futures know the other one.
     waits = (*waits, future)
@@ -105,9 +106,9 @@ def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
 
 
 def parent(one: Any, asyncio: Any) -> Any:
-    """Return a task itself, or the task that has opened a task group of asyncio or anyio; else None.
+    """Return the task that an object which a callback belongs to stands for; None if it stands for none.
 
-    `one` is the object in question, `asyncio` the module.
+    That is an asyncio task itself, or the task that has opened a task group of asyncio or anyio. `one` is the object, `asyncio` the module.
     """
     kind: Any = type(one)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, asyncio.Task):
@@ -120,7 +121,10 @@ def parent(one: Any, asyncio: Any) -> Any:
 
 
 def callback_owners(callback: Any) -> "Iterator[Any]":
-    """Yield the objects to which a callback is bound, that its `partial` has, or that are in its closure."""
+    """Yield the objects to which a callback is bound, that its `partial` has, or that are in its closure.
+
+    There may be none, and not each of them awaits anything. It does not call the callback.
+    """
     if type(callback) is functools.partial:
         yield from callback.args
         callback = callback.func
@@ -151,10 +155,11 @@ def coroutine_of(task: Any) -> Any:
 
 
 def awaiting(task: Any) -> "Iterator[Any]":
-    """Yield a label (text), then the frames of the task that awaits `task`.
+    """Yield a label (text), then the frames of the task that awaits `task`, the innermost first.
 
-    Then the same for that task, …. The label names both tasks; if none awaits the first task, only that is named. It ends after
-    `MAX_TASKS`, or at a circle.
+    Then the same for that task, …. A label names both tasks; if none awaits the first task, its label alone is yielded, and names only that
+    one. It ends after `MAX_TASKS`, or at a circle. Tasks are of asyncio or trio; a trio task is "awaited" by the one in whose nursery it
+    is.
     """
     seen: list[Any] = []
     while len(seen) < MAX_TASKS and task not in seen:
@@ -206,7 +211,11 @@ def is_a(value: Any, kinds: Any) -> bool:
 
 
 def sources(future: Any) -> "list[Any]":
-    """Return the futures and tasks of other event loops or threads at whose end `future` ends, too."""
+    """Return the futures and tasks of other event loops or threads at whose end `future` ends, too.
+
+    `future` is one of asyncio or of concurrent.futures that was chained to another, as by `wrap_future` or `run_coroutine_threadsafe`; it
+    is empty for any other.
+    """
     known: Any = raw_attribute(future, "_done_callbacks")
     if known is None:
         known = sys.modules["asyncio"].Future._callbacks.__get__(future) or []
@@ -231,8 +240,9 @@ def future_kinds() -> "tuple[Any, ...]":
 def places() -> str:
     """Return as JSON where each thread and each unfinished task is: `threads` and `tasks`, each a list.
 
-    Each has `name`, `id` and `frames` (function, file and line, the innermost first, `MAX_FRAMES` at most); a task has `awaited_by` if one
-    awaits it.
+    Each has `name`, `id` and `frames` (lists of function, file and line, the innermost first, `MAX_FRAMES` at most, without the
+    debugger's); a task has `awaited_by`, a text, if one awaits it. The `id` is a thread's ident or a task's `id()`. Tasks are sorted by
+    name; one whose class raises is left out.
     """
     of_python: Any = sys
     now: dict[int, types.FrameType] = of_python._current_frames()
@@ -255,7 +265,10 @@ def places() -> str:
 
 
 def pending() -> "Iterator[Any]":
-    """Yield the unfinished tasks of all event loops of asyncio and of trio, without trio's own."""
+    """Yield the unfinished tasks of all event loops of asyncio and of trio, without trio's own.
+
+    Those of trio are found only for runs that a thread is in right now. It yields nothing in a program that has imported neither.
+    """
     asyncio: Any = sys.modules.get("asyncio.tasks")
     for kind in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
         known: Any = list(getattr(asyncio, kind, ()))
@@ -299,8 +312,8 @@ def current_task() -> Any:
 def place_of(task: Any, running: Any) -> "dict[str, Any]":
     """Return a dict with `name`, `id`, `frames` of a task, and `awaited_by` (words) if a task awaits it.
 
-    `frames` are lists of function, file and line, the innermost first, `MAX_FRAMES` at most. `running` are the innermost frames of all
-    threads: a task that runs now is where its thread is.
+    `name` is the task's with its coroutine's, such as `Task-1 main()`. `frames` are lists of function, file and line, the innermost first,
+    `MAX_FRAMES` at most. `running` are the innermost frames of all threads: a task that one of them runs now is where that thread is.
     """
     coroutine = coroutine_of(task)
     frames = frames_of(coroutine)

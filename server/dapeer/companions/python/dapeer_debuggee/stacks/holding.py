@@ -141,10 +141,10 @@ class Followed:
     # -- what holds on every way
 
     def _states_before(self) -> dict[int, frozenset[tuple[str, int]]]:
-        """Return for each reachable instruction, by index, what is so before it on each path to it.
+        """Return for each reachable instruction, by index, which locks are taken before it on each path to it.
 
-        This is a set of pairs: how a lock is taken (`held`, `maybe`, `pending`) and the index in `takings`. As a side effect it fills
-        `blocks`.
+        These are sets of pairs: how (`held`: surely taken; `maybe`: a call with a limit whose result is not yet tested; `pending`: a call
+        that is not yet awaited to its end) and the index in `takings`. As a side effect it fills `blocks`, which must be empty before.
         """
         known: dict[int, frozenset[tuple[str, int]]] = {0: frozenset()}
         self.blocks[0] = ()
@@ -159,9 +159,11 @@ class Followed:
         return known
 
     def _next_instructions(self, number: int, state: frozenset[tuple[str, int]]) -> Any:
-        """Yield each instruction that may run next: its index, the state there, and its blocks.
+        """Yield each instruction that may run next, also after an exception or a jump: (index, state, blocks).
 
-        These are the `try` and `with` blocks around it. `number` is the index of the instruction, `state` what is so before it.
+        `state` is, as in `_states_before`, which locks are taken there; the argument is the one before the instruction with the index
+        `number`. `blocks` are the indices of the instructions that open the `try` and `with` blocks around it, the outermost first; empty
+        where Python has an exception table instead (`HAS_TABLE`).
         """
         step, blocks = self.steps[number], self.blocks[number]
         after = self._state_after(number, state)
@@ -257,7 +259,7 @@ def on_next(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str
 def followed(code: types.CodeType) -> Any:
     """Return what the instructions of a function say of locks, as a `Followed`; None: it takes no lock.
 
-    The result is kept for later calls.
+    The result is kept for later calls, for `MAX_KEPT` functions; then all are forgotten.
     """
     if code not in KEPT:
         if len(KEPT) >= MAX_KEPT:
@@ -271,7 +273,8 @@ def followed(code: types.CodeType) -> Any:
 def takings(frame: Any) -> tuple[list[Taking], list[Taking]]:
     """Return what the call of a frame has surely taken: by `with` around it, and by `acquire`.
 
-    Both are lists, the outermost first. Of a `with` item that is not sure, such as because its names have changed since, `node` is None.
+    Both are lists, the outermost (or, of `acquire`, the earlier in the code) first; both are empty for a function that takes no lock. Of a
+    `with` item that is not sure, such as because its names have changed since, `node` is None.
     """
     found = followed(frame.f_code)
     if found is None or frame.f_lasti < 0:
@@ -287,10 +290,11 @@ def takings(frame: Any) -> tuple[list[Taking], list[Taking]]:
 
 
 def taking_now(frame: Any) -> tuple[Any, bool]:
-    """Return the expression of the lock that a frame takes now in C code, and if that has arguments.
+    """Return the expression of the lock that a frame takes right now, and whether that call has arguments.
 
-    The expression is a tree of `ast`; arguments may be a limit of time. Where it calls something else than `acquire`, the expression is
-    what it calls; None: it takes or calls nothing.
+    The frame is one that waits in C code. The expression is a tree of `ast`; arguments of `acquire` may be a time limit, and a `with` has
+    none (False). Where it calls something else than `acquire`, the expression is what it calls. None: it takes or calls nothing, or what it
+    does is unknown.
     """
     if frame.f_lasti < 0:
         return None, False
@@ -394,9 +398,10 @@ def holds(frames: list[Any], steps: dict[int, Any]) -> Iterator[tuple[Any, str]]
 
 
 def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
-    """Yield the locks that the call of one frame holds, each with `FILE:LINE` where it was taken.
+    """Yield the locks that the call of one frame holds, each with the place (text) where it was taken.
 
-    `step` is the suspended coroutine or generator of the frame, or None.
+    The place is `FILE:LINE`, perhaps with plain arguments of the call that gave the lock. `step` is the suspended coroutine or generator of
+    the frame, or None: with it, the objects of its `with` items are known for certain. A lock whose expression cannot be read is left out.
     """
     file = os.path.basename(frame.f_code.co_filename)
     inside, acquired = takings(frame)
@@ -433,10 +438,10 @@ def requested_with(frame: Any) -> str:
 
 
 def arguments_at(node: Any, frame: Any) -> str:
-    """Return the plain arguments of the call that gave a lock, such as `order.id = 7`.
+    """Return the plain variables in the call that gave a lock, such as `order.id = 7`, joined by commas.
 
-    It is empty without one. `node` is the tree of the lock's expression. Numbers, texts and the like are told, as `frame` has them now;
-    at most `MAX_ARGUMENTS`.
+    `node` is the tree of the lock's expression, `frame` has the variables as they are now. Only numbers, texts and the like are told, no
+    constants; at most `MAX_ARGUMENTS`. It is empty if `node` is no call, or has no such argument.
     """
     told: list[str] = []
     for each in node.args if isinstance(node, ast.Call) else ():
@@ -452,7 +457,7 @@ def arguments_at(node: Any, frame: Any) -> str:
 def exits_of(step: Any) -> list[Any]:
     """Return the bound exit methods of the `with` items that a suspended coroutine has entered.
 
-    `step` may be a generator, too.
+    The outermost is first. `step` is the coroutine or generator. It is empty if it is in no `with`.
     """
     names = ("__exit__", "__aexit__")
     methods = (types.MethodType, types.BuiltinMethodType)
@@ -480,9 +485,10 @@ def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
 
 
 def lock_at(node: Any, frame: Any) -> Any:
-    """Return the lock that an expression stands for in a frame, or that of its condition.
+    """Return the lock that an expression stands for in a frame; for a condition, its lock.
 
-    None: it stands for no lock, or its value cannot be read. `node` is a tree of `ast` or None; no code of the program runs.
+    None: it stands for no lock of a known library, or its value cannot be read. `node` is a tree of `ast` or None; no code of the program
+    runs.
     """
     try:
         found = paths.resolved(node, frame) if node is not None else None
@@ -507,7 +513,10 @@ def is_of_tasks(lock: Any) -> bool:
 
 
 def waits_for_condition_of(frames: list[Any], lock: Any) -> bool:
-    """Return whether one of the frames waits for the condition of a lock, and so has released that lock."""
+    """Return whether one of the frames waits for the condition of a lock, and so has released that lock.
+
+    `frames` are those of one thread or task, `lock` is the lock itself, not the condition.
+    """
     for frame in frames:
         own = frame.f_locals.get("self") if frame.f_code.co_name == "wait" else None
         if (
@@ -520,7 +529,10 @@ def waits_for_condition_of(frames: list[Any], lock: Any) -> bool:
 
 
 def owner_of(lock: Any) -> Any:
-    """Return the task, or the number of the thread, that Python knows to hold a lock; None: it knows none."""
+    """Return the task, or the number of the thread, that Python knows to hold a lock; None: it knows none.
+
+    A number is `Thread.ident`. Only reentrant locks, and locks of trio and anyio, know it; None is also that of a lock that is free.
+    """
     module, kind = paths.kind_of(lock)
     if module == "_thread":
         owner = OWNER.search(repr(lock))
@@ -562,7 +574,8 @@ def raw_attributes(value: Any) -> dict[str, Any]:
 def name_of(value: Any, frame: Any) -> str:
     """Return an expression by which a frame's code may name a value; empty if none is found.
 
-    It is looked for among variables, their attributes, the attributes of those, and the items of all.
+    It is looked for, by identity, among variables, their attributes, the attributes of those, and the items of all; a dict's item is named
+    by its key. The search is limited, so a deep value may have none.
     """
     local = {**frame.f_locals}
     named = [*local.items(), *[*frame.f_globals.items()]]
@@ -588,7 +601,8 @@ def name_of(value: Any, frame: Any) -> str:
 def attributes_of(space: Any) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each attribute of some variables, named as `VARIABLE.ATTRIBUTE`.
 
-    `space` is a dict of variables; modules, functions and classes are left out.
+    `space` is a dict of variables by name; for those that are modules, functions and classes nothing is yielded. An attribute that a
+    library's wrapper keeps under a mangled name has the wrapper's own name.
     """
     for name, each in [*space.items()]:
         if paths.kind_of(each) in NOT_SEARCHED:
@@ -625,7 +639,7 @@ def size_of(queue: dict[str, Any]) -> int:
 def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
     """Return in words why one waits for an object of a library; empty if it does not show.
 
-    `kind` is the name of its class, `function` the method in which one waits, `mine` its attributes.
+    `kind` is the name of its class, `function` the name of the method in which one waits, `mine` a dict of its attributes.
     """
     if "Queue" in kind or "Channel" in kind:
         return state_of_queue(function, mine)

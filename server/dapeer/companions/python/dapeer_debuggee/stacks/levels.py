@@ -62,10 +62,10 @@ def listed(debugger: Any, frames: Any) -> list[Any]:
 
 
 def places(frames: Any, selected: list[Any]) -> tuple[list[Any], list[int]]:
-    """Return a frame for each distinct place of the `selected` frames, and the number of each one's.
+    """Return one frame for each distinct place of the `selected` frames, and which of them each one is like.
 
-    The second list has for each selected frame the index of its place in the first one. A place is function, line and, in a traceback,
-    columns. `frames` is pydevd's `FramesList`, which knows the lines.
+    The second list is as long as `selected`; its numbers are indices in the first one. A place is code object, line, whether it is the
+    current frame and, in a traceback, columns. `frames` is pydevd's `FramesList`, which knows the lines.
     """
     described: list[Any] = []
     numbers: dict[tuple[object, ...], int] = {}
@@ -110,8 +110,9 @@ LEVELS = patching.Row(
 def describe_few(patch: Any) -> None:
     """Patch pydevd so that it describes only the frames that a `stackTrace` request asks for.
 
-    If these are more than `MAX_DESCRIBED_FRAMES`, one is described for each place, and the response has the key `FRAMES`. `patch` is this
-    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    If these are more than `MAX_DESCRIBED_FRAMES`, one is described for each place, and the response has the key `FRAMES`: `ids` of all
+    requested frames, and `like`, for each of them the index of its place in `stackFrames`. `patch` is this patch's `patching.Row`: it calls
+    this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
         Misfit: pydevd numbers frames in another way.
@@ -139,7 +140,8 @@ def describe_few(patch: Any) -> None:
     ) -> Any:
         """Return pydevd's response to `stackTrace`, with the frames from `start_frame` on, `levels` of them.
 
-        Where all are asked for (0), a filter of files is on, or the stack has causes of exceptions, pydevd's own function does it.
+        pydevd's own function does it where all frames are asked for (0), where there are no more than `levels`, with a filter of files, and
+        where the stack has causes of exceptions.
         """
 
         def of(debugger: Any, first: int, most: int) -> Any:

@@ -39,7 +39,8 @@ SECONDS_TO_EVALUATE = 2
 def variables_of(frame: Any) -> list[tuple[str, Any]]:
     """Return the local variables of a frame, as pairs of name and value.
 
-    Names that begin with `__` or `@` are left out; in a module's frame modules, classes and functions are left out, too.
+    Names that begin with `__` or `@` are left out; in a module's frame modules, classes and functions are left out, too. The list is a
+    snapshot; the values are the program's own objects.
     """
     named = [*dict(frame.f_locals).items()]
     if frame.f_code.co_name == "<module>":
@@ -64,7 +65,8 @@ def kind_of(value: Any) -> tuple[str, str]:
 def parts(value: Any) -> list[tuple[str, Any]]:
     """Return the first `MAX_MEMBERS` members of a container or object, as pairs of a label and a value.
 
-    Labels are a dictionary's keys as texts, indices such as `[0]`, or names of attributes. No code of the program runs.
+    Labels are a dictionary's keys as texts of at most 40 characters, indices such as `[0]` of a list or tuple, or names of attributes. It
+    is empty for an object with none. No code of the program runs.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, dict):
@@ -105,12 +107,13 @@ def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
 
 
 def evaluate_aside(code: types.CodeType, frame: Any) -> Any:
-    """Return what a compiled expression gives with a frame's names, in a thread that is not debugged.
+    """Return what a compiled expression gives with a frame's names, in a new thread that is not debugged.
 
-    The wait is limited to `SECONDS_TO_EVALUATE`; what takes longer runs on in that thread.
+    `code` is compiled for `eval`; what it assigns to locals does not reach the frame. It blocks for `SECONDS_TO_EVALUATE` at most; what
+    takes longer runs on in that thread.
 
     Raises:
-        LookupError: It raises, or is not over in time.
+        LookupError: It raises anything, or is not over in time.
     """
     done = _thread.allocate_lock()
     done.acquire()
@@ -191,10 +194,11 @@ def index(node: Any) -> Any:
 def attribute(value: Any, name: str, text: str) -> Any:
     """Return the attribute `name` of a value, read without code of the program.
 
-    `text` is the expression, for errors. A name with two leading underscores is also found in its mangled form.
+    It is looked for in the object's own attributes, then in its class and the bases of that. `text` is the expression, for errors. A name
+    with two leading underscores is also found in its mangled form.
 
     Raises:
-        NeedsCodeError: There is none, or it is a descriptor or property.
+        NeedsCodeError: There is none, or it is a method, descriptor or property.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     mine = held.attributes(value, kind)
@@ -213,6 +217,8 @@ def attribute(value: Any, name: str, text: str) -> Any:
 
 def item(value: Any, key: Any, text: str) -> Any:
     """Return the item of a list, tuple or dictionary at a plain key; `text` is the expression, for errors.
+
+    A plain key is a number, text, bytes or None, no slice. A subclass of these containers is read as its base does.
 
     Raises:
         LookupError: It has no such item.

@@ -27,7 +27,8 @@ class WorkItem:
 def work_item(future: Any, members: list[Any]) -> Any:
     """Return the `WorkItem` of a future of concurrent.futures; None: it is in no process pool.
 
-    `members` are all `ThreadOrTask`s: the thread that manages a pool has its tables.
+    A future that has ended is in none. `members` are all `ThreadOrTask`s: the thread that manages a pool has its tables. `pids` of the
+    result is empty where the pool's processes do not show.
     """
     for mine in tables(members):
         items: Any = mine["pending_work_items"]
@@ -74,9 +75,9 @@ def place_of(number: int, futures: list[Any], queue: Any) -> str:
 
 
 def size_of(queue: dict[str, Any]) -> Any:
-    """Return how many items a `multiprocessing.Queue` has; None: the system does not tell.
+    """Return how many items a `multiprocessing.Queue` has; None: it is none, or the system does not tell.
 
-    `queue` are its attributes.
+    `queue` is a dict of its attributes. It counts what was put and not yet taken, also what is still on its way into the pipe.
     """
     lock = awaiting.raw_attribute(queue.get("_sem"), "_semlock")
     if paths.kind_of(lock) != ("_multiprocessing", "SemLock"):

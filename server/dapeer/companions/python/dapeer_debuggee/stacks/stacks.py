@@ -82,16 +82,19 @@ THREADS = patching.Row(
 
 @THREADS
 def name_threads(patch: Any) -> None:
-    """Patch pydevd so that `threads` gets the names that Python keeps.
+    """Patch pydevd so that its answer to `threads` has the names that Python keeps.
 
-    A property `name` of the thread's class is not called. `patch` is this patch's `patching.Row`: it calls this function when it is applied,
-    and its `undo` puts back what was replaced by it.
+    A property `name` of a thread's class is not called, as that is code of the program. `patch` is this patch's `patching.Row`: it calls
+    this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(JSON)
 
     @patch.replace(LIST)
     def make(stock: Any, self: Any, py_db: Any, seq: int, *rest: Any, **named: Any) -> Any:
-        """Return pydevd's response to `threads`; threads that are new are reported as pydevd does."""
+        """Return pydevd's response to `threads`; threads that are new are reported as pydevd does.
+
+        Names that pydevd itself has given to further threads win.
+        """
         names: dict[Any, str] = {}
         for each in filter(lists.is_thread_alive, lists.get_non_pydevd_threads()):
             number = lists.get_thread_id(each)
@@ -168,7 +171,10 @@ def report_texts(patch: Any) -> None:
 
     @patch.replace(SOURCE)
     def source(stock: Any, self: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
-        """Return pydevd's response to `source`, with the source in place of instructions where it is known."""
+        """Return pydevd's response to `source`, with the source in place of instructions where it is known.
+
+        It stays as it is where pydevd has no content or the source is not known.
+        """
         made = stock(self, py_db, request, *rest, **named)
         body: dict[str, Any] = made.as_dict["body"]
         if not body["content"]:
@@ -188,8 +194,9 @@ def report_texts(patch: Any) -> None:
 def follow_tasks(patch: Any) -> None:
     """Patch pydevd so that, below a task's frames, a stack lists those of the tasks that await it.
 
-    Frames of dapeer's, and those that only start the program, are left out. The frames of an exception group's members follow. `patch` is
-    this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    These follow behind frames that are labels. Frames of dapeer's, and those that only start the program, are left out. In a traceback, the
+    frames of an exception group's members follow. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
+    its `undo` puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(LISTS)
 
@@ -219,10 +226,11 @@ def follow_tasks(patch: Any) -> None:
 
 
 def add_members(frames: Any, error: Any, lists: Any) -> None:
-    """Append the frames of an exception group's members to a chain of frames, behind labels.
+    """Append the frames of an exception group's members, and of groups in it, to a chain of frames.
 
-    Each label has the member's name. `frames` is pydevd's `FramesList`, which is changed; `error` the exception, which may be no group;
-    `lists` pydevd's module of frames.
+    The frames of each member follow a label that names it, in a list of its own, at the end of `frames`, pydevd's `FramesList`, which is
+    changed. `error` is the exception; nothing happens if it is no group. At most `tracebacks.MAX_MEMBERS` of a group are added, and members
+    without a traceback are left out. `lists` is pydevd's module of frames.
     """
     for member in tracebacks.group_of(error)[: tracebacks.MAX_MEMBERS]:
         # pydevd lists the frames of what it takes for a cause.
@@ -248,7 +256,7 @@ def label_causes(patch: Any) -> None:
 
     @patch.replace(FROM_CAUSE)
     def create(stock: Any, *given: Any, **named: Any) -> Any:
-        """Return pydevd's list of a cause's frames, the label first."""
+        """Return pydevd's list of a cause's frames, the label first; unlabeled where naming the cause fails."""
         frames = stock(*given, **named)
         with contextlib.suppress(Exception):  # classes of the program
             error: Any = frames.exc_desc
@@ -260,7 +268,10 @@ def label_causes(patch: Any) -> None:
 
 
 def is_starter(frame: Any) -> bool:
-    """Return whether an outermost frame only starts a module or a child process, or ends the program."""
+    """Return whether an outermost frame only starts a module or a child process, or ends the program.
+
+    Such frames belong to Python, and are not shown. A frame is told by its file and function.
+    """
     path, name = frame.f_code.co_filename, frame.f_code.co_name
     return (
         path == "<frozen runpy>"
@@ -273,8 +284,8 @@ def is_starter(frame: Any) -> bool:
 def insert_awaiting_frames(known: list[Any], lists: Any) -> None:
     """Insert the frames of tasks that await this thread's task into `known`, behind the task's own.
 
-    `known` is a list of frames, the innermost first; it stays unchanged where no task runs. `lists` is pydevd's module of frames, for
-    labels.
+    Each task's frames follow a frame that is a label. `known` is a list of frames, the innermost first, which is changed in place; it stays
+    unchanged where this thread runs no task, or the frames of that are not in it. `lists` is pydevd's module of frames, for labels.
     """
     task = awaits.current_task()
     root = getattr(task and awaits.coroutine_of(task), "cr_frame", None)
@@ -322,9 +333,10 @@ def show_all(patch: Any) -> None:
 
 
 def as_label(frame: dict[str, Any]) -> dict[str, Any]:
-    """Return a DAP stack frame; one of the file `LABEL` becomes a frame with the hint `label`.
+    """Return a DAP stack frame; one of the file `LABEL` becomes a new frame with the hint `label`.
 
-    pydevd's prefix is removed from its `name`, also in the `frame` that is given.
+    That has the `id` and `name`, line 0 and no source. Any other is returned itself. pydevd's prefix is removed from its `name`, also in
+    the `frame` that is given.
     """
     source: dict[str, Any] = frame.get("source") or {}
     frame["name"] = frame["name"].replace(f"[Chained Exc: {LABEL}] ", "")

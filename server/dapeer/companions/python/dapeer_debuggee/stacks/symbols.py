@@ -103,10 +103,10 @@ def loaded(step: Any) -> list[Any]:
 
 
 def moved(step: Any, stack: list[Any]) -> list[Any]:
-    """Return the stack behind a copy or a swap.
+    """Return what is known of the stack behind a copy or a swap of its values; empty: nothing is known.
 
-    Empty, so nothing is known, behind an instruction that is not known. `step` is a `dis.Instruction`, `stack` what is known of the stack
-    before it.
+    It is empty behind any other instruction. `step` is a `dis.Instruction`, `stack` what is known of the stack before it, the top last; it
+    is not changed.
     """
     arg = step.argval
     if step.opname == "COPY" and len(stack) >= arg:
@@ -131,9 +131,10 @@ def attributed(step: Any, stack: list[Any]) -> list[Any]:
 
 
 def binary(step: Any, stack: list[Any]) -> Any:
-    """Return the expression of an item, or of an operator with two values, that an instruction makes.
+    """Return the expression of an item (`a[b]`), or of an operator with two values, of an instruction.
 
-    It is None if one of the two is unknown. `step` is a `dis.Instruction`, `stack` what is known of the stack before it.
+    It is None if one of the two is unknown, or the operator is none of `OPERATORS`. `step` is a `dis.Instruction`, `stack` what is known of
+    the stack before it, the top last.
     """
     left, right = stack[-2:] if len(stack) > 1 else (None, None)
     if left is None or right is None:
@@ -164,10 +165,10 @@ def size_of(step: Any) -> int:
 
 
 def call(step: Any, stack: list[Any]) -> Any:
-    """Return the `ast.Call` that an instruction makes.
+    """Return the `ast.Call` that an instruction makes, with all of its arguments as positional ones.
 
-    None: the stack below, or what is called, is unknown. It has the positional arguments, but no names of keyword arguments. `step` is a
-    `dis.Instruction`, `stack` what is known of the stack before it.
+    None: the stack below, or what is called, is unknown. Values of keyword arguments are among the positional ones, without their names; an
+    unknown argument is None. `step` is a `dis.Instruction` of a call, `stack` what is known of the stack before it, the top last.
     """
     size = size_of(step)
     if len(stack) < size:
@@ -189,9 +190,9 @@ def limited(node: Any) -> Any:
 
 
 def receiver(node: Any, method: str) -> Any:
-    """Return the expression before `.METHOD(…)` if `node` is a call of that method.
+    """Return the expression before `.METHOD(…)` if `node` is a call of the method with the name `method`.
 
-    None: it calls another, or none.
+    `node` is a tree of `ast` or None. None: it calls another method, or is no such call.
     """
     if (
         isinstance(node, ast.Call)
@@ -205,7 +206,8 @@ def receiver(node: Any, method: str) -> Any:
 def is_changed(node: Any, step: Any) -> bool:
     """Return whether an instruction stores or deletes a name, attribute or item of an expression.
 
-    It is False for None in place of the expression. `step` is a `dis.Instruction`. `node` is a tree of `ast`.
+    `node` is a tree of `ast`; for None it is False. `step` is a `dis.Instruction`. An attribute counts by its name alone, whatever object
+    has it; any stored item counts if the expression has an item.
     """
     if node is None or not step.opname.startswith(STORES):
         return False
@@ -232,7 +234,7 @@ def line_of(step: Any, before: Any) -> Any:
 def text(node: Any) -> str:
     """Return the source text of an expression of names, attributes, items and operators.
 
-    Anything else in it is `?`. `node` is a tree of `ast`.
+    Anything else in it, such as a call or an unknown value, is `?`. Operators are in parentheses. `node` is a tree of `ast`, or None.
     """
     if isinstance(node, ast.Name):
         return node.id

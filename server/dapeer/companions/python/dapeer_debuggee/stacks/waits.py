@@ -24,9 +24,10 @@ def dependencies(future: Any) -> list[Any]:
 
 
 def ended_by(future: Any, members: list[Any]) -> Iterator[tuple[Any, str, str]]:
-    """Yield each member that has to end a future, with how in words, and an empty text.
+    """Yield each member that has to end a future, as (member, how in words, an empty text).
 
-    `members` are `ThreadOrTask`s: the task itself, a worker that runs it, a thread whose event loop has yet to begin it.
+    The last is where a `Wait` has the place since which a lock is held. `members` are `ThreadOrTask`s: those meant are the task itself, a
+    worker that runs it, a thread whose event loop has yet to begin it. There may be none.
     """
     for each in members:
         if each.own is future:
@@ -54,9 +55,9 @@ def is_begun_by(future: Any, member: Any) -> bool:
 
 
 def queued_for(future: Any, members: list[Any]) -> list[Any]:
-    """Return the `ThreadOrTask`s of the executor's workers in whose queue a future is.
+    """Return the worker threads (`ThreadOrTask`s) of the thread pool in whose queue a future is.
 
-    It is empty if it is in none.
+    It is empty if it is in none, such as when a worker runs it already. `members` are all threads and tasks.
     """
     workers: dict[int, list[Any]] = {}
     queues: dict[int, Any] = {}
@@ -110,7 +111,10 @@ def is_in(frame: Any, file: str, function: str) -> bool:
 
 
 def is_limited(task: Any) -> bool:
-    """Return whether a task of trio is in a cancel scope, at any depth, that has a deadline."""
+    """Return whether a task of trio is in a cancel scope, at any depth, that has a deadline.
+
+    A task of asyncio has no such scopes: False.
+    """
     status = awaiting.raw_attribute(task, "_cancel_status")
     while status is not None:
         if awaiting.raw_attribute(awaiting.raw_attribute(status, "_scope"), "_deadline") < float(
@@ -145,7 +149,10 @@ class ThreadOrTask:
 
     @property
     def held(self) -> list[tuple[Any, str]]:
-        """The locks that its calls hold, each with the place where it was taken."""
+        """The locks that its calls hold, each with the place where it was taken.
+
+        They are found at the first access, and kept. A lock is left out while it waits for the lock's condition, which releases it.
+        """
         if self._held_objects is None:
             found = holding.holds(self.frames, self.steps)
             self._held_objects = [
@@ -191,7 +198,10 @@ def look(question: str) -> str:
 
 
 def threads() -> Iterator[ThreadOrTask]:
-    """Yield a `ThreadOrTask` for each thread of the program, not of the debugger."""
+    """Yield a `ThreadOrTask` for each thread of the program, not of the debugger.
+
+    `stopped` is True for one that the debugger has suspended. Threads without a Python frame of the program are left out.
+    """
     of_python: Any = sys
     now = of_python._current_frames()
     known: Any = threading
@@ -215,9 +225,9 @@ def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str,
     """Return the variables of a frame, or a value in it and its members, as `value` and `variables`.
 
     `question` has `id` of a thread or task, `number` of a frame in it (0: the innermost) and its `place` (function, file, line), perhaps
-    `path`, an expression, and `runs`: whether that may run code of the program. `variables` are rows of name, value and type: of the frame,
-    or with a `path` of the members of the value; `value` is such a row or None. Where the frame has gone on, or there is no such value, the
-    dict has only `error`, a text.
+    `path`, an expression, and `runs`: whether that may run code of the program. Rows are lists of name, value and type, all texts.
+    `variables` are rows of the frame's variables, or with a `path` of the members of the value; `value` is the row of the value, or None
+    without a `path`. Where the frame is at another place by now, or there is no such value, the dict has only `error`, a text.
     """
     frames = [each.frames for each in members if each.id == question["id"]]
     frame = dict(enumerate(frames[0] if frames else ())).get(question["number"])
@@ -276,9 +286,10 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
 
 
 def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
-    """Return the `Wait` of a thread; None if what it waits for is unknown, or the debugger has stopped it.
+    """Return the `Wait` of a thread; None if nothing is known that it waits for.
 
-    `members` are all threads and tasks, among which those are looked for that could end the wait.
+    It is None as well for a thread that the debugger has stopped, and for one in `run_forever` of an event loop, whose tasks have waits of
+    their own. `members` are all threads and tasks, among which those are looked for that could end the wait.
     """
     inner = user = None
     if member.stopped:
@@ -329,10 +340,10 @@ def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
 
 
 def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
-    """Return the `Wait` of a frame of Python's library that waits.
+    """Return the `Wait` of a frame of Python's library, or of trio and anyio, that waits.
 
-    `user` is the program's frame that has called it. What is waited for is named as `user` names it. `members` are all threads and tasks,
-    among which those are looked for that could end the wait.
+    `frame` is the outermost such frame below `user`, the program's frame that has called it. What is waited for is named as `user` names
+    it. `members` are all threads and tasks, among which those are looked for that could end the wait.
     """
     function, local = frame.f_code.co_name, frame.f_locals
     own = local.get("self")
@@ -371,7 +382,8 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
 def of_other(own: Any, name: str, function: str, *, timed: bool) -> Wait:
     """Return the `Wait` for an object of a library that has no holder, such as a queue or an event.
 
-    `own` is that object, `name` is its name in the program, `function` the method in which one waits, `timed` whether the wait has a limit.
+    `own` is that object, `name` is its name in the program (empty: none), `function` the name of the method in which one waits, `timed`
+    whether the wait has a limit. No member is in its `by`; `decides` is set for a full queue.
     """
     _module, kind = paths.kind_of(own)
     mine = holding.raw_attributes(own)
@@ -387,10 +399,11 @@ def of_other(own: Any, name: str, function: str, *, timed: bool) -> Wait:
 def of_lock(
     lock: Any, name: str, members: list[ThreadOrTask], *, timed: bool, condition: bool = False
 ) -> Wait:
-    """Return the `Wait` for a lock, with its holders.
+    """Return the `Wait` for a lock or semaphore, with its holders in `by`.
 
-    Python knows these, or they are the members with a frame inside of its `with`. `name` is the lock's name in the program (empty: none),
-    `timed` whether the wait has a limit, `condition` whether it is the lock of a condition.
+    Python knows these, or they are the members with a frame inside of its `with` or behind its `acquire`. Where several seem to hold a
+    lock, or none, `by` is empty and `state` says that the holder is unknown. `name` is the lock's name in the program (empty: none),
+    `timed` whether the wait has a limit, `condition` whether it is the lock of a condition. `members` are all threads and tasks.
     """
     module, kind = paths.kind_of(lock)
     kind = "Condition" if condition else kind.replace("lock", "Lock")
@@ -416,10 +429,10 @@ def of_lock(
 
 
 def of_limiter(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: bool) -> Wait:
-    """Return the `Wait` for a limiter of trio or anyio, which knows its borrowers.
+    """Return the `Wait` for a limiter of trio or anyio (`CapacityLimiter`), with its borrowers in `by`.
 
-    A function in a thread borrows for itself, so it is no member; it is counted. `name` is the limiter's name in the program (empty: none),
-    `timed` whether the wait has a limit, `members` are all threads and tasks.
+    A function in a thread borrows for itself, so it is no member; such borrowers are only counted, in `state`. `name` is the limiter's name
+    in the program (empty: none), `timed` whether the wait has a limit, `members` are all threads and tasks.
     """
     state = holding.state_of("CapacityLimiter", "", {"_total_tokens": holding.total_of(limiter)})
     library = paths.kind_of(limiter)[0].partition(".")[0]
@@ -446,9 +459,10 @@ def held_since(member: ThreadOrTask, lock: Any) -> str:
 
 
 def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
-    """Return the `Wait` for a future or a task, with the members that have to end it.
+    """Return the `Wait` for a future or a task, with the members that have to end it in `by`.
 
-    `name` is its name in the program; empty: none.
+    They may be the task itself, those that end what the future depends on, or the workers of the pool in whose queue it is. `name` is its
+    name in the program; empty: none. `members` are all threads and tasks.
     """
     task = next((each for each in members if each.own is future), None)
     _module, kind = paths.kind_of(future)
@@ -469,7 +483,11 @@ def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
 
 
 def in_pool(wait: Wait, future: Any, members: list[ThreadOrTask]) -> None:
-    """Complete the wait for a future that no member ends, by its work item in a process pool, if any."""
+    """Complete the wait for a future that no member ends, by its work item in a process pool, if any.
+
+    `wait` is changed: with a work item it is one for the pool, and names its processes; without one its state is that nobody is known to
+    end it. `members` are all threads and tasks.
+    """
     found = [pools.work_item(each, members) for each in dependencies(future)]
     items = [each for each in found if each is not None]
     if not items:
@@ -490,7 +508,8 @@ def in_pool(wait: Wait, future: Any, members: list[ThreadOrTask]) -> None:
 def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:
     """Return the members that never go on: all that could end their waits are among them.
 
-    A wait with a limit, or that others could end, counts as one that ends.
+    `wait` of each member must be set. A wait with a limit, or that others than members could end, counts as one that ends. Members that
+    only wait for a deadlocked one are included.
     """
     stuck = [
         each
@@ -509,9 +528,9 @@ def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:
 
 
 def circle(stuck: list[ThreadOrTask]) -> list[ThreadOrTask]:
-    """Return the members of a circle of waits among those that are `stuck`, in their order.
+    """Return the members of one circle of waits among those that are `stuck`, each waiting for the next.
 
-    Empty: there is none.
+    The last one waits for the first. It is found from the first of `stuck`; empty: there is none.
     """
     seen: list[ThreadOrTask] = []
     each = stuck[0] if stuck else None

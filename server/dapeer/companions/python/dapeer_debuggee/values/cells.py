@@ -27,7 +27,10 @@ ROW = values.Inside()
 
 
 def cell(value: Any, max_chars: int = MAX_CELL_CHARS) -> str:
-    """Return a value as one line of text for a row, in about `max_chars`; it runs no code."""
+    """Return a value as one line of text for a row, in about `max_chars`; it runs no code of the program.
+
+    It is like the value's `repr` where that is short, else cut, with the length; line breaks and the like are escaped.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int:
         return (

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 def describe_library_value(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a reference, view, cell, mock, task or XML element; None for all other values.
 
-    `kind` is the type of `value`; `max_chars` is about how many characters it may have; `show` makes the text of a value inside of it.
+    A reference is a weak one, a view one of a dictionary, a cell that of a closure. `kind` is the type of `value`; `max_chars` is about how
+    many characters it may have; `show(VALUE, ROOM)` makes the text of a value inside of it.
     """
     text = referring(value, kind)
     if text is not None:
@@ -95,7 +96,8 @@ def known_class(path: str) -> Any:
 def mock(value: Any, of: Any, max_chars: int, show: Show) -> str:
     """Return the text of a mock: its class, its name, the class that it stands for, and its last calls.
 
-    `of` is not used. `max_chars` is about how many characters the text may have; `show(VALUE, ROOM)` makes the text of an argument of a call.
+    Of the calls the last `SHOWN_CALLS` are shown, behind `…` if there were more. `of` is not used. `max_chars` is about how many characters
+    an argument of a call may have; `show(VALUE, ROOM)` makes the text of one.
     """
     name = objects.name_of(type(value))
     held = objects.attributes_of(value)
@@ -162,7 +164,7 @@ def describe_element(value: Any, of: Any, max_chars: int, show: Show) -> str:
     """Return the text of an XML element: its tag, attributes, text, and how many elements are in it.
 
     `of` is the element class of lxml or of Python's library, whose own methods read it. `show(VALUE, ROOM)` makes the text of a value
-    inside; `max_chars` is about how many characters there are.
+    inside; `max_chars` is the room for it all, of which each value gets a quarter or half.
     """
     parts = [show(of.tag.__get__(value), max_chars // 4)]
     parts += [f"{name}={show(each, max_chars // 4)}" for name, each in of.items(value)]
@@ -264,7 +266,7 @@ def is_own(kind: Any) -> bool:
     """Return whether compiling an object of the class `kind` to SQL runs no code of the program.
 
     That is so if the class is SQLAlchemy's or built in, or has the attribute `impl` of SQLAlchemy's type decorators, and no method of
-    `HOOKS` that it has comes from outside of SQLAlchemy.
+    `HOOKS` that it has comes from outside of SQLAlchemy. A class with the last of `HOOKS`, a compiler of its own, never is.
     """
     for name in HOOKS:
         hook: Any = objects.found(kind, name)
@@ -333,9 +335,10 @@ def edges(max_chars: int) -> tuple[int, int]:
 
 
 def corner(value: Any, max_chars: int) -> tuple[Any, int]:
-    """Return the part of an array at its first indices that is small enough, and its depth.
+    """Return the part of an array at its first indices that is small enough to show, and its depth.
 
-    The depth is how many dimensions of the array were left out.
+    The part is a view, the array itself if that is small enough. The depth is how many leading dimensions were left out by taking their
+    first index. `max_chars` tells how many elements can be shown.
     """
     threshold, edge = edges(max_chars)
     deep, shape = 0, tuple(value.shape)
@@ -355,9 +358,9 @@ def size(shape: Any) -> int:
 
 
 def written(value: Any, max_chars: int, show: Show, numpy: Any) -> str:
-    """Return the elements of an array as NumPy writes them; objects and strings as `show` does.
+    """Return the elements of an array as NumPy writes them, on one line; objects and strings as `show` does.
 
-    `max_chars` tells how many elements are shown; `numpy` is the module.
+    `max_chars` tells how many elements are shown; `show(VALUE, ROOM)` makes a text; `numpy` is the module.
     """
     value, deep = corner(value, max_chars)
     threshold, edge = edges(max_chars)
@@ -446,7 +449,7 @@ def not_numbers(held: Any) -> int:
 def array_parts(value: Any, whole: bool, edge: int) -> Iterator[str]:
     """Yield the pieces of the text of a tensor's elements; of a long dimension only those at its ends.
 
-    `whole`: all are shown; `edge`: how many at each end, if not.
+    `value` is a tensor on the CPU. `whole`: all are shown; `edge`: how many at each end, if not.
     """
     if not value.ndim:
         yield number(value.item())
@@ -489,7 +492,8 @@ PLAIN = (str, int, float, bool, type(None), dt.date, dt.datetime, dt.time, dt.ti
 def describe_table(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a DataFrame, Series, Index or array of pandas; None for all other values.
 
-    `kind` is the type of `value`, `max_chars` is how many characters there are; `show` makes the text of a cell.
+    `kind` is the type of `value`, which must be one of pandas, `max_chars` is how many characters there are; `show(VALUE, ROOM)` makes the
+    text of a cell.
     """
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
@@ -524,8 +528,9 @@ def of_polars(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
 def frame(value: Any, max_chars: int, show: Show, pandas: Any) -> str:
     """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
 
-    `max_chars` is how many characters it may have: with less than `MIN_ALONE_CHARS` rows and missing cells are left out. `show` makes the text
-    of an object, `pandas` is the module.
+    `value` is a DataFrame or Series. Rows are on lines of their own. `max_chars` is how many characters it may have: with less than
+    `MIN_ALONE_CHARS`, rows and missing cells are left out, and the text is `TYPE(SHAPE COLUMNS)`. `show(VALUE, ROOM)` makes the text of an
+    object, `pandas` is the module.
     """
     name = type(value).__name__
     shape = tuple(value.shape)
@@ -564,8 +569,9 @@ def missing_cells(table: Any) -> list[int]:
 def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
     """Yield the text of each column: name (if `named`), type and missing cells; `…` for some left out.
 
-    `lost` has the number of missing cells of each column, or is empty if they were not counted. If `table`, a pandas DataFrame, has more
-    than `MAX_COLUMNS` columns, those with missing cells, the last one and then the first ones are shown. `show` makes the text of a name.
+    `table` is a pandas DataFrame. `lost` has the number of missing cells of each column, or is empty if they were not counted. Of more than
+    `MAX_COLUMNS` columns, those with missing cells, the last one and then the first ones are shown, in their order. `show(VALUE, ROOM)`
+    makes the text of a name.
     """
     count = table.shape[1]
     chosen = list(range(count))
@@ -590,7 +596,8 @@ def is_known(dtype: Any) -> bool:
 def known_labels(part: Any, show: Show, pandas: Any) -> Any:
     """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then.
 
-    `part` is a DataFrame with these rows, `pandas` the module.
+    `part` is a DataFrame with these rows, `pandas` the module. Only the columns at both ends that can be shown (`MAX_COLUMNS`) are
+    replaced; cells of a type that pandas and NumPy do not have become `…`. `show(VALUE, ROOM)` makes the text of an object.
     """
     part = part.copy()
     count = part.shape[1]
@@ -643,7 +650,8 @@ def sequence(value: Any, kind: Any, max_chars: int, show: Show) -> str:
 def text(each: Any, show: Show) -> str:
     """Return the text of a table's cell or label: strings without quotes, pandas' and NumPy's by `str`.
 
-    A string of more than `CELL_CHARS` characters is cut, with its length. `show` makes the text of every other value.
+    A string of more than `CELL_CHARS` characters is cut, with its length. Numbers, dates and None are written by `str`, too. `show(VALUE,
+    ROOM)` makes the text of every other value.
     """
     kind: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
     own = objects.is_one_of(kind, PLAIN) or objects.module_of(kind).partition(".")[0] in (
@@ -669,8 +677,8 @@ QUALIFIED: Any = type.__dict__["__qualname__"]
 def described(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a value that has a form of its own, such as a date, enum or function; else None.
 
-    `kind` is the value's type, `max_chars` about how many characters it may have, `show` makes the text of a value inside. None also means that
-    making the text has failed.
+    `kind` is the value's type, `max_chars` about how many characters it may have, `show(VALUE, ROOM)` makes the text of a value inside.
+    None also means that making the text has failed; no exception leaves it.
     """
     try:
         package = objects.module_of(kind).partition(".")[0]
@@ -696,8 +704,8 @@ def described(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
 def named(value: Any, kind: Any) -> str | None:
     """Return a function with parameters and location, a class or module by its name; None for all else.
 
-    A method is written with the object that it is bound to. The location, `FILE:LINE`, shows which of several functions with one name it
-    is. `kind` is the type of `value`.
+    A function is `<function NAME(PARAMETERS) FILE:LINE>`; the location, where it is defined, shows which of several with one name it is. A
+    method is written as its function's name and the object to which it is bound. `kind` is the type of `value`.
     """
     if issubclass(kind, type):
         return f"<class {objects.module_of(value)}.{QUALIFIED.__get__(value)}>"
@@ -739,9 +747,10 @@ def moment(value: Any) -> str | None:
 
 
 def member(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
-    """Return name and value of an enum member; of several flags together all their names.
+    """Return name and value of an enum member, as `COLOR.RED (1)`; of several flags together all their names.
 
-    None: it has no name, and its value is no integer. `kind` is the enum class; `show` makes the text of the value in `max_chars`.
+    These are joined by `|`, or `0` if there are none. None: it has no name, and its value is no integer. `kind` is the enum class; `show`
+    makes the text of the value in `max_chars`.
     """
     held = objects.attributes_of(value)
     whole, name = held["_value_"], held["_name_"]
@@ -762,9 +771,10 @@ def members_of(kind: Any) -> Iterator[tuple[str, int]]:
 
 
 def place_of(value: Any, kind: Any) -> str | None:
-    """Return a generator or coroutine with the line where it is suspended; None for all else.
+    """Return a generator or coroutine as text with the line where it is suspended; None for all else.
 
-    One that has not begun, or is over, is said to be so. `kind` is the type of `value`.
+    The text has its kind, qualified name and `FILE:LINE`. One that has not begun, or is over, is said to be so. `kind` is the type of
+    `value`, no subclass of one.
     """
     for known, word, frame in SUSPENDED:
         if kind is known:

@@ -75,7 +75,8 @@ def written_in(function: Any, *files: str) -> bool:
 def own(value: Any) -> dict[str, Any]:
     """Return an object's own attributes and slots by name, public names first, without code of its class.
 
-    Names that begin with two underscores, and what libraries keep for themselves, are left out.
+    Names that begin with two underscores, and what libraries keep for themselves, are left out; so is what the class only computes. It is a
+    new dict; the values are the program's.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     held: dict[str, Any] = {}
@@ -140,9 +141,10 @@ def named_in(attributes: Any) -> dict[str, Any]:
 
 
 def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
-    """Return what an object keeps in dictionaries in these slots of its class.
+    """Return what an object keeps in dictionaries in these slots of its class, as one new dict.
 
-    It is empty if it has no such slots.
+    `slots` are names of slots, such as `EXTRAS`; a later one wins. It is empty if the class has no such slots, or they are not set. No code
+    of the program runs.
     """
     kept: dict[str, Any] = {}
     for slot in slots:
@@ -156,7 +158,10 @@ def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
 
 
 def inherited(value: Any) -> set[str]:
-    """Return the names of functions and classes that a value has from its class or its bases, not itself."""
+    """Return the names of functions and classes that a value has from its class or its bases, not itself.
+
+    It is empty for a module. No code of the program runs.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, types.ModuleType):
         return set()
@@ -169,7 +174,10 @@ def inherited(value: Any) -> set[str]:
 
 
 def names_of(value: Any) -> list[str]:
-    """Return the sorted names that `dir` would return without a `__dir__` of the program."""
+    """Return the sorted names that `dir` would return without a `__dir__` of the program.
+
+    For a class these are its own names and those of its bases, for a module only its own. No code of the program runs.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     is_class = issubclass(kind, type)
     parts: list[Iterable[Any]] = [] if is_class else [attributes_of(value)]
@@ -194,7 +202,8 @@ def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
 def of_class(value: Any, name: str) -> Any:
     """Return what a class gives its instance, or itself, by a name, without running code.
 
-    A `Property` stands for what code computes, `NOTHING` for what is not there.
+    `value` is the instance, or the class itself; what stands in an instance's `__dict__` is not looked at. A slot is read; of a static or
+    class method the function is returned. A `Property` stands for what code computes, `NOTHING` for what is not there, or has no value.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     is_class = issubclass(kind, type)
@@ -224,7 +233,10 @@ DATA = frozenset(map(id, (int, float, bool, type(None), str, bytes, list, tuple,
 
 
 def kind_of(value: Any) -> str:
-    """Return `module`, `class` or `function` for a value that is one; empty for data."""
+    """Return `module`, `class` or `function` for a value that is one; empty for data, as any other is.
+
+    Methods and built-in functions are functions.
+    """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if id(kind) in DATA:
         return ""

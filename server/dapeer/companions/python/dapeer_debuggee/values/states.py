@@ -64,7 +64,8 @@ class Parts:
     def of(self, value: Any) -> Any:
         """Return the state of a part: a tuple that is equal to a later one while the part is the same.
 
-        A part beyond the limits, or one inside of itself, is only known by its identity.
+        `value` is the part itself, of any type. A part beyond the limits (`MAX_LEVELS`, `MAX_PARTS` in all), or one inside of itself, is
+        only known by its identity, so changes in it do not show. Each part that is no plain value counts as one.
         """
         kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
         if objects.is_one_of(kind, PLAIN):
@@ -83,7 +84,10 @@ class Parts:
             self._enclosing_ids.discard(id(value))
 
     def _held(self, value: Any, kind: Any) -> tuple[Any, ...]:
-        """Return the states of what a value of the type `kind` holds; an object without `==` has its identity."""
+        """Return the states of what a value of the type `kind` holds; an object without `==` has its identity.
+
+        They are one tuple, for comparing only. It counts the parts, as `of` does.
+        """
         for each in LISTS:
             if issubclass(kind, each):
                 return self._elements(value, each.__iter__)
@@ -139,9 +143,9 @@ def plain(value: Any, kind: Any) -> Any:
 
 
 def _of_library(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Return the state of an array, a path, a date or another value of Python's own.
+    """Return the state of an array, a path, a date or another value of Python's own or of NumPy's.
 
-    Empty: it is none of these. `kind` is the type of `value`. `of` returns the state of a part.
+    Empty: it is none of these, and has to be compared in another way. `kind` is the type of `value`. `of` returns the state of a part.
     """
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "ndarray"):

@@ -54,7 +54,8 @@ def integer(value: int, most: int = BITS) -> str:
 def plain_value(value: Any, kind: Any) -> Any:
     """Return a value of a subclass as one of exactly the built-in type, array or table; None: it is none.
 
-    Built-in types are numbers, strings and bytes. `kind` is the type of `value`. No code of that class is run.
+    Built-in types are numbers, strings and bytes, an array is NumPy's, a table a DataFrame of pandas. `kind` is the type of `value`. No
+    code of that class is run. An array shares its elements with the value.
     """
     for known, convert in KNOWN:
         if issubclass(kind, known):
@@ -92,7 +93,8 @@ OF_PYDANTIC = ("__pydantic_fields__", "model_fields", "__fields__")
 def names_of(kind: Any, shows: Any) -> list[str] | None:
     """Return the names of the fields that a class's generated `__repr__` shows; None: it is not generated.
 
-    `kind` is the class, `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one.
+    `kind` is the class, `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one. Fields that it is told not to show
+    are left out.
     """
     fields: Any = objects.found(kind, "__dataclass_fields__")
     if fields is not None and objects.written_in(shows, "/dataclasses.py", "/reprlib.py"):
@@ -157,7 +159,8 @@ def is_safe(value: Any) -> bool:
 def _is_safe(value: Any, left: list[int]) -> bool:
     """Return whether the `repr` of a value, and of all that it holds, runs no code of the program.
 
-    `left` has one number: how many objects may still be looked at. It is counted down; when none is left, the answer is False.
+    `left` has one number: how many objects may still be looked at. It is counted down in place; when it does not suffice, the answer is
+    False. So it is for a text of more than `MAX_TEXT_CHARS`.
     """
     left[0] -= 1
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
@@ -196,7 +199,8 @@ def stood_for(value: Any) -> list[Any]:
 def is_known(shows: Any, kind: Any) -> bool:
     """Return whether a class's `__repr__` is its own in C, or of Python's library, NumPy or pandas.
 
-    `shows` is that `__repr__`, `kind` the class.
+    `shows` is that `__repr__`, `kind` the class. False for one in C of a base, if a class between has code in Python; what the values
+    inside run is not asked.
     """
     if type(shows) is types.FunctionType:
         return all(map(is_of_library, objects.MRO.__get__(kind)))
@@ -294,7 +298,7 @@ def shown(value: Any, max_chars: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE
     """Return a value like its `repr` in about `max_chars`, without code of the program.
 
     An object with a `repr` that was not called is shown with its members, as `<Order: id=1, name='Ada'>`. A text that is cut says how long
-    it is. `inside` is what the value is in; leave it out for a value by itself.
+    it is. Tables of pandas and Polars have several lines. `inside` is what the value is in; leave it out for a value by itself.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
@@ -335,9 +339,10 @@ def recognized(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
 
 
 def represented(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
-    """Return the `repr` of a value if it runs no code of the program and is short.
+    """Return the `repr` of a value if it runs no code of the program and is short; else its contents or type.
 
-    Else its contents or type. `kind` is the value's type, `max_chars` how many characters it may have, `inside` what it is in.
+    `kind` is the value's type, `max_chars` about how many characters it may have, `inside` what it is in. Inside another value the address
+    is left out. A `repr` that raises becomes `<no repr of TYPE>`.
     """
     bare = objects.found(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
     if not bare and is_safe(value):
@@ -379,7 +384,7 @@ def container(
     """Return a container with the elements at its ends that fit, and its length if some are left out.
 
     `known` is the built-in class whose methods read it; `around` are the texts before and behind the elements; `inside` is what the
-    container is in; `max_chars` is how many characters it may have.
+    elements are in, the container included; `max_chars` is how many characters it may have. An empty one is the `repr` of an empty `known`.
     """
     opening, closing = around
     size = known.__len__(value)
@@ -414,10 +419,10 @@ def elements(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]
 
 
 def backwards(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]]:
-    """Yield the elements of a container from its end, as `elements` does; of a sequence the last few.
+    """Yield the elements of a container from its end; of a sequence the last `LAST_ELEMENTS`.
 
-    It yields nothing for a set, or if an old Python does not know the order of a dict. Each is `(inside, value)`, or `(inside, key, value)`
-    for a dict. `known` is the built-in class whose methods read the container.
+    Each is `(inside, value)`, or `(inside, key, value)` for a dict. It yields nothing for a set, or if an old Python does not know the
+    order of a dict. `known` is the built-in class whose methods read the container; `inside` is passed on with each.
     """
     if known in MAPPINGS and hasattr(dict, "__reversed__"):
         yield from ((inside, *item) for item in reversed(known.items(value)))
@@ -468,7 +473,9 @@ def opened(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
 def contents_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
     """Return the text of what an object holds whose own `repr` is not called; None if it holds nothing.
 
-    `kind` is its type, with which the text begins: `<Order: id=1>`. `max_chars` is how many characters it may have, `inside` what it is in.
+    `kind` is its type, with which the text begins: `<Order: id=1>`, or `Order(id=1)` for a class of a library. It shows the elements of a
+    container, the plain value of a subclass such as one of `int`, else attributes. `max_chars` is about how many characters it may have,
+    `inside` what it is in.
     """
     name = objects.name_of(kind)
     within = inside.of(value, opened=True)
@@ -495,8 +502,9 @@ def written(
 ) -> str:
     """Return the names and values of `held` between the two texts `around`, in about `max_chars`.
 
-    Where they do not all fit, those that say most come first, and the number of all of them follows. `inside` is what the object `value` is
-    in: within two other objects the text is only `<TYPE>`, within itself `TYPE(...)`, both without `around`.
+    `held` has the attributes of the object `value` by name. Where they do not all fit, those that say most come first, and the number of
+    all of them follows. `inside` is what `value` is in: within two other objects the text is only `<TYPE>`, within itself `TYPE(...)`, both
+    without `around`.
     """
     name = objects.name_of(type(value))
     if id(value) in inside.ids:
@@ -516,7 +524,7 @@ def written(
 def named(held: dict[str, Any], left: int, within: Inside) -> list[str]:
     """Return the first items of `held` as a list of `NAME=VALUE`, as many as fit into `left` characters.
 
-    The first one is always there. `within` is the `Inside` for the values.
+    The first one is always there, however long. Values share the room, and are cut to their share. `within` is the `Inside` for the values.
     """
     parts: list[str] = []
     for attribute, each in held.items():

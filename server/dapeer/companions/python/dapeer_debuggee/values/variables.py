@@ -64,7 +64,7 @@ class MoreItems:
     def entries(self) -> list[NamedChild]:
         """Return a child for each part of `PART_ELEMENTS` elements behind the first `FIRST_ELEMENTS`.
 
-        Each is a tuple of name (`[100:1100]`), `MoreItemsRange` and None.
+        Each is a tuple of name (`[100:1100]`), `MoreItemsRange` and None, as a part has no expression. No element is read.
         """
         size = self._known.__len__(self._of)
         parts = (
@@ -88,8 +88,9 @@ def is_leaf(value: Any) -> bool:
 def named_children(value: Any) -> list[NamedChild]:
     """Return the children of a value: attributes, elements and the size of a container.
 
-    Each is a tuple of name, value and what follows the container's expression (a text, a function of that expression, or None). `value` may
-    be of any type; no code of the program runs. Behind the first `FIRST_ELEMENTS`, the others are below one child `more`.
+    Each is a tuple of name, value and what follows the container's expression (a text, a function of that expression, or None: it has no
+    expression). `value` may be of any type; no code of the program runs. Behind the first `FIRST_ELEMENTS`, the others are below one child
+    `more`; the size is the last child. A named tuple has its fields in place of elements.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is MoreItems or kind is MoreItemsRange:
@@ -143,7 +144,8 @@ def length(parent: str) -> str:
 def container_of(kind: Any) -> Any:
     """Return the built-in container class from which the class `kind` derives; None: it is no container.
 
-    Such are dicts, lists, tuples, deques, sets, and arrays of the modules `array` and `ctypes`. No code of the program runs.
+    Such are dicts, lists, tuples, deques, sets, and arrays of the modules `array` and `ctypes`; strings and bytes are none. No code of the
+    program runs.
     """
     arrays: Any = getattr(sys.modules.get("ctypes"), "Array", None)
     of_ctypes = (arrays,) if type(arrays).__module__ == "_ctypes" else ()
@@ -177,8 +179,8 @@ def elements(value: Any, known: Any, first: int, last: int) -> Iterator[NamedChi
 def pairs(items: Iterator[tuple[Any, Any]]) -> Iterator[NamedChild]:
     """Yield name, value and expression of the values of a dictionary, named by their keys.
 
-    Of keys that look alike, all but the first have their id in the name. The expression is what follows the dictionary's, such as `['a']`;
-    None if the key cannot be written.
+    `items` are pairs of key and value. Names are the keys' texts; of keys that look alike, all but the first have their id in the name. The
+    expression is what follows the dictionary's, such as `['a']`; None if the key cannot be written.
     """
     seen: set[str] = set()
     for key, each in items:
@@ -230,11 +232,12 @@ class FrameStandIn:
 def list_plainly(stock: Any, variable: Any, *rest: Any, **named: Any) -> list[Any]:
     """Return pydevd's variables of a frame, and a `PlainVariable` for each that it cannot list.
 
-    What a namespace holds by a key that is no name, as `locals()[3] = 4` makes it, comes last: pydevd compares the keys as texts.
+    What a namespace holds by a key that is no name, as `locals()[3] = 4` makes it, comes last: pydevd compares the keys as texts. If
+    pydevd's function raises, all variables are plain ones, without those whose names begin with `__`.
 
     Args:
         stock: Pydevd's function.
-        variable: Pydevd's variable for the frame.
+        variable: Pydevd's variable for the frame; it is not changed.
         rest: The function's other positional arguments: DAP's `ValueFormat`, and the scope whose variables are wanted.
         named: The same two as keyword arguments, `fmt` and `scope`.
     """
@@ -392,7 +395,7 @@ def open_objects(patch: Any) -> None:
     ) -> Any:
         """Return the attributes of `var` by name, and False, since its `__dict__` was not used.
 
-        With `used___dict__` pydevd's function (`stock`) does it.
+        `names` are those that are wanted; None or empty: all. With `used___dict__` pydevd's function (`stock`) does it.
         """
         if used___dict__:
             return stock(self, var, names, used___dict__, *rest, **named)
@@ -456,8 +459,8 @@ def wants_hexadecimal(fmt: Any = None, *_: Any, **__: Any) -> bool:
 def described(variable: Any) -> dict[str, Any]:
     """Return the DAP `Variable` for a variable of pydevd's; making it runs no code of the program.
 
-    Its keys are `name`, `value`, `type`, `variablesReference` (0: the value has no children), and perhaps `evaluateName` and
-    `presentationHint`.
+    Its keys are `name` (of a returned value behind `(return)`), `value`, `type`, `variablesReference` (the value's `id()`; 0: it has no
+    children), and perhaps `evaluateName` and `presentationHint`. The reference is not registered here.
     """
     value: Any = variable.value
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
@@ -501,8 +504,9 @@ class Stand:
 def grouped(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
     """Return entries as pydevd groups them by names: those outside of groups, and the groups.
 
-    `group` is pydevd's function, `debugger` its `PyDB`, `lst` tuples of name, value and expression. Names in `inherited` go to the groups
-    of functions and classes.
+    `group` is pydevd's function, `debugger` its `PyDB`, `lst` tuples of name, value and expression. Both results are lists of such tuples;
+    the value of a group holds its entries in the list `contents_debug_adapter_protocol`. Names in `inherited` go to the groups of functions
+    and classes.
     """
     held: dict[str, Any] = {}
     entries: list[Any] = []
@@ -522,7 +526,8 @@ def grouped(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
 def mark_kinds(found: Any, code: Any) -> None:
     """Set `kind` of a frame's variables: `function`, `class`, `module`, `argument`; empty for data.
 
-    `found` are these variables of pydevd, `code` is the code of the frame. Functions and classes are marked in a module's frame only.
+    `found` are these variables of pydevd, whose attribute `kind` is set; `code` is the code of the frame. Functions and classes are marked
+    in a module's frame only. An argument is marked as that, whatever its value.
     """
     of_module = code.co_name == "<module>"
     arguments: tuple[str, ...] = ()
