@@ -21,9 +21,12 @@ from typing import Any
 def main() -> None:
     """Replace this process by bash-dap, or do what `--within` or `--patches` in `sys.argv` says.
 
-    `sys.argv` has a folder for temporary files and the path of the command, which is bash-dap. A command that is no Python script is run
-    unchanged, so its temporary files stay where they are. With `--within` the command is run in this process; with `--patches` the rows are
-    printed as JSON.
+    `sys.argv` has a folder for temporary files and the path of the command, which is bash-dap. A Python script is run by the interpreter of
+    its first line, in this file with `--within`; any other command is run unchanged, so its temporary files stay where they are. With
+    `--within` the command is run in this process; with `--patches` the rows are printed as JSON.
+
+    Raises:
+        OSError: The command cannot be read or run.
     """
     if sys.argv[1] == "--patches":
         row("")
@@ -51,7 +54,7 @@ def run_within(folder: str, command: str) -> None:
 
 
 def row(folder: str) -> None:
-    """Register and apply the row that sets `tempfile.tempdir` to `folder`."""
+    """Register and apply the row that sets `tempfile.tempdir` to `folder` in this process."""
     made = patching.Row(
         "bash-temporary-files",
         "Python",

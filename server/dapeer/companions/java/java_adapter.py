@@ -18,13 +18,14 @@ QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"]
 
 
 def main(java: str, javac: str, built: str, cache: str) -> None:
-    """Compile the adapter if needed, and replace this process by it.
+    """Compile the adapter if needed, and replace this process by it; it never returns.
 
     On Windows it is run as a child, and this process exits with its code. `java` and `javac` are paths of these programs. The folder
     `built` is created here, and must not exist: the adapter compiles programs there. `cache` is the folder that keeps compiled adapters.
 
     Raises:
         subprocess.CalledProcessError: The adapter's sources did not compile.
+        OSError: A folder cannot be made, or a program cannot be run.
     """
     Path(built).mkdir()
     command = [

@@ -44,7 +44,8 @@ class Test:
 def read_tests(text: str) -> list[Test]:
     """Return a `Test` for each class of a Java source and each test method, in the order of the text.
 
-    `text` is the source. A method counts if an annotation before it ends with `Test`, or is `TestFactory` or `TestTemplate`.
+    `text` is the source. A method counts if an annotation before it ends with `Test`, or is `TestFactory` or `TestTemplate`. Every class
+    counts, also without tests. It is empty for a text without classes.
     """
     text = _LEFT_OUT.sub('""', text)
     found: list[Test] = []
@@ -68,12 +69,11 @@ def read_tests(text: str) -> list[Test]:
 
 
 def _declarations(text: str, classes: list[str]) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
-    """Yield each declaration of a file, or in a class's body: its text, its mark, the classes around.
+    """Yield each declaration of a file, or in a class's body: its text, if `{` follows, classes around.
 
-    The text is what stands before the declaration's `{` or `;`; the second part tells whether that was `{`; the third has the names of the
-    classes around, outermost first. What stands in methods and initializers is skipped. `text` is the source without comments and literals.
-    `classes` is shared with the caller: when a yielded declaration is a class, the caller appends its name before it asks for the next; it
-    is removed here at the class's `}`.
+    The text is what stands before the declaration's `{` or `;`; the third part has the names of the classes around, outermost first. What
+    stands in methods and initializers is skipped. `text` is the source without comments and literals. `classes` is shared with the caller:
+    when a yielded declaration is a class, the caller appends its name before it asks for the next; it is removed here at the class's `}`.
     """
     blocks: list[bool] = []
     round_, begin = 0, 0
@@ -143,9 +143,10 @@ class _TypeResolver:
 def lines(tests: Sequence[Test], file: Path, name: str) -> Iterator[Mapping[str, object]]:
     """Yield the objects that are printed for a name; each has `test` and `select`.
 
-    `test` is names joined by `::`, `select` a list of JUnit's options. `name` is `NAME::…`, the last names of a class or test; empty: the
-    class that is named as the file. Where it exists, one object is yielded. A method that is not written here may be inherited: then it is
-    selected in the file's first class that extends another. Otherwise there is one object for each test method of the file.
+    `test` is names joined by `::`, `select` a list of JUnit's options. `tests` are those of `read_tests`, `file` is their source. `name` is
+    `NAME::…`, the last names of a class or test; empty: the class that is named as the file. Where it exists, one object is yielded, which
+    selects all of that name. A method that is not written here may be inherited: then it is selected in the file's first class that extends
+    another. Otherwise there is one object for each test method of the file.
     """
     parts = tuple(part for part in name.split("::") if part) or (file.stem,)
     length = len(parts)

@@ -99,12 +99,12 @@ class CallCount:
     def around(self, request: Callable[[], object]) -> Callable[[], object]:
         """Return a function that does as `request`, and puts GDB's `inferior_running` right afterwards.
 
-        `request` is the function of one DAP request. If `inferior_running` was False before and is True at its end, also where it raises,
-        it is set to whether a thread runs.
+        `request` is the function of one DAP request, whose result it returns and whose exceptions it raises. If `inferior_running` was
+        False before and is True at its end, it is set to whether a thread runs. The count of calls begins anew.
         """
 
         def run() -> object:
-            """Call `request`, and return what it returns; then put `inferior_running` right."""
+            """Call `request`, and return what it returns; then put `inferior_running` right, also after an error."""
             was_running, self._depth = self._events.inferior_running, 0
             try:
                 return request()

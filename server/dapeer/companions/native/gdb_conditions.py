@@ -29,7 +29,8 @@ def check(breakpoint_: Any) -> None:
     """Send `breakpointFailed` to the client if GDB finds the condition of a breakpoint invalid.
 
     `breakpoint_` is a `gdb.Breakpoint`. Each condition of a breakpoint is checked once, when it is no longer pending; `checked` remembers
-    it. The event's body has `kind`, `expression`, `path` and `line` (of the first location) and `error`.
+    it. Nothing is sent without a condition. The event's body has `kind` (`condition`), `expression`, `path` and `line` (of the first
+    location) and `error`.
     """
     condition, number = breakpoint_.condition, breakpoint_.number
     if not condition or breakpoint_.pending or (number, condition) in checked:
@@ -64,10 +65,10 @@ waiting: set[int] = set()
 
 
 def enable_found(breakpoint_: Any) -> None:
-    """Enable a `gdb.Breakpoint` with a condition that GDB itself has disabled while it was pending.
+    """Enable a breakpoint with a condition that GDB itself has disabled while it was pending.
 
-    `waiting` has the numbers of those that were enabled while they were pending: GDB has no event where it disables one itself, so one that
-    the user disabled has left `waiting`, and stays disabled. `breakpoint_` is a `gdb.Breakpoint`.
+    One that is still pending is only noted: `waiting` has the numbers of those that are enabled then. GDB has no event where it disables
+    one itself, so one that the user disabled has left `waiting`, and stays disabled. `breakpoint_` is a `gdb.Breakpoint`.
     """
     number = breakpoint_.number
     if breakpoint_.pending:

@@ -54,8 +54,9 @@ def set_input(path: str) -> None:
 def add_command(patch: Any) -> None:
     """Define GDB's commands `dapeer_sources NAME`, `dapeer_file PROGRAM` and `dapeer_stdin FILE`.
 
-    The first prints paths, the second loads a program, the third says what it reads. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
-    its `undo` puts back what was replaced by it.
+    The first prints the paths of the program's files that have a base name, the second loads a program, the third says what file the
+    program reads as stdin. `patch` is this patch's `patching.Row`, which calls this function when it is applied; the commands stay when it
+    is undone, and the first two do nothing then.
     """
     find = patch.guard(source_files, lambda _name: [])  # pyright: ignore[reportUnknownLambdaType]
 

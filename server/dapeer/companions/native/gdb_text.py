@@ -35,11 +35,11 @@ def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
     """Return a value's text in one line, in about `max_chars`; None: GDB's own text will do.
 
     None is returned for numbers, `void` pointers and the like. `value` is a `gdb.Value`. A structure or container has as many levels as
-    fit, a pointer its address and target, a string its length where it is cut, a large array its first elements. A value that was optimized
-    out is `<optimized out>`.
+    fit, a pointer its address and target, a string its length where it is cut, a large array its first elements. A reference is shown as
+    what it refers to. A value that was optimized out is `<optimized out>`.
 
     Raises:
-        gdb.error: It cannot be read.
+        gdb.error: It cannot be read. A pretty-printer may raise anything.
     """
     if value.is_optimized_out:
         return why(gdb.error("optimized out"))
@@ -77,9 +77,9 @@ def _printed(value: Any, printer: Any, max_chars: int) -> str | None:
 
 
 def _opened(value: Any, max_chars: int) -> str:
-    """Return a structure's or container's `gdb.Value` with as many levels as fit into `max_chars`.
+    """Return a structure's or container's `gdb.Value` as text with as many levels as fit into `max_chars`.
 
-    One level is always shown, even where that is longer.
+    One level is always shown, even where that is longer. The text is one line; levels that are left out are `{...}`.
     """
     best = ""
     style = {**STYLE, "max_elements": max(MAX_ELEMENTS, max_chars // 20)}
@@ -117,7 +117,7 @@ def _pointed(value: Any, max_chars: int) -> str | None:
     """Return a pointer's address, an arrow and its target, or the text of a `char` pointer.
 
     `value` is a `gdb.Value`. None: it points to `void` or a function, so GDB's own text is used. A null pointer is `0x0`; a target that
-    cannot be read is named so.
+    cannot be read is `<cannot be read>`. The target's text has about `max_chars`.
     """
     target = value.type.strip_typedefs().target().strip_typedefs()
     if target.code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC):

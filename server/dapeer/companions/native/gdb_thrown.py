@@ -55,8 +55,8 @@ def demangled(name: str) -> str:
 def describe() -> str:
     """Return type and text of the C++ exception that is being thrown at this stop, as `TYPE: TEXT`.
 
-    The text is left out where the class has a `what()` of its own. The object and its type are read from the library's probe, or from the
-    registers of x86-64 or AArch64; no code of the program runs. Empty: none of these can be read.
+    The stop must be the one at a throw. The text is left out where the class has a `what()` of its own. The object and its type are read
+    from the library's probe, or from the registers of x86-64 or AArch64; no code of the program runs. Empty: none of these can be read.
     """
     memory = thrown.Memory(read_pointer, read_text, symbol, demangled)
     for names in ARGUMENTS:
@@ -70,9 +70,10 @@ def describe() -> str:
 
 @THROWN
 def add_command(patch: Any) -> None:
-    """Define GDB's command `dapeer_thrown`, which prints `describe()` as JSON.
+    """Define GDB's command `dapeer_thrown`, which prints `describe()` as JSON: a text, empty if unknown.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`, which calls this function when it is applied; the command stays when it is undone, and prints an
+    empty text then.
     """
     tell = patch.guard(describe, str)
 

@@ -26,9 +26,9 @@ Post: TypeAlias = Callable[[Function], None]
 def in_turn(post: Post) -> Post:
     """Return a function for `gdb.post_event` by which no posted function holds up the next one.
 
-    It runs them in their order, one at each call by GDB. `post` is GDB's own `post_event`. GDB calls all functions that were posted
-    together one after the other, so one that lasts until the program stops would hold up the others: here each posts the next before it
-    runs.
+    It may be called in any thread, and does not wait. It runs them in their order, one at each call by GDB. `post` is GDB's own
+    `post_event`. GDB calls all functions that were posted together one after the other, so one that lasts until the program stops would
+    hold up the others: here each posts the next before it runs.
     """
     waiting: deque[Function] = deque()
 

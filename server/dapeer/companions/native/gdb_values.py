@@ -103,8 +103,8 @@ def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
     def to_object(stock: Any, self: Any, *rest: Any, **named: Any) -> Json:
         """Return the DAP object of a variable or result, with its value in one line, its type and its size.
 
-        `self` is a `VariableReference`. The key `result_name` (`value` or `result`) has the text. An unreadable value has the reason as
-        text and no children.
+        `self` is a `VariableReference`. The key `result_name` (`value` or `result`) has the text; where making it fails, GDB's own text
+        stays. An unreadable value has the reason as text and no children.
         """
         key = _of(self, "result_name")
         # GDB creates all children to count them.
@@ -177,9 +177,10 @@ def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:
     def fetch_children(
         stock: Any, self: Any, start: int, count: int, *rest: Any, **named: Any
     ) -> Iterator[Any]:
-        """Return an iterator over the children from `start`, `count` of them.
+        """Return an iterator over the children from `start`, `count` of them, which are read at once.
 
-        0: all, but at most `MAX_CHILDREN`. If more exist than are listed for a count of 0, a last child named `…` says so.
+        A count of 0 means all, but at most `MAX_CHILDREN`; if more exist, a last child named `…` says so. For a page behind `MAX_CHILDREN`,
+        the children that GDB keeps are made anew.
         """
         if count and start + count > MAX_CHILDREN:
             self.dapeer_most = start + count
@@ -214,7 +215,10 @@ def _variable(unreadable: Any) -> Callable[..., Any]:
     """
 
     def variable(stock: Any, name: str, value: Any, *rest: Any, **named: Any) -> Any:
-        """Return GDB's object for a variable, or an `Unreadable` one."""
+        """Return GDB's object for a variable, or an `Unreadable` one.
+
+        `value` is a `gdb.Value`, or the exception that came up in place of one.
+        """
         if isinstance(value, Exception):
             return unreadable(name, value)
         try:
@@ -264,7 +268,10 @@ def log_values(patch: Any) -> None:
 
     @patch.replace(LOGGED)
     def stop(stock: Any, self: Any, *rest: Any, **named: Any) -> bool:
-        """Send the log point's message with the values in it, and return False: the program goes on."""
+        """Send the log point's message with the values in it, and return False: the program goes on.
+
+        For any other breakpoint it returns what GDB's method does. An expression without a value is replaced by its error.
+        """
         message = getattr(self, "_message", None)
         if message is None:
             return bool(stock(self, *rest, **named))
@@ -274,9 +281,9 @@ def log_values(patch: Any) -> None:
 
 
 def logged(expression: str) -> str:
-    """Return the value of an expression in one line, as a stop shows it.
+    """Return the value of an expression in one line, as a stop shows it; it raises nothing.
 
-    If it has none, its error is returned, in `<…>`.
+    The expression is evaluated in GDB, which may call functions of the program. If it has no value, its error is returned, in `<…>`.
     """
     try:
         value = gdb.parse_and_eval(expression)
@@ -296,7 +303,8 @@ def logged(expression: str) -> str:
 def teach_rust(event: Any) -> None:
     """Load Rust's own pretty-printers if a Rust program, not a library of it, has been loaded.
 
-    `event` is GDB's `NewObjFileEvent`. Where they are missing or fail, values are shown in GDB's own way.
+    `event` is GDB's `NewObjFileEvent`. `rustc` is run to find them, and their folder is put on `sys.path`. Where they are missing or fail,
+    values are shown in GDB's own way.
     """
     loaded = event.new_objfile
     if loaded.filename != loaded.progspace.filename:

@@ -80,8 +80,8 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
 def print_rows(paths: list[str]) -> None:
     """Print the register's rows as JSON, as they are in an `lldb` that is beside one of these paths.
 
-    Each path is that of a program; the first `lldb` that is found is used. It runs that LLDB without a program. If there is none, the row
-    is printed as unused.
+    Each path is that of a program; the first `lldb` that is found in the same folder is used. It runs that LLDB without a program and waits
+    for its end. If there is none, the row is printed as unused.
     """
     beside = [os.path.join(os.path.dirname(os.path.realpath(each)), "lldb") for each in paths]
     lldb = next(filter(os.path.isfile, beside), None)
@@ -131,7 +131,7 @@ def nothing(*_: Any) -> None:
 def stock(value: Any, *_: Any) -> str:
     """Remove all of our summaries from LLDB, and return LLDB's own summary of an `lldb.SBValue`.
 
-    Empty: none. It is called in place of our summaries once the row is off.
+    Empty: it has none. It is called in place of our summaries once the row of the patches is off; further arguments are ignored.
     """
     target = value.GetTarget()
     debugger = target.GetDebugger()
@@ -146,8 +146,8 @@ def stock(value: Any, *_: Any) -> str:
 def load_formatters(debugger: Any, program: str) -> None:
     """Import Rust's formatters into an `lldb.SBDebugger`, if the file `program` is a Rust program.
 
-    LLDB shows Rust's containers by our summary then. `program` is a path, perhaps in single quotes. Nothing happens if it is no Rust
-    program, or rustc is missing.
+    `rustc` is run to find them. LLDB shows Rust's containers by our summary then. `program` is a path, perhaps in single quotes. Nothing
+    happens if it is no Rust program, or rustc is missing.
     """
     folder = importlib.import_module("rust_formatters").folder_for(program.strip().strip("'"))
     if folder is not None:
@@ -194,7 +194,10 @@ def variant(_provider: Any, variants: Any) -> int:
 
 
 def _is_capacity(value: Any, address: int) -> bool:
-    """Return whether an `lldb.SBValue`, or a member of it, is a capacity that lies at `address`."""
+    """Return whether an `lldb.SBValue`, or a member at any depth, is a capacity that lies at `address`.
+
+    A capacity is that of a String or Vec, told by the name of its type. Pointers are not followed.
+    """
     if value.GetType().GetName().endswith("UsizeNoHighBit"):
         return bool(value.GetLoadAddress() == address)
     inside = value.GetNonSyntheticValue()
@@ -248,9 +251,10 @@ def describe_thrown(thread: Any) -> str:
 
 
 def _describe_thrown(thread: Any) -> str:
-    """Return type and text of the exception that an `lldb.SBThread` throws.
+    """Return type and text of the C++ exception that an `lldb.SBThread` throws, as `TYPE: TEXT`.
 
-    Its innermost frame must be `__cxa_throw`.
+    Its innermost frame must be `__cxa_throw`. The text is left out where it is not known, and all is empty if the type cannot be read. No
+    code of the program runs.
     """
     lldb: Any = sys.modules["lldb"]
     process, frame = thread.GetProcess(), thread.GetFrameAtIndex(0)
@@ -379,8 +383,8 @@ def _unknown(value: Any) -> str:
 def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
     """Return the first children of an `lldb.SBValue` in braces, with `, …` where some are left out.
 
-    `count` is how many it has; `MAX_ELEMENTS` and about `MAX_ELEMENTS_CHARS` characters are shown. `depth` is how many levels are still
-    shown; `names` puts each child's name before it.
+    `count` is how many it has; at most `MAX_ELEMENTS` are shown, and none behind `MAX_ELEMENTS_CHARS` characters. `depth` is how many
+    levels are still shown; `names` puts each child's name before it.
     """
     parts: list[str] = []
     length = 0

@@ -36,8 +36,12 @@ STOPS = 1 << (signal.SIGTRAP - 1)
 def send_requests(connection: socket.socket, requests: list[tuple[str, object]]) -> None:
     """Send DAP requests to a debugger; wait until all are answered, or it closes the connection.
 
-    The connection's reads and writes wait from now on, in all processes that hold it. `requests` are pairs of a command and its
-    arguments. The responses are not judged, only their `request_seq` is read.
+    There is no time limit. The connection's reads and writes wait from now on, in all processes that hold it. `requests` are pairs of a
+    command and its arguments; their numbers count from `FIRST_NUMBER`. The responses are not judged, only their `request_seq` is read;
+    other messages are dropped.
+
+    Raises:
+        OSError: The connection has failed.
     """
     # The client's event loop had them fail where they would wait.
     connection.settimeout(None)
@@ -69,10 +73,11 @@ def has_stop(pid: int) -> bool:
 
 
 def main() -> None:
-    """Read stdin until it ends; then send the requests of its last whole line, and wait for their end.
+    """Read stdin until it ends; then send the requests of its last whole line, and wait for their answers.
 
-    The line is a JSON array of commands and arguments; where it is empty, nothing is sent. `sys.argv` has the file descriptor of the
-    connection and the program's process id. SIGINT, SIGTERM and SIGHUP are ignored, since this process outlives its client.
+    The line is a JSON array of pairs of command and arguments; where it is empty, nothing is sent. Then it waits a moment until the program
+    has taken the signals that stop it. `sys.argv` has the file descriptor of the connection and the program's process id. SIGINT, SIGTERM
+    and SIGHUP are ignored, since this process outlives its client.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -46,8 +46,8 @@ class Cleanup:
         """Carry out one line of stdin: it adds something to clean up, removes it, or has a debugger detach.
 
         The forms are `process PID STARTED LEADS_GROUP LEADS_SESSION`, `attached` with the same and SIGNAL, `folder NAME`, `forget
-        PID_OR_NAME`, and `detach PID`, which forks a process that waits for that debugger. Any other line is ignored, as is one whose PID or
-        SIGNAL is no number.
+        PID_OR_NAME`, and `detach PID`, which forks a process that waits for that debugger, if it is listed as attached. `LEADS_…` are
+        `True` or `False`; NAME is hexadecimal. Any other line is ignored, as is one whose PID or SIGNAL is no number.
         """
         match line.split():
             case ["process", pid, since, group, session] if pid.isdecimal():

@@ -41,10 +41,11 @@ def allow_tracing(whom: int) -> None:
 def wait_for_debugger(path: str, seconds: float, command: list[str]) -> None:
     """Tell dapeer, which listens at the Unix socket `path`, of this process; wait for its answer.
 
-    Meanwhile the system lets dapeer's process, and so the debugger that it starts, trace this one.
+    It is told by a line of JSON with `command`, the program's command line. Any byte, or the end of the connection, is an answer. Meanwhile
+    the system lets dapeer's process, and so the debugger that it starts, trace this one.
 
     Raises:
-        OSError: Nobody listens, or `seconds` have passed.
+        OSError: Nobody listens, or connecting or answering takes longer than `seconds`.
     """
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(seconds)
@@ -63,7 +64,10 @@ def listener(connection: socket.socket) -> int:
 
 
 def own_environment() -> dict[bytes, bytes]:
-    """Return the environment that this process was started with; Python may have changed its own."""
+    """Return the environment that this process was started with; Python may have changed its own.
+
+    It is Python's own where the system does not tell.
+    """
     try:
         with open("/proc/self/environ", "rb") as file:
             pairs = [each.partition(b"=") for each in file.read().split(b"\0") if each]
@@ -73,7 +77,11 @@ def own_environment() -> dict[bytes, bytes]:
 
 
 def main() -> None:
-    """Wait for the debugger, and replace this process by the program of the command line."""
+    """Wait for the debugger, and replace this process by the program of the command line.
+
+    `sys.argv` is as at the top of this module. It never returns: a program that cannot be run is reported on stderr, and the exit code is
+    `NOT_RUN`.
+    """
     path, seconds, restored, executable, *command = sys.argv[1:]
     with contextlib.suppress(Exception):
         wait_for_debugger(path, float(seconds), command)

@@ -108,9 +108,10 @@ def launch_beneath(patch: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
-        """Do as debugpy's `spawn_debuggee`.
+        """Do as debugpy's `spawn_debuggee`, but have our script start the launcher.
 
-        Set `session.of_dapeer` to whether the launcher is started by our script.
+        `python` is the command of the interpreter, `launcher_path` the launcher. Set `session.of_dapeer` to whether the launcher is started
+        by our script: not if the user names another one. Where there is no such path, the start request fails.
         """
         if not os.path.exists(launcher_path):
             # debugpy would report that only after 30 seconds.
@@ -155,7 +156,10 @@ def find_the_newest(patch: Any) -> None:
 
 
 def apply_rows() -> None:
-    """Apply `ROWS`, the patches of debugpy's adapter, in this process; those that do not fit stay off."""
+    """Apply `ROWS`, the patches of debugpy's adapter, in this process; those that do not fit stay off.
+
+    debugpy's modules are imported, and raise nothing here. A row that does not fit is reported by `patching.reporters`.
+    """
     debugpy_launcher.describe_little()
     # The adapter's modules import each other, in this order only.
     with contextlib.suppress(Exception):

@@ -74,11 +74,17 @@ def try_again(patch: Any) -> None:
     def inject(
         stock: Any, pid: int, debugpy_args: Any, on_output: Any, *rest: Any, **named: Any
     ) -> None:
-        """Do as debugpy's `inject`, and start a thread that repeats it while process `pid` does not connect."""
+        """Do as debugpy's `inject`, and start a thread that repeats it while process `pid` does not connect.
+
+        It returns at once. `on_output` gets what the injectors print, only if one fails.
+        """
         on_failure = failures_of(on_output)
 
         def again() -> None:
-            """Repeat the injection until the process has connected, the injector has failed, or no try is left."""
+            """Repeat the injection until the process has connected, the injector has failed, or no try is left.
+
+            Each try waits for the injector's end, then for a connection for `SECONDS_TO_CONNECT`.
+            """
             for _ in range(MAX_CONNECT_TRIES - 1):
                 if injectors[-1].wait() or servers.wait_for_connection(
                     f"[{pid}]", is_it, timeout=SECONDS_TO_CONNECT

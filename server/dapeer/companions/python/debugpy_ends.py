@@ -78,9 +78,9 @@ def report_ends(patch: Any) -> None:
     starting = threading.local()
 
     def start(stock: Any, args: Sequence[str], *rest: Any, **how: Any) -> Any:
-        """Do as `subprocess.Popen` (`stock`).
+        """Do as `subprocess.Popen` (`stock`), also for the launcher that a `spawn_debuggee` here starts.
 
-        The launcher for a `spawn_debuggee` gets a pipe as stderr and a thread that watches it.
+        That one gets a pipe as stderr, a word in its environment by which it marks its lines about patches, and a thread that watches it.
         """
         client, starting.client = getattr(starting, "client", None), None
         if client is None:

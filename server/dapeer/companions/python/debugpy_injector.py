@@ -160,9 +160,10 @@ def inject_alone(patch: Any) -> None:
         return stock(pid, code, *rest, **named)
 
     def check_call(stock: Any, command: Any, *rest: Any, **how: Any) -> Any:
-        """Do as `subprocess.check_call` (`stock`), where gdb passes signals on.
+        """Do as `subprocess.check_call` (`stock`), where gdb passes signals on to the program.
 
-        The error of a failure has no code in its text.
+        Raises:
+            CalledProcessError: gdb failed; the error has no injected code in its text, only `gdb`.
         """
         started = command.replace(BATCH, NO_STOPS, 1) if isinstance(command, str) else command
         try:

@@ -93,7 +93,8 @@ class Late(types.ModuleType):
 def delay_imports(*names: str) -> Generator[None]:
     """Delay imports of modules in the body: what imports one there gets it at its first use later.
 
-    `names` are modules; those that are imported already are not touched.
+    `names` are modules; those that are imported already are not touched. Afterwards none of them is in `sys.modules`; what was imported in
+    the body keeps a stand-in, which imports the module.
     """
     late = [Late(name) for name in names if name not in sys.modules]
     sys.modules.update((each.__name__, each) for each in late)
@@ -151,10 +152,10 @@ def improve() -> None:
 
 @AS_PYTHON
 def take_over(patch: Any) -> None:
-    """Patch debugpy so that its command line only starts the debugger, and fills `left`.
+    """Patch debugpy so that its command line only starts the debugger, and does not run the program.
 
-    Each function in `left` runs the program. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
-    `undo` puts back what was replaced by it.
+    The function that runs it, with the file, module or code of the command line, is appended to `left`, for `main`. `patch` is this patch's
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     cli: Any = importlib.import_module(CLI)
     options, runpy_of_it = cli.options, cli.runpy
@@ -179,7 +180,8 @@ def run_file(path: str, runpy_of_debugpy: Any) -> None:
     """Run a script, a folder or an archive in a new `__main__`, as `python PATH` does.
 
     `runpy_of_debugpy` is the module `runpy` that debugpy uses: pydevd knows frames of its file. A folder or archive is put on `sys.path`;
-    of a script its folder is, unless Python's options forbid that. What the program raises is raised.
+    of a script its folder is, unless Python's options forbid that. `sys.argv` is left as it is. What the program raises is raised,
+    `SystemExit` included.
     """
     namespace = fresh_main(path)
     if pkgutil.get_importer(path) is not None:
@@ -238,8 +240,8 @@ def run_code(text: str, runpy_of_debugpy: Any) -> None:
 def fresh_main(*named: str) -> dict[str, Any]:
     """Replace `sys.modules["__main__"]` by an empty module, as Python makes it, and return its namespace.
 
-    `named` is what the command line has between Python's options and the arguments, such as a path: it goes into `sys.orig_argv`, by which
-    a reloader starts the program again.
+    The namespace is the module's own dict. `named` is what the command line has between Python's options and the arguments, such as a path:
+    it goes into `sys.orig_argv`, by which a reloader starts the program again.
     """
     if options:
         AS_PYTHON.set("sys:orig_argv", [*options, *named, *sys.argv[1:]])
@@ -295,7 +297,8 @@ def main() -> None:
     """Run debugpy's launcher, or the program under its debug server, as the command line says.
 
     `sys.argv` has the path of debugpy's folder, or of `launcher` in it, and that program's arguments; it and `sys.path` are made what they
-    would be without this file. Patches that do not fit are left out. What ends the program is raised here.
+    would be without this file. For the launcher, the variable `DAPEER_STDIN` is taken from the environment: the path of a file for stdin.
+    Patches that do not fit are left out. What ends the program is raised here, after the functions in `at_end` were called.
     """
     started = getattr(sys, "orig_argv", sys.argv)[: -len(sys.argv)]
     options[:] = [*started[: -len(ADDED)]] if tuple(started[-len(ADDED) :]) == ADDED else [*started]

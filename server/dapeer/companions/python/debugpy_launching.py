@@ -76,7 +76,10 @@ def spawn_beneath(patching: Any, folder: str, script: str) -> Any:
 
     @row
     def apply(_row: Any) -> None:
-        """Replace debugpy's `spawn`, so that the program is run by `script`, without a token of `NO_TOKEN`."""
+        """Replace debugpy's `spawn`, so that the program is run by `script`, without the option for the token.
+
+        It is called when the row is applied. A command line without `folder` stays as it is.
+        """
 
         @row.replace(target)
         def spawn(
@@ -111,7 +114,10 @@ def keep_environment(patching: Any, folder: str) -> Any:
 
     @row
     def apply(_row: Any) -> None:
-        """Replace two functions of debugpy: one remembers the given environment, the other restores it."""
+        """Replace two functions of debugpy: one remembers the given environment, the other restores it.
+
+        It is called when the row is applied.
+        """
 
         @row.replace(launch)
         def launch_request(stock: Any, request: Any, *rest: Any, **named: Any) -> Any:
@@ -189,7 +195,8 @@ def greenlets(command: list[str]) -> Generator[None, None, None]:
 def uses_greenlets(command: list[str]) -> bool:
     """Return whether a program, or a module beside it that it imports, imports gevent or eventlet.
 
-    `command` is debugpy's command line, which names the program by its path or by `-m`. Sources are only searched for such lines.
+    `command` is debugpy's command line, which names the program by its path or by `-m`. Sources are only searched for such lines, in their
+    first `MAX_SOURCE_BYTES`; none is run. False also if there is no source.
     """
     named = command[command.index("-m") + 1 : command.index("-m") + 2] if "-m" in command else []
     places = [

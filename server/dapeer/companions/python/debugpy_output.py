@@ -47,7 +47,8 @@ class PipeCounts:
     def read(self, pipe: int, _size: int) -> bytes:
         """Return the next output of a pipe, as `os.read` does; it waits for some, and counts it.
 
-        The launcher reads again only when it has sent what it read before, so that counts as sent now.
+        `pipe` is its descriptor; the size is ignored, `MAX_PIPE_BYTES` holds. It is empty at the end of the output. The launcher reads
+        again only when it has sent what it read before, so that counts as sent now, and those who wait for it are woken.
         """
         with self._change_condition:
             self._sent_bytes[pipe] = self._read_bytes[pipe]
@@ -168,7 +169,10 @@ def pass_on(patch: Any) -> None:
         return {**stock(*given, **named), CAPABILITY: True}
 
     def drain_request(self: Any, request: Any) -> Any:
-        """Handle `dapeerDrain` in the adapter: respond later, when the launcher has, or `False` at once."""
+        """Handle `dapeerDrain` in the adapter: respond later, when the launcher has, or with `False` at once.
+
+        It returns debugpy's mark for a later response, or the body of the response. `self` is debugpy's `Client`.
+        """
 
         def respond(*, sent: bool) -> None:
             about = {"type": "response", "request_seq": request.seq, "command": COMMAND}

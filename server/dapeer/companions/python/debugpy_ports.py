@@ -68,9 +68,10 @@ def admit_only_us(patch: Any) -> None:
     def serve(
         stock: Any, name: str, handler: Callable[..., Any], *rest: object, **named: object
     ) -> Any:
-        """Do as debugpy's `serve`, with a handler that closes connections of strangers.
+        """Do as debugpy's `serve`, with a handler that closes connections of other users.
 
-        `name` is the port's purpose.
+        `name` is the port's purpose; at `Server` processes of a debugged program's session are let in, too. `handler` gets the socket of
+        each other connection.
         """
 
         def admit(handle: Any, sock: socket.socket, *more: object, **others: object) -> None:

@@ -70,7 +70,8 @@ def callers(entry: Any) -> Iterator[Any]:
 def run_pytest(arguments: list[str]) -> int:
     """Run `python -m pytest` in this process with these arguments, and return its exit code.
 
-    Each failure is shown to the debugger when pytest reports it. Options that disturb a debugger are off, and named on stderr.
+    Each failure is shown to the debugger when pytest reports it. Options that disturb a debugger, such as `-n`, are off, and named on
+    stderr.
     """
     import pytest
 
@@ -85,7 +86,10 @@ def run_pytest(arguments: list[str]) -> int:
 
         @pytest.hookimpl(hookwrapper=True)
         def pytest_cmdline_main(self, config: Any) -> Iterator[None]:
-            """Set options that would disturb a debugger to harmless values, and drop pytest's header."""
+            """Set options that would disturb a debugger to harmless values, and drop pytest's header.
+
+            Those that were set are named on stderr.
+            """
             known: dict[str, Any] = config.option.__dict__
             report_options(known)
             known.update({name: IN_THE_WAY[name] for name in known.keys() & IN_THE_WAY.keys()})
@@ -130,7 +134,8 @@ def report_options(known: dict[str, Any]) -> None:
 def of_doctests(error: Any) -> Iterator[BaseException]:
     """Yield the error itself; of a failed doctest one exception for each failed example instead.
 
-    Each of these is raised and caught here at the example's line, so its traceback names that line.
+    `error` is the exception of a failed test. Each of these is raised and caught here at the example's line, so its traceback names that
+    line. An example that has raised gives what it raised, another an `AssertionError` with the wanted and the printed text.
     """
     for each in getattr(error, "failures", None) or [error]:
         test: Any = getattr(each, "test", None)
@@ -171,8 +176,8 @@ def show_unittests() -> None:
 def run_by_program(how: str, name: str, arguments: list[str]) -> object:
     """Run `python NAME` or `python -m NAME` in this process, with these arguments; return the exit code.
 
-    `how` is `program` for a path, else `module`. Failures of unittest are shown to the debugger. The code is what `SystemExit` carries,
-    perhaps None or a text; 0 if the program just ends. Other exceptions are raised.
+    `how` is `program` for a path, else `module`. `sys.argv` is set. Failures of unittest are shown to the debugger. The code is what
+    `SystemExit` carries, perhaps None or a text; 0 if the program just ends. Other exceptions are raised.
     """
     show_unittests()
     launcher = sibling("debugpy_launcher")
@@ -233,9 +238,9 @@ showing = sibling("dapeer_debuggee/process/showing")
 def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
     """Return how a test is run: `program` or `module`, the name of that, and its arguments.
 
-    `node` is the test's id as of pytest, `FILE::NAME…`; `arguments` are further ones. Django's `manage.py` runs it in a Django project
-    without pytest-django, else pytest if it is installed, else unittest; the last is said on stderr. For Django and unittest, the test
-    file's folder may be appended to `sys.path`.
+    `node` is the test's id as of pytest, `FILE::NAME…`; `arguments` are further ones for the runner, put behind. Django's `manage.py` runs
+    it in a Django project without pytest-django, else pytest if it is installed, else unittest; the last is said on stderr. For Django and
+    unittest, the test file's folder may be appended to `sys.path`.
     """
     manage = next(
         (folder / "manage.py" for folder in Path(node.partition("::")[0]).absolute().parents
@@ -290,10 +295,9 @@ def dotted(node: str, folder: Path) -> str:
 def main() -> Any:
     """Run the tests that `sys.argv` names, and return the exit code.
 
-    Each failure is shown to the debugger as an uncaught exception.
-
-    The arguments are HOW, RUNNER and further ones of the runner. HOW is `module` or `program`, with the name of a test runner; or `auto`,
-    with the node id of a test, for which a runner is chosen.
+    Each failure is shown to the debugger as an uncaught exception. The arguments are HOW, RUNNER and further ones of the runner. HOW is
+    `module` or `program`, with the name of a test runner; or `auto`, with the node id of a test, for which a runner is chosen. Without
+    pytest, the tests of a folder that were meant for it are run by unittest. This file's folder is removed from `sys.path`.
     """
     how, name, *arguments = sys.argv[1:]
     if sys.path[0] == str(Path(__file__).parent):

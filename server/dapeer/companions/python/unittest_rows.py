@@ -21,7 +21,7 @@ def rows(patching: Any, show: Callable[[Any], None]) -> list[Any]:
 def row_of_imports(patching: Any, causes: list[tuple[BaseException, BaseException]]) -> Any:
     """Register the row that keeps why unittest could not import a file of tests, and return it.
 
-    Unittest raises an exception of its own instead, as a test that has failed.
+    Unittest raises an exception of its own instead, as a test that has failed. The row is not applied here.
 
     Args:
         patching: The module `patching`.
@@ -57,6 +57,8 @@ def row_of_failures(
     show: Callable[[Any], None],
 ) -> Any:
     """Register the row by which a failure is shown when unittest reports it, and return it.
+
+    The row is not applied here.
 
     Args:
         patching: The module `patching`.

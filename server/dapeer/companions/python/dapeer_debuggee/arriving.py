@@ -27,9 +27,10 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         self._folder = folder
 
     def find_spec(self, fullname: str, *_: object) -> Any:
-        """Return the import spec of a module of this package.
+        """Return the import spec of a module of this package, whose loader is this object.
 
-        None: it is another package's, or there is no text of it.
+        `fullname` is the module's dotted name. A name without a text of its own is a package if there are texts below it. None: it is
+        another package's, or there is no text of it.
         """
         if fullname.partition(".")[0] != PACKAGE:
             return None
@@ -65,7 +66,8 @@ def arrive(texts: dict[str, str]) -> str:
     """Apply all patches of pydevd in this program; return why that failed, empty if it did not.
 
     `texts` are the modules' sources by `python/PATH`, and the user's setting under `DAPEER_PATCHES`. Nothing happens if this package is
-    loaded already, or the setting is `off`. At a disconnect all is undone, and the modules are removed; so it is after a failure.
+    loaded already, or the setting is `off`; both count as no failure. At a disconnect all is undone, and the modules are removed; so it is
+    after a failure. No exception leaves it.
     """
     if f"{PACKAGE}.improving" in sys.modules:
         return ""
@@ -112,8 +114,9 @@ def collect(
 
     Return the answer, whose `repr` is JSON: `file` (the path of the rows), `message` (what is not reached) and `points` (each with `id`,
     `bound`, `line` and `message`). `spec` is JSON, with `folder` and `points`, perhaps `chunks` and `seconds`; it replaces all earlier
-    points. `texts` are the modules' sources by `python/PATH`; `variables` and `namespace` are a frame's local and global names. The modules
-    stay in the program while there are points.
+    points. `texts` are the modules' sources by `python/PATH`, and the user's setting under `DAPEER_PATCHES`; `variables` and `namespace`
+    are a frame's local and global names. The modules stay in the program while there are points. What goes wrong otherwise, such as JSON
+    that does not parse, is raised.
     """
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)

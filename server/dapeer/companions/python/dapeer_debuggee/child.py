@@ -12,7 +12,8 @@ from typing import Any
 def main() -> None:
     """Patch pydevd in this process, which the debuggee has started, and in the processes that it starts.
 
-    It imports debugpy beside pydevd, and has stdout and stderr flushed at each line, so that output comes before the stop behind it.
+    It imports debugpy beside pydevd, and has stdout and stderr flushed at each line, so that output comes before the stop behind it. A
+    process that is patched already, as a forked one, keeps its streams.
     """
     from . import improving as dapeer_debuggee
 

@@ -85,8 +85,8 @@ def serves_debugger(frame: Any) -> bool:
 def whole_names(code: CodeType, namespace: Any) -> Iterator[str]:
     """Yield a function's names, each behind its module's name, as `shop.cart.Order.total`.
 
-    For code of the main script each comes once more, behind the name of its file. It yields nothing for code of the debugger. `namespace`
-    is the module's dict.
+    `code` is the function's code object, `namespace` its module's dict. For code of the main script each comes once more, behind the name
+    of its file without extension. It yields nothing for code of the debugger.
     """
     if is_own(code, namespace):
         return
@@ -177,8 +177,9 @@ def qualified_names(code: CodeType, around: str) -> Iterator[tuple[tuple[str, in
 def find_loaded(name: str) -> tuple[str, int, str]:
     """Return file and line of a loaded function that has `name`, and an empty text.
 
-    If none is loaded, these are "" and 0, and the text is the whole name of a library's function that `name` would match with its module,
-    or empty.
+    `name` is what the user has given (see `pattern`); the first match counts. If none is loaded, these are "" and 0, and the text is the
+    whole name of a library's function that `name` would match with its module, or empty. All modules are searched, without running code of
+    the program.
     """
     in_library = ""
     for module in list(sys.modules.values()):

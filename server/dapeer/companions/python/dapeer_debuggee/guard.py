@@ -37,7 +37,7 @@ def is_of_program(error: BaseException) -> bool:
 def is_from_signal(error: BaseException) -> bool:
     """Return whether a signal has caused an exception: Ctrl+C, or the program's handler raised it.
 
-    A handler of the program is in its traceback then.
+    It is told by the type `KeyboardInterrupt`, or by a handler of the program in its traceback.
     """
     if isinstance(error, KeyboardInterrupt):
         return True

@@ -63,7 +63,8 @@ def found(kind: Any, name: str) -> Any:
 def text(value: Any, max_chars: int, around: "tuple[int, ...]") -> str:
     """Return a value as Python writes it, in about `max_chars`; of what does not fit, only its size.
 
-    `around` are the ids of the objects that it is in, the outermost first.
+    No code of the program runs. A string inside another value has at most `MAX_STRING_CHARS`. `around` are the ids of the objects that it
+    is in, the outermost first; empty for a value by itself.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is str or kind is bytes:
@@ -89,7 +90,8 @@ def container(
     """Return the text of a container with its first elements, which the methods of the class `known` read.
 
     `brackets` are what is before and behind its elements, `max_chars` is about how many characters there are, `around` are the ids of the
-    objects that the container is in, the outermost first. One inside of itself is `[...]`.
+    objects that the container is in, the outermost first. At most `MAX_MEMBERS` elements are shown, then the number of all. One inside of
+    itself is `[...]`, and within `MAX_LEVELS` others only its size is shown.
     """
     (opening, closing), size = brackets, known.__len__(value)
     if not size and type(value) is known:
@@ -116,7 +118,9 @@ def container(
 def holder(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]") -> str:
     """Return the text of an object of the class `kind` with its attributes, in about `max_chars`.
 
-    A class, function or module is shown by its name. `around` are the ids of the objects that it is in, the outermost first.
+    It is `TYPE(NAME=VALUE, …)`, or `<TYPE: …>` for a class with a `repr` of its own, which is not called. A class, function or module is
+    shown by its name. `around` are the ids of the objects that it is in, the outermost first; inside of itself, or of `MAX_LEVELS` others,
+    only its type is shown.
     """
     name = str(NAME.__get__(kind))
     if issubclass(kind, type):

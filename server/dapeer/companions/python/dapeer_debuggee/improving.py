@@ -71,7 +71,8 @@ def hide_files(patch: patching.Row) -> None:
 def improve(*, prints: bool) -> None:
     """Apply all patches of pydevd, which must be imported, in this process; a second call does nothing.
 
-    A module that cannot be imported is reported as a row that has failed. Rows that are off are reported by an event of pydevd's.
+    A module that cannot be imported is reported as a row that has failed. Rows that are off are reported by an event of pydevd's. No
+    exception of a patch leaves it.
 
     Args:
         prints: Whether this process's stdout is the program's output.

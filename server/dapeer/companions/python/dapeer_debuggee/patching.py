@@ -110,8 +110,9 @@ class Row:
     def apply(self) -> bool:
         """Probe what the row needs, and apply its patch; return whether it is on. It raises nothing.
 
-        A row that is on, or that has failed once, stays as it is. `off` says afterwards why the patch is not on; a failure is undone and
-        reported.
+        A row that is on, or that has failed once, stays as it is. `off` says afterwards why the patch is not on: the user has switched it
+        off, the other software has what it needs by itself, or it does not fit. A failure is undone and reported; a row that was only
+        undone is applied again.
         """
         if not self.off or self.off.startswith(_FAILED):
             return not self.off
@@ -136,7 +137,8 @@ class Row:
     def undo(self) -> None:
         """Put back what the row has replaced, call its undo functions, and mark it as off.
 
-        What others have replaced since stays: there this row's function calls the stock one.
+        What others have replaced since stays: there this row's function calls the stock one. Undo functions are called once, the last one
+        first; what one raises leaves this.
         """
         self.off = self.off or "it was undone"
         for owner, name, before, ours in reversed(self._replaced_attributes):
@@ -183,9 +185,9 @@ class Row:
         report_news()
 
     def probe(self) -> None:
-        """Check that the other software has all that the row needs.
+        """Check that the other software has all that the row needs; its modules are imported for that.
 
-        It needs parameters and names, and in untried versions the same code of functions.
+        It needs parameters and names, and in untried versions the same code of functions. Nothing is changed.
 
         Raises:
             Misfit: Something is not.
@@ -277,8 +279,8 @@ class Row:
     def guard(self, ours: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function for other software to call: `ours` while the row is on, `instead` once it is off.
 
-        Where `ours` raises, the row fails, and `instead` gets the same arguments. `Meant` and what a signal handler of the program raises
-        are raised.
+        Where `ours` raises, the row fails, which is reported, and `instead` gets the same arguments. `Meant` and what a signal handler of
+        the program raises are raised.
         """
 
         @functools.wraps(ours)
@@ -312,7 +314,7 @@ def is_switched_off(name: str) -> bool:
 def report_news() -> None:
     """Send the reports of rows that are off by the last of `reporters`, and drop what is sent.
 
-    Without a reporter, or where it cannot send yet, they stay for the next call.
+    Without a reporter, or where it cannot send yet, they stay for the next call. What it raises is ignored.
     """
     for each in list(news) if reporters else ():
         try:

@@ -34,7 +34,7 @@ def of_itself(owner: Any, name: str) -> Any:
 def has_entered(error: BaseException) -> bool:
     """Return whether an exception was raised inside of a stock function, not by unfit arguments.
 
-    It is read from the traceback: entries of the register's own files do not count.
+    It is read from the traceback: entries of the register's own files do not count. True also for any other exception than `TypeError`.
     """
     trace = error.__traceback__
     while trace is not None:
@@ -47,8 +47,8 @@ def has_entered(error: BaseException) -> bool:
 def check_passes_on(ours: Any, known: str) -> None:
     """Check that a replacement takes all that the stock function takes, and anything else.
 
-    Names of parameters must be the same. `ours` is the replacement, whose first parameter is the stock function; `known` is the `shape` of
-    the stock function.
+    Names of parameters must be the same, in the same order; it may name fewer, and must have `*rest` and `**named`. `ours` is the
+    replacement, whose first parameter is the stock function; `known` is the `shape` of the stock function.
 
     Raises:
         Misfit: It takes less.

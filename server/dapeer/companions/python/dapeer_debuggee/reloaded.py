@@ -53,7 +53,10 @@ def codes(text: Any) -> Any:
 
 
 def frames() -> Iterator[Any]:
-    """Yield the frames of all threads with their callers, and of suspended generators and coroutines."""
+    """Yield the frames of all threads with their callers, and of suspended generators and coroutines.
+
+    A frame may come twice. All objects that the garbage collector knows are looked at.
+    """
     of_python: Any = sys
     running = list(of_python._current_frames().values())
     waiting = [
@@ -70,7 +73,8 @@ def texts_of(spec: str) -> TextsAnswer:
     """Return as JSON whether code of a file's new text is loaded, and what is left of the old one.
 
     `spec` is a JSON list: the path of the file, which has the new text by now, and the text from before; null: that is unknown. The answer
-    has `new`, and of the old text `frames` (name and line) and `functions` (names), `MAX_TOLD` of each at most.
+    has `new` (true or false), and of the old text `frames` (lists of name and line) and `functions` (names, sorted), `MAX_TOLD` of each at
+    most.
 
     Raises:
         OSError: The file cannot be read.

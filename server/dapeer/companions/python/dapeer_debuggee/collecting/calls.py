@@ -62,7 +62,8 @@ class OpenCall:
     def changed(self) -> str:
         """Return which arguments have changed since the call began, as `name: before → now` between commas.
 
-        It is empty if none has. An argument that looks the same but holds other objects is `name: changed within, now`.
+        It is empty if none has. The argument's object is looked at, whatever its name stands for by now. One that looks the same but holds
+        other objects is `name: changed within, now`.
         """
         changes: list[str] = []
         for name, value in self.values.items():
@@ -78,8 +79,8 @@ class OpenCall:
 def parts(value: Any) -> Any:
     """Return a token of what a value holds: it equals a later one while the value holds the same objects.
 
-    It keeps none of them alive. Of a container the token has the number of elements and the ids of `MOST_ELEMENTS` at most, of another
-    object its attributes by name, each as id and cell.
+    It keeps none of them alive. Of a list, tuple, set or dict the token has the number of elements and the ids of the first
+    `MOST_ELEMENTS`, of a `bytearray` bytes, of another object its attributes by name, each as id and cell. No code of the program runs.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is list or kind is tuple or kind is set or kind is frozenset:
@@ -128,8 +129,8 @@ class CallRecorder:
     def _begin(self, frame: Any) -> bool:
         """Note that a frame's call begins, if the point's condition holds; return whether hits are enough.
 
-        The open call is put into `running` and gets a number. Where the condition does not hold, or the point has enough hits already,
-        nothing is noted.
+        The open call gets the point's next number, and is known to all points from now on. Where the condition does not hold (False), or
+        the point has enough hits already (True, and the point ends), nothing is noted.
         """
         if self._condition is not None and not self._condition(frame, ""):
             return False
@@ -146,7 +147,7 @@ class CallRecorder:
     def _enclosing_call(self, frame: Any) -> OpenCall | None:
         """Return the open call, of any point, that a frame's call belongs to; None: there is none.
 
-        It is the nearest of the frame's callers that has one, among `MOST_FRAMES` of them.
+        It is that of the nearest of the frame's callers that has one, among `MOST_FRAMES` of them.
         """
         for _ in range(MOST_FRAMES if self._running_calls else 0):
             frame = frame.f_back
@@ -170,8 +171,9 @@ class CallRecorder:
     def end(self, frame: Any, result: Any, error: BaseException | str | None = None) -> bool:
         """Write the row of a frame's call that is over; return whether the thread is to stop behind it.
 
-        `error` is what it raised, or the cell of that; None: it has returned `result`. The thread is to stop behind the call whose number
-        the point's `life` names. A call that was not noted has no row, and False is returned.
+        `error` is what it raised, or the cell (text) of that; None: it has returned `result`. The thread is to stop behind the call whose
+        number the point's `life` names. A call that was not noted has no row, and False is returned; so is a call of which the row could
+        not be made.
         """
         call = self._calls.pop(id(frame), None)
         if call is None:
@@ -185,7 +187,8 @@ class CallRecorder:
     ) -> None:
         """Write the row of a call that has returned `value`, or raised `error` (the exception, or its cell).
 
-        The cells are `row_format.CALL_COLUMNS` and the point's expressions, evaluated now.
+        The cells are `row_format.CALL_COLUMNS` and the point's expressions, evaluated now. Its time is that of its begin; its duration
+        leaves out how long the debugger had stopped the thread.
         """
         took = time.perf_counter_ns() - call.start - (returned.stopped_ns() - call.stopped)
         if error is None:

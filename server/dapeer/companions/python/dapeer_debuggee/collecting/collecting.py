@@ -75,9 +75,10 @@ class Collector:
     def collect(self, spec: dict[str, Any], names: Any) -> dict[str, Any]:
         """Collect at the points of `spec` from now on, and nowhere else; return what is reached.
 
-        `spec` has `folder` and `points`, perhaps `chunks` and `seconds`; without points, collecting ends. The answer has `file` (the path
-        of the rows, empty: none), `message` (what is not reached) and for each of the `points` its `id`, `bound`, `line` and `message`.
-        `names` is the frame in which watched expressions are looked up.
+        `spec` is as at the top of this module: it has `folder` and `points`, perhaps `chunks` and `seconds`. Without points, collecting
+        ends, and the file is closed. The answer has `file` (the path of the rows, empty: none), `message` (what is not reached; empty: all
+        is) and for each of the `points`, in their order, its `id`, `bound`, `line` and `message`. Where no file can be made, no point is
+        bound. `names` is the frame in which watched expressions are looked up.
         """
         self._spec = spec
         outcomes = self._take(spec, names)
@@ -107,8 +108,8 @@ class Collector:
     def _take(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
         """Replace the points by those of `spec` that can be bound, and return what the answer says of each.
 
-        That is a dict of `id`, `bound`, `line` and `message`. A watching point that stays the same goes on, and a point keeps its count of
-        hits. `names` is the frame in which watched expressions are looked up.
+        That is a dict of `id`, `bound`, `line` and `message`, in the order of `spec`. A watching point that stays the same goes on, and a
+        point keeps its count of hits. `names` is the frame in which watched expressions are looked up. Recording begins only with `_begin`.
         """
         outcomes: list[dict[str, Any]] = []
         watches = [each for each in self._points if each.watch or each.last]
@@ -131,9 +132,10 @@ class Collector:
         return outcomes
 
     def _begin(self) -> str:
-        """Record at the present points and stops, or end recording if there are none.
+        """Record at the present points and stop at the present functions, or end recording if there are none.
 
-        Return as text what is not reached, such as threads; empty: all is.
+        Return as text what is not reached, such as threads; empty: all is. The first time it starts the thread that cuts off slow
+        expressions.
         """
         if not self._points and not self._stops:
             self._hooks.end()
@@ -220,7 +222,10 @@ def collect(spec: str, names: Any = None) -> str:
 def collector() -> Collector:
     """Return the collector of this process; the first call makes it, and registers what ends it.
 
-    It is called at a fork, before the debugger disconnects, and at exit.
+    Its functions are called in a forked child, before the debugger disconnects, and at exit.
+
+    Raises:
+        ImportError, AttributeError: pydevd is not the one we know.
     """
     if not collectors:
         collectors.append(Collector())

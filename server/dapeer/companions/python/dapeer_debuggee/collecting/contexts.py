@@ -26,7 +26,10 @@ ident: Callable[[], int] = threading.get_ident
 
 
 def context(frame: Any) -> str:
-    """Return thread, task and caller of a frame as text, with tabs between them; each may be empty."""
+    """Return thread, task and caller of a frame as text, with tabs between them; each may be empty.
+
+    The thread and task are those that call this; the caller is `FUNCTION FILE:LINE`, and kept for the next time.
+    """
     back = frame.f_back
     if back is None:
         return f"{thread_name()}\t{task_name()}\t"
@@ -40,7 +43,10 @@ def context(frame: Any) -> str:
 
 
 def noted(frame: Any) -> str:
-    """Return the text of the place where a frame is, and keep it by code and instruction."""
+    """Return the text of the place where a frame is (`place_of`), and keep it by code and instruction.
+
+    Once `MAX_PLACES` codes have some, all are forgotten.
+    """
     if len(places) >= MAX_PLACES:
         places.clear()
     code = frame.f_code
@@ -70,7 +76,7 @@ def named(name: Any) -> str:
 
 
 def thread_name() -> str:
-    """Return this thread's name, or `thread NUMBER` where `threading` does not know it.
+    """Return this thread's name as cell text, or `thread NUMBER` where `threading` does not know it.
 
     It makes no `threading.Thread`, as `threading.current_thread` would.
     """

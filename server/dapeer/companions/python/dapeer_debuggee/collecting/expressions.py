@@ -79,8 +79,9 @@ class Expression:
     def reads(self, code: CodeType, *, one_namespace: bool) -> list[str]:
         """Return the statements that read the expression's local names from a frame into variables.
 
-        All its other names are global where the statements run. They use `$locals`, or `$find` in a class's body, where `$` stands for the
-        beginning of dapeer's own names.
+        All its other names are global where the statements run. They use `$locals`, or `$find` and `$frame` in a class's body, where `$`
+        stands for the beginning of dapeer's own names. A name that the expression itself binds is only read if it is there. The list is
+        empty if there is none to read.
 
         Args:
             code: The code of the frame.
@@ -100,7 +101,10 @@ class Expression:
 
 
 def certain(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that an expression, a tree of `ast`, always reads if no error ends it before."""
+    """Yield the names that an expression, a tree of `ast`, always reads if no error ends it before.
+
+    A name may come twice. Names that it may not read, such as behind `or`, are left out.
+    """
     if isinstance(tree, ast.Name):
         yield tree.id
         return
@@ -134,10 +138,10 @@ def lacks(names: tuple[str, ...], frame: Any) -> bool:
 
 
 def checked(text: str) -> CodeType:
-    """Return the code of an expression.
+    """Return the compiled code of an expression, for `eval`.
 
     Raises:
-        InvalidExpression: It does not parse.
+        InvalidExpression: It does not parse; the text says why.
     """
     try:
         return compile(text, "<collect>", "eval", dont_inherit=True)

@@ -45,7 +45,8 @@ class MonitoringHooks:
     def begin(self, bound: Any) -> str:
         """Record at these points from now on, in all threads and frames.
 
-        Return why that cannot be, empty: it is. `bound` is a `points.Bound`, which replaces an earlier one.
+        Return why that cannot be, empty: it is. `bound` is a `points.Bound`, which replaces an earlier one. The first time it takes a free
+        number of `sys.monitoring` for a tool of our own, and registers its end at exit.
         """
         if self._tool is None:
             self._tool = next(
@@ -99,7 +100,10 @@ class MonitoringHooks:
             self._sys_monitoring.register_callback(self._tool, event, callback)
 
     def _clear_plans(self) -> None:
-        """Clear all plans, and switch off the events of the codes that had some."""
+        """Clear all plans, and switch off the events of the codes that had some.
+
+        What was known of running frames is forgotten.
+        """
         for code, plan in list(self._codes.values()):
             plan.clear()
             self._sys_monitoring.set_local_events(self._tool, code, 0)
@@ -139,9 +143,10 @@ class MonitoringHooks:
         return plan
 
     def _record_entry(self, _code: Any, _place: int) -> Any:
-        """Record that a function begins; return `DISABLE` if nothing is recorded of its code.
+        """Record that a function begins; return `DISABLE` if nothing is recorded of its code, else None.
 
-        Then Python does not call this for the code again.
+        With `DISABLE`, Python does not call this for the code again. It is the callback of `PY_START`. A thread may stop here, at a
+        breakpoint of the function.
         """
         frame = current(UP)
         plan = self._find(frame)
@@ -175,7 +180,7 @@ class MonitoringHooks:
     def _line_caller(self) -> Any:
         """Return the callback of lines: it records, and disables a line without a point, or with enough rows.
 
-        What it does itself cannot fail: it calls hooks, and recorders, which are guarded, too.
+        It is not for codes with anything watched. What it does itself cannot fail: it calls hooks, and recorders, which are guarded, too.
         """
         find, disable = self._codes.get, self._sys_monitoring.DISABLE
         stay, call_alone = guard.hook(points.CodePlan.stay), guard.hook(self._call_alone)
@@ -185,7 +190,8 @@ class MonitoringHooks:
         def called(code: Any, line: int, up: int = 1) -> Any:
             """Record at a line with its recorder; return `DISABLE` where the line has none, else None.
 
-            `up` is how many frames below this function's the program's frame is. A recorder that has enough is removed from the plan.
+            `up` is how many frames below this function's the program's frame is. A recorder that has enough is removed from the plan. Now
+            and then a line that is hit again and again gets a faster callback (`_call_alone`).
             """
             nonlocal latest
             known, plan = latest
@@ -222,11 +228,17 @@ class MonitoringHooks:
             )
 
     def _watching_caller(self) -> Any:
-        """Return the callback of lines where something is watched: it records, and looks for changes."""
+        """Return the callback of lines where something is watched: it looks for changes, and then records.
+
+        It is guarded: what it raises does not reach the program.
+        """
         find, disable, look = self._codes.get, self._sys_monitoring.DISABLE, self._look
 
         def called(code: Any, line: int) -> Any:
-            """Look for changes at a line, and record; return `DISABLE` where neither is wanted, else None."""
+            """Look for changes at a line, and record; return `DISABLE` where neither is wanted, else None.
+
+            The thread may stop here until it is resumed.
+            """
             _known, plan = find(id(code), UNKNOWN)
             record = plan.lines.get(line)
             if record is None and plan.watching is None:
@@ -243,7 +255,8 @@ class MonitoringHooks:
     def _look(self, plan: Any, frame: Any, event: str, argument: Any) -> None:
         """Look whether something that is watched has changed, and stop there if that is wanted.
 
-        `event` and `argument` are those of a trace function, such as `line` and None. `plan` is the `points.CodePlan` of the frame's code.
+        It then returns when the thread is resumed. `event` and `argument` are those of a trace function, such as `line` and None. `plan` is
+        the `points.CodePlan` of the frame's code; its `watching` becomes None when that is over.
         """
         look = plan.watching
         before, seen = self._frames.get(id(frame)) or (0, {})

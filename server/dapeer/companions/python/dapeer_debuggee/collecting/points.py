@@ -138,8 +138,9 @@ class CallTracer:
     def _changes(self, frame: Any) -> list[tuple[str, str, str]]:
         """Return name, text before and text now of each local variable of a frame that has changed.
 
-        The new values are remembered. Where at most `MAX_CHANGED_PARTS` members or elements of the same object have changed, these are
-        returned in place of the variable, as `name.member` or `name[key]`.
+        The new values are remembered; the text before is empty for a new variable. Where at most `MAX_CHANGED_PARTS` members or elements of
+        the same object have changed, these are returned in place of the variable, as `name.member` or `name[key]`. Only the first
+        `MOST_NAMES` variables are looked at; one that is gone is not told.
         """
         changes: list[tuple[str, str, str]] = []
         for name, value in itertools.islice(frame.f_locals.items(), MOST_NAMES):
@@ -155,7 +156,10 @@ class CallTracer:
         return changes
 
     def _write(self, frame: Any, changed: list[tuple[str, str, str]]) -> None:
-        """Write a row with these changes (name, before, now) for the line of the traced call that ended last."""
+        """Write a row with these changes (name, before, now) for the line of the traced call that ended last.
+
+        They are its last cell, as JSON.
+        """
         file = cells.escaped(frame.f_code.co_filename)
         text = json.dumps(changed, ensure_ascii=False)
         head = f"{self._point}\t{next(self._hits)}\t{self._rows.now()}\t\t\t"
@@ -189,7 +193,8 @@ def changed_parts(name: str, value: Any, before: Any, now: Any) -> list[tuple[st
 def elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, str]]:
     """Return name, empty text and value now of each element of a list or dictionary that has changed.
 
-    `was` and `are` are its `calls.parts`; elements that are gone are not told.
+    `name` is that of the variable, `value` the list or dictionary. `was` and `are` are its `calls.parts` before and now, whose limit holds
+    here; elements that are gone are not told. Elements are compared by place.
     """
     keyed: Any = value.items() if hasattr(value, "items") else enumerate(value)
     differ = [one != other for one, other in itertools.zip_longest(was[1], are[1])]
@@ -203,7 +208,7 @@ def elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, 
 def members(name: str, was: dict[str, Any], are: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Return name, value before and value now of each changed member of an object, gone ones first.
 
-    `was` and `are` are its `calls.parts` before and now; an empty text is no value.
+    `name` is that of the variable. `was` and `are` are the object's `calls.parts` before and now; an empty text is no value.
     """
     gone = [(f"{name}.{each}", part[1], "") for each, part in was.items() if each not in are]
     return gone + [
@@ -261,8 +266,8 @@ class SpecifiedPoint:
         """Find the line or function of the point; return whether it is bound.
 
         `line` and `file` are set to the next line with code, as for breakpoints, or to a loaded function's; `message` to what the user is
-        told. A function that is not loaded yet counts as bound, and so does a file that cannot be read there; a line without code below it
-        does not.
+        told. What is watched is bound at once. A function that is not loaded yet counts as bound, and so does a file that cannot be read
+        there; a line without code on it or below does not, nor does a file that is not Python.
         """
         if self.watch is not None or self.last is not None:
             return True
@@ -396,7 +401,12 @@ class Bound:
                 self._by_file.setdefault(each.file, []).append(each)
 
     def plan(self, frame: Any) -> CodePlan:
-        """Return a new `CodePlan` of a frame's code: what is recorded and watched, and where it stops."""
+        """Return a new `CodePlan` of a frame's code: what is recorded and watched, and where it stops.
+
+        It is false if there is nothing. Points that have ended are left out. Recorders are compiled for it, which is slow, so callers keep
+        it. Where several things are watched, an expectation asks the others first; of the others the last of these counts: a `life`,
+        watches, last writes.
+        """
         code = frame.f_code
         made = CodePlan(code, getattr(self._maker, "context", None))
         made.stops += (

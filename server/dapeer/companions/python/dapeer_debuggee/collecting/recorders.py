@@ -88,7 +88,10 @@ class Shapes:
         return "".join([f"\t{self.cell(each)}" for each in values])
 
     def cell(self, value: Any) -> CellText:
-        """Return a value as a cell; one whose text cannot be made is the cell of that error."""
+        """Return a value as a `CellText`; one whose text cannot be made is the cell of that error.
+
+        A `CellText` is returned as it is. What a signal of the program raises leaves it.
+        """
         if type(value) is CellText:
             return value
         try:
@@ -100,7 +103,7 @@ class Shapes:
         """Return a function that packs values of these types into bytes, and the number that rows begin with.
 
         `letters` has one of `row_format.LETTERS` for each value, `NONE` for a type without one. None: rows of such values are written as
-        text. The pair is kept for later rows.
+        text, as there are too many values or shapes. The pair is kept for later rows; a new shape gets a number in the header of the file.
         """
         if NONE in letters or len(letters) > MAX_VALUES:
             return None
@@ -308,8 +311,10 @@ class Maker:
     def failed(self, error: BaseException, expression: Any = None, since: float = 0.0) -> str:
         """Return the cell of an expression that has raised `error`; the expression notes its slow failure.
 
-        `since` is when it was begun (`perf_counter`). What a signal of the program raises is raised again. `expression` is an
-        `expressions.Expression`.
+        `since` is when it was begun (`perf_counter`). `expression` is an `expressions.Expression`; None: nothing is noted.
+
+        Raises:
+            BaseException: `error` itself, if a signal handler of the program has raised it.
         """
         if expression is not None:
             expression.has_failed(since, time.perf_counter())
@@ -328,8 +333,9 @@ class Maker:
     def recorder(self, point: Any, frame: Any) -> Any:
         """Return a function that writes a row of a point: `record(frame, context)`.
 
-        It returns True once the point has enough hits. A false condition writes no row. `context` is what `Maker.context` returns. `point`
-        is a `points.SpecifiedPoint`, the `frame` here any frame of the code in which it records.
+        It returns True once the point has enough hits, else a false value. A false condition writes no row. `context` is what
+        `Maker.context` returns. `point` is a `points.SpecifiedPoint`, the `frame` here any frame of the code in which it records. Without a
+        limit of hits the function has an attribute `called`, a form that Python can call at a line.
         """
         count = range(len(point.expressions))
         row = ROW.format(
@@ -382,9 +388,10 @@ class Maker:
     ) -> Any:
         """Return a function that evaluates some expressions of a point, and then runs the statements `end`.
 
-        `evaluated` are pairs of a mark in the text and an expression. If the point's condition is among them and does not hold, the
-        function returns None before the others and `end`. `alone`: it also gets a form that Python can call at a line. `point` is a
-        `points.SpecifiedPoint`, the `frame` any one of the code for which the function is made.
+        It is called as `record(frame, context)`. `evaluated` are pairs of a mark, which stands for it in the text, and an expression. If
+        the point's condition is among them and does not hold, the function returns None before the others and `end`. `alone`: it also gets
+        a form that Python can call at a line. `point` is a `points.SpecifiedPoint`, the `frame` any one of the code for which the function
+        is made.
         """
         given = {f"e{number}": each for number, each in enumerate(point.expressions)}
         given["ec"] = point.condition
@@ -401,9 +408,9 @@ class Maker:
     ) -> Any:
         """Return the function `record(frame, context)` with the statements `body`, compiled.
 
-        Its global names are those of the frame's module. `evaluated` are pairs of a mark in the text and an expression; `given` are the
-        values of the names that the text has with `$`; `alone`: it also gets a form that Python can call at a line. `point` is a
-        `points.SpecifiedPoint`.
+        Its global names are those of the frame's module, unless it needs none of the program's. `evaluated` are pairs of a mark, which
+        stands for it in the text, and an expression; `given` are the values of the names that the text has with `$`; `alone`: it also gets
+        a form that Python can call at a line. `point` is a `points.SpecifiedPoint`.
         """
         made_of = Shapes(point, self.rows, self.failed)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
@@ -443,10 +450,10 @@ class Maker:
     def _body(self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]) -> str:
         """Return the statements that evaluate the expressions of a recorder, each to a variable of its own.
 
-        The point's condition, if it is among them, gets no variable: its statements return from the recorder if it is false, if it raises or
-        has unknown names (both are reported), or if it waits after slow failures. Then the statements behind them are not run. If one of
-        the expressions runs code, all have a deadline. `evaluated` are pairs of a mark in the text and an expression; `point` is a
-        `points.SpecifiedPoint`.
+        The point's condition, if it is among them, gets no variable: its statements return from the recorder if it is false, if it raises
+        or has unknown names (both are reported), or if it waits after slow failures. Then the statements behind them are not run. If one of
+        the expressions runs code, all have a deadline. `evaluated` are pairs of a mark, which stands for it in the text until `_compiled`,
+        and an expression; `point` is a `points.SpecifiedPoint`.
         """
         guarded = any(each.runs_code for _mark, each in evaluated)
         parts: list[str] = []
@@ -467,8 +474,8 @@ class Maker:
     def _cell(self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool) -> str:
         """Return the statements that evaluate one expression to the cell of its column.
 
-        `each` is the expression, `form` has the texts to fill in; `guarded`: code may run behind it, so its value is copied at once.
-        `point` is a `points.SpecifiedPoint`.
+        `each` is the expression, one of the point's, `form` has the texts to fill in (`reads`, `value`, `again`); `guarded`: code may run
+        behind it, so its value is copied at once. What it raises becomes the cell. `point` is a `points.SpecifiedPoint`.
         """
         number = point.expressions.index(each)
         if is_local(each, frame):

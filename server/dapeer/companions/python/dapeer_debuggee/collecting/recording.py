@@ -41,7 +41,8 @@ def create_rows_file(folder: str) -> tuple[str, int]:
 def mapped(file: int, start: int, size: int) -> Any:
     """Map `size` bytes of a file from `start` on into memory, and return the `mmap`.
 
-    `file` is its descriptor, open for reading and writing. The room is reserved on the disk, so that writing into the memory cannot fail.
+    `file` is its descriptor, open for reading and writing; `start` is a multiple of the system's granularity. The file grows if it ends
+    before. The room is reserved on the disk, so that writing into the memory cannot fail.
 
     Raises:
         OSError: There is no room.
@@ -96,7 +97,7 @@ class Rows:
     def begin(self) -> None:
         """Reset this object to no file: at first, and in a process that was forked from the one that has it.
 
-        The next row, or `open`, makes a new one.
+        Nothing is closed. The next row, or `open`, makes a new file; its times count from now.
         """
         self.path = ""
         self.dropped = 0
@@ -129,7 +130,10 @@ class Rows:
             return "" if self._is_open() or self._lost_file else os.strerror(self.error)
 
     def _is_open(self) -> bool:
-        """Return whether there is a file, and make it if not; after a failure not before `PAUSE_SECONDS`."""
+        """Return whether there is a file of rows, and make it if not; after a failure not for `PAUSE_SECONDS`.
+
+        False: it cannot be made now; the error is remembered, as `_fail` says.
+        """
         if self._header is not None:
             return True
         if time.perf_counter() < self._pause:
@@ -188,7 +192,10 @@ class Rows:
         return self._numbers.get(context) or self._number(context)
 
     def _number(self, context: str) -> int | str:
-        """Give a context a number in the header, and return that; without room there, return the context."""
+        """Give a context a number in the header, and return that; without room there, return the context.
+
+        `context` is the text of thread, task and caller. One that has a number already keeps it.
+        """
         with self._lock:
             number = len(self.contexts)
             if context in self._numbers or not self._name(f"c\t{number}\t{context}\n"):
@@ -204,7 +211,8 @@ class Rows:
     def shape(self, point: int, letters: str) -> int:
         """Return the number of a shape: a point and the types of its values; 0: the header has no room for it.
 
-        `letters` are those of `row_format.LETTERS`, one for each value.
+        A new shape gets the next number, which is written into the header. `letters` are those of `row_format.LETTERS`, one for each value;
+        `point` is the point's id.
         """
         key = f"{point}\t{letters}"
         with self._lock:
@@ -232,7 +240,10 @@ class Rows:
         return f"{time.perf_counter_ns() - self.zero}e-9"
 
     def lose(self) -> None:
-        """Count a row that could not be made or written, in the header, or now and then without one."""
+        """Count a row that could not be made or written, and write the count into the header.
+
+        Without a file of rows, it is written into the one that tells of lost rows, but not each time.
+        """
         with self._lock:
             self.lost += 1
             if self._header is not None:
@@ -300,7 +311,11 @@ class Rows:
             self._write_header()
 
     def _write_header(self) -> None:
-        """Write the header; without a file of rows, set the times of the file that tells of lost rows."""
+        """Write the numbers of the header.
+
+        Without a file of rows, set the times of the file that tells of lost rows: its access time is the error's number, its change time
+        the count. What fails there is ignored.
+        """
         if self._header is not None:
             row_format.HEADER.pack_into(
                 self._header, 0, row_format.MAGIC, os.getpid(), row_format.HEADER_BYTES, row_format.CHUNK_BYTES, self.chunks, self._start_time,
@@ -312,7 +327,10 @@ class Rows:
 
 
 def count(chunk: bytes) -> int:
-    """Return how many rows are in a chunk, which is without its serial number."""
+    """Return how many rows are in a chunk, which is given without its serial number.
+
+    `chunk` has rows of both forms, and then zeros. A line without an end is not counted.
+    """
     rows = at = 0
     while at < len(chunk) and chunk[at]:
         if chunk[at] < row_format.PLAIN:

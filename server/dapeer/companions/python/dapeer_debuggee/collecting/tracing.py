@@ -33,7 +33,8 @@ RUNS_ON = -1
 def thread_tracer(tracing: Any, inner: Any) -> Any:
     """Return a thread's trace function that records and calls `inner`, pydevd's own.
 
-    `tracing` is the `tracing.TracingHooks` that has the plans.
+    `tracing` is the `tracing.TracingHooks` that has the plans. The function calls recorders where frames begin, and puts ones of ours on
+    frames in which anything is recorded. Nothing is set by this.
     """
     skipped, plan_of, adopt = tracing.skipped, guard.hook(tracing.plan), guard.hook(tracing.adopt)
     arguments = arguments_of(inner)
@@ -130,7 +131,7 @@ def line_tracer(plan: Any, inner: Any) -> Any:
     def trace(frame: Any, event: str, argument: Any) -> Any:
         """Record at a line; when nothing is collected any more, set `inner` in its own place.
 
-        Return itself, for the next event of the frame, or then what `inner` returns.
+        Return itself, for the next event of the frame, or then what `inner` returns, None without it.
         """
         nonlocal inner, context
         if event == "line":
@@ -163,7 +164,7 @@ def call_tracer(plan: Any, inner: Any) -> Any:
     def trace(frame: Any, event: str, argument: Any) -> Any:
         """Record a line or the call's end; when nothing is collected any more, set `inner` in its own place.
 
-        Return itself, for the next event of the frame, or then what `inner` returns.
+        Return itself, for the next event of the frame, or then what `inner` returns, None without it.
         """
         nonlocal inner
         if not plan:
@@ -341,7 +342,8 @@ class TracingHooks:
     def begin(self, bound: Any) -> str:
         """Record at these points from now on, in all threads and frames.
 
-        Return what is not reached, empty: all is. `bound` is a `points.Bound`, which replaces an earlier one.
+        Return what is not reached, empty: all is. `bound` is a `points.Bound`, which replaces an earlier one. The first time it wraps the
+        trace functions of all threads; each time those of frames on the stacks.
         """
         again = self._bound_points is not None
         self._bound_points = bound
@@ -377,7 +379,8 @@ class TracingHooks:
     def _wrap_all(self) -> str:
         """Replace the trace functions of pydevd in all threads by ours around them, now and in the future.
 
-        Return as text what is not reached, such as threads that ran before; empty: all is.
+        Return as text what is not reached, such as threads that ran before; empty: all is. A program that ran without tracing is traced
+        from now on.
         """
         untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
         if untraced is not None:
@@ -430,7 +433,11 @@ class TracingHooks:
         return None if known else thread_tracer(self, tracer)
 
     def adopt(self, frame: Any) -> None:
-        """Set the trace function of a running frame and of its callers, where they have points."""
+        """Set the trace function of a running frame and of its callers, where they have points.
+
+        `frame` is any frame of a thread, or None. In a frame that pydevd has suspended ours takes effect when it goes on; pydevd's own
+        stays inside of ours.
+        """
         suspended = False
         while frame is not None:
             plan = self.plan(frame)
@@ -443,7 +450,10 @@ class TracingHooks:
             frame = frame.f_back
 
     def plan(self, frame: Any) -> Plan:
-        """Return the `points.CodePlan` of a frame's code, which is made once and kept."""
+        """Return the `points.CodePlan` of a frame's code, which is made once and kept.
+
+        It is an empty one, which is false, where nothing is recorded.
+        """
         code = frame.f_code
         known = self._codes.get(id(code))
         if known is None:
@@ -513,7 +523,7 @@ def is_pydevds(tracer: Any) -> bool:
 
 
 def traced_frames() -> list[Any]:
-    """Return the frames of this thread that have a tracer of their own."""
+    """Return the frames of this thread that have a trace function of their own, the innermost first."""
     found: list[Any] = []
     of_python: Any = sys
     frame: Any = of_python._getframe(1)

@@ -69,14 +69,16 @@ EXITS = patching.Row(
 def inform(patch: Any) -> None:
     """Patch pydevd so that `exceptionInfo` gets the whole message and traceback of an exception.
 
-    The message has lines about a group's members and the place in a library or worker process; the traceback has the causes in order. `patch`
-    is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    The message has lines about a group's members and the place in a library or worker process; the traceback has the causes in order, the
+    latest last. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced by it.
     """
 
     def build(stock: Any, dbg: Any, thread_id: Any, thread: Any, *rest: Any, **named: Any) -> Any:
         """Return pydevd's response to `exceptionInfo`, with our message and traceback in place of its own.
 
-        `stock` is pydevd's function. Its response is returned unchanged where classes of the program raise something.
+        `stock` is pydevd's function. Its response is returned unchanged where the thread has no exception, and as far as it was made where
+        classes of the program raise something.
         """
         response = stock(dbg, thread_id, thread, *rest, **named)
         frames: Any = dbg.suspended_frames_manager.get_frames_list(thread_id)
@@ -142,9 +144,10 @@ def show_untraced(patch: Any) -> None:
     skip_stops(patch, note)
 
     def shown(error: Any, *, by_hook: bool = False) -> None:
-        """Stop at an exception that pydevd has not seen.
+        """Stop at an exception that pydevd has not seen; one that was shown already is passed by.
 
-        It must be a `RecursionError`, or one of the program that was given to `sys.excepthook`. `error` is type, exception and traceback.
+        It must be a `RecursionError`, or (`by_hook`) one with frames of the program that was given to `sys.excepthook`. `error` is type,
+        exception and traceback. It returns when the user resumes.
         """
         untraced: Any = sys.modules.get("dapeer_debuggee.process.untraced")
         known = id(error[1]) in last or (untraced and untraced.tracing.was_shown(error[1]))
@@ -207,8 +210,8 @@ def skip_stops(patch: Any, is_passed: Callable[[Any], bool]) -> None:
 def hook_ends(patch: Any, shown: Callable[..., None]) -> None:
     """Replace `sys.excepthook` and `threading.excepthook` by ones that first call `shown`.
 
-    They are put back when the row is undone. `shown` gets a tuple of type, exception and traceback, and `by_hook=True` if it is not a
-    thread's.
+    They are put back when the row `patch` is undone. `shown` gets a tuple of type, exception and traceback, and `by_hook=True` if it is not
+    a thread's. Where `shown` raises, the row is off, and the hooks go on. `sys.__excepthook__` is replaced, too, where it is the hook.
     """
 
     def of_program(*error: Any) -> None:

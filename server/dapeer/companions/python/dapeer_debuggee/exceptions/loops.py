@@ -73,10 +73,12 @@ class Finder(importlib.abc.MetaPathFinder):
             sys.meta_path.remove(self)
 
     def _patch(self) -> None:
-        """Replace the method (see `__init__`) by ours, if its module is imported by now; that is done once.
+        """Replace the method (see `__init__`) by ours, if its module is imported by now; else do nothing.
+
+        It must not be called again once that is done.
 
         Raises:
-            Misfit: The method has another shape.
+            Misfit: The method has another shape; it is not tried again.
         """
         owner: Any = getattr(sys.modules.get(self._module), self._class, None)
         stock = getattr(owner, self._method, None)
@@ -132,7 +134,8 @@ def report(context: Any) -> None:
 def report_error(kind: str, error: Exception, trace: TracebackType | None) -> None:
     """Report an exception without a stop, if the innermost of its frames is the program's.
 
-    `kind` says what has raised it, such as `asyncio task`; `trace` is its traceback. Frames of libraries count only if there are no others.
+    The report is a failure (`breaking.failures`); of others there is none. `kind` says what has raised it, such as `asyncio task`; `trace`
+    is its traceback. Frames of libraries count only if there are no others.
     """
     frames = tracebacks.frames_of(trace)
     if frames and tracebacks.is_users(frames[-1][0]):
@@ -166,7 +169,8 @@ def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: 
 def show(failure: Any) -> None:
     """Stop at an exception of the program that Twisted itself is about to log.
 
-    `failure` is Twisted's `Failure`, or None for the exception that is being handled. Nothing happens where the program logs one.
+    `failure` is Twisted's `Failure`, or None for the exception that is being handled. Nothing happens where the program logs one, or it has
+    no frame of the program. It returns when the user resumes, and raises nothing.
     """
     frame: Any = inspect.currentframe()
     while frame is not None and is_passed(frame):
@@ -186,9 +190,12 @@ def show(failure: Any) -> None:
 def show_collected(error: Exception, frames: Any, frame: Any) -> None:
     """Stop at an exception that a Deferred had when it was collected; report it where no frame can stop.
 
+    That is so if no frame of the program is on the stack. Where the exception has no frames any more, it gets ones of the same places
+    without variables, and a remark says so.
+
     Args:
         error: The exception.
-        frames: Function, file and line of each of its frames, and more.
+        frames: Function, file and line of each of its frames, the outermost first, and more.
         frame: The frame of what collects the Deferred.
     """
     trace, remark = error.__traceback__, ""
@@ -209,9 +216,10 @@ def show_collected(error: Exception, frames: Any, frame: Any) -> None:
 
 
 def stop(error: Exception, trace: TracebackType | None, remark: str = "") -> None:
-    """Stop this thread at an exception, as if it had the traceback `trace`.
+    """Stop this thread at an exception, as if it had the traceback `trace`, and return when it is resumed.
 
-    During the stop the exception has that traceback, and `remark` is shown with its message; afterwards its own one again.
+    During the stop the exception has that traceback, and `remark` (empty: none) is shown with its message; afterwards its own one again. It
+    does not stop where the debugger does not stop at uncaught exceptions.
     """
     before = error.__traceback__
     tracebacks.remarks[id(error)] = remark
@@ -236,7 +244,7 @@ def is_passed(frame: Any) -> bool:
 def caller(frame: Any) -> Any:
     """Return the innermost frame of the program's code among a frame and its callers.
 
-    None: the debugger has called it, or there are only libraries.
+    None: the debugger has called it, an evaluation at a stop has, or there are only libraries.
     """
     found = None
     while frame is not None:

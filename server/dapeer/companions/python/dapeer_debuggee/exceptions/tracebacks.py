@@ -105,7 +105,7 @@ def place(frames: list[tuple[str, int, str]]) -> str:
 def written(frames: list[tuple[str, int, str]]) -> str:
     """Return frames (file, line, function) as Python writes a traceback, repeated ones once.
 
-    Only the last `MAX_FRAMES` are written.
+    Only the last `MAX_FRAMES` different ones are written, behind the number of the others. Source lines are read from the files.
     """
     runs = [(frame, len(list(same))) for frame, same in itertools.groupby(frames)]
     lines = [f"  [{len(runs) - MAX_FRAMES} more lines]\n"] if len(runs) > MAX_FRAMES else []
@@ -127,7 +127,8 @@ def group_of(error: BaseException) -> tuple[BaseException, ...]:
 def members(error: BaseException, depth: int = 1) -> Iterator[str]:
     """Yield a line for each member of an exception group, with its location, also of nested groups.
 
-    `depth` is how deep it is indented; of more than `MAX_MEMBERS` members a last line has the number of the others.
+    It yields nothing if `error` is no group. `depth` is how deep it is indented; of more than `MAX_MEMBERS` members of one group a last
+    line has the number of the others.
     """
     inside = group_of(error)
     for member in inside[:MAX_MEMBERS]:
@@ -156,7 +157,8 @@ def worker_place(error: BaseException) -> str:
 def library_place(error: BaseException) -> str:
     """Return a line about where in a library an exception was raised; empty if it was not raised in one.
 
-    It is empty also for assertions, groups, those of worker processes, and where no frame is the user's.
+    The line has the innermost frame's file below the library's folder, line and function. It is empty also for assertions, groups, those of
+    worker processes, and where no frame is the user's.
     """
     frames = all_frames_of(error.__traceback__)
     users = any(is_users(path) for path, _, _ in frames)
@@ -182,7 +184,8 @@ def message(error: BaseException, known: str) -> str:
 def trace(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
     """Return the tracebacks of an exception, its causes and its group's members as Python writes them.
 
-    The latest comes last. `seen` are ids of exceptions that are written already; callers leave it out.
+    The latest comes last. An exception of a worker process has that process's traceback before its own. At most `MAX_MEMBERS` of a group
+    are written. `seen` are ids of exceptions that are written already; callers leave it out.
     """
     seen |= {id(error)}
     text = written(frames_of(error.__traceback__)) + named(error) + "\n"

@@ -57,7 +57,7 @@ def subclasses_of(kind: type) -> Iterator[type]:
 def unknown_names(debugger: Any) -> set[str]:
     """Return those names of exceptions to stop at that no class of the program has.
 
-    `debugger` is pydevd's `PyDB`.
+    `debugger` is pydevd's `PyDB`, whose filters have the names. Only classes that exist by now are known.
     """
     filters = (
         *debugger.break_on_caught_exceptions.values(),
@@ -115,7 +115,10 @@ def report_unknown(patch: Any) -> None:
 
     @patch.replace(DISPOSE)
     def dispose(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
-        """Report the names that no class has by now, then end the debugger as pydevd does."""
+        """Report the names that no class has by now, then end the debugger as pydevd does.
+
+        They are reported as failures, each once; none is if the client ends the debugger.
+        """
         if not self.pydb_disposed and not self.terminate_requested:
             # pydevd may do this twice.
             news = unknown_names(self) - reported

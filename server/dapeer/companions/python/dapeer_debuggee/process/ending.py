@@ -54,8 +54,8 @@ def print_crashes(patch: Any) -> None:
 def debug_the_end(patch: Any) -> None:
     """Have functions of `atexit` called a moment earlier, while pydevd still debugs.
 
-    They are called when Python's end begins, if there are no threads to wait for. `patch` is this patch's `patching.Row`: it calls this
-    function when it is applied, and its `undo` puts back what was replaced by it.
+    They are called when Python's end begins, if there are no threads to wait for; Python calls none of them again. `patch` is this patch's
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     process = os.getpid()
 
@@ -80,7 +80,8 @@ def debug_the_end(patch: Any) -> None:
 def is_end() -> bool:
     """Return whether the interpreter ends, not only the first function of a `multiprocessing` child.
 
-    The callers of this function tell it: Python ends the threads of a child from within, and a forked one has its parent's functions.
+    The callers of this function, on this thread's stack, tell it: Python ends the threads of a child from within, and a forked one has its
+    parent's functions.
     """
     spawn: Any = sys.modules.get("multiprocessing.spawn")
     spawned = getattr(getattr(spawn, "spawn_main", None), "__code__", None)

@@ -27,7 +27,8 @@ ADDED = ("PYDEVD_USE_FRAME_EVAL",)
 def remove() -> None:
     """Put back all that an injected debugpy has changed in this program.
 
-    Nothing happens if dapeer has not injected it. What fails in one part, such as functions, threads and hooks, is ignored.
+    Nothing happens if dapeer has not injected it. The parts, such as functions, threads and hooks, are put back one by one; what fails in
+    one is ignored.
     """
     if not hasattr(sys.modules.get("debugpy"), MARK):
         return
@@ -70,7 +71,10 @@ def is_theirs(value: Any) -> bool:
 
 
 def restore_thread_functions() -> None:
-    """Put back the functions that start threads, and remove names that pydevd added to their modules."""
+    """Put back the functions that start threads, and remove names that pydevd added to their modules.
+
+    The modules are those that pydevd patches, such as `_thread`.
+    """
     monkey: Any = importlib.import_module("_pydev_bundle.pydev_monkey")
     had: dict[Any, set[str]] = {
         module: {*vars(module)} for module in monkey.threading_modules_to_patch
@@ -85,9 +89,9 @@ def restore_thread_functions() -> None:
 
 
 def restore_hooks() -> None:
-    """Put back `sys.settrace` and `sys.breakpointhook`, and remove what pydevd has added.
+    """Put back `sys.settrace` and `sys.breakpointhook`, and remove names that pydevd has added.
 
-    It has added names to `builtins`, and variables to the environment.
+    It has added names to `builtins`, and variables (`ADDED`) to the environment, which are removed, too. A hook that is not pydevd's stays.
     """
     importlib.import_module("pydevd_tracing").restore_sys_set_trace_func()
     of_sys: dict[str, Any] = sys.__dict__

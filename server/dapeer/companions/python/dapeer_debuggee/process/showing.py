@@ -16,9 +16,9 @@ from typing import Any
 
 @contextlib.contextmanager
 def untraced() -> Generator[None]:
-    """Suspend pydevd's `sys.monitoring` of this thread in the body.
+    """Suspend pydevd's `sys.monitoring` of this thread in the body, so that pydevd stops nowhere in it.
 
-    Nothing changes where it does not monitor.
+    Nothing changes where it does not monitor, or has suspended that already.
     """
     pydevd: Any = sys.modules.get("pydevd")
     monitoring: Any = getattr(pydevd, "pydevd_sys_monitoring", None)

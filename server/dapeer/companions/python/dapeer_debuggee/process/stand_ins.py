@@ -51,8 +51,8 @@ setting: dict[str, Any] = {}
 def replace_makers(patch: Any) -> None:
     """Patch pydevd's functions that start processes: a native program is started as a stand-in.
 
-    Nothing changes without `SETTING`. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
-    back what was replaced by it.
+    Nothing changes unless the variable `SETTING` of the environment has the setting, as JSON. `patch` is this patch's `patching.Row`: it
+    calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     said = os.environ.get(SETTING)
     if not said:
@@ -115,7 +115,11 @@ def nothing(*_given: Any) -> None:
 
 
 def spawned(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
-    """Return the command of a stand-in for arguments of `posix_spawn`; None: it is not for one."""
+    """Return the command of a stand-in for arguments of `posix_spawn`; None: it is not for one.
+
+    `path`, `argv` and `env` are that function's arguments, `options` a dict of its keyword arguments. It is as `stand_in` says, and none
+    with `resetids`.
+    """
     if options.get("resetids"):
         return None
     # From Python 3.13 on None is this process's own.
@@ -142,7 +146,9 @@ def is_plain(others: tuple[Any, ...]) -> bool:
 def stand_in(args: Any, files: Any, *others: Any) -> list[Any] | None:
     """Return the command of a stand-in for a command that is started; None: it is not for one.
 
-    `files` are what is tried as its executable, and `others` the further arguments of `fork_exec`.
+    `args` is the command, `files` are what is tried as its executable, and `others` the further arguments of `fork_exec`. The command runs
+    `companions/process/stand_in.py` with this Python, the executable and `args`. It is None where no executable is native, where this
+    process is no plain Python, or where the new environment has other variables for loading libraries.
     """
     cwd, env = others[2], others[ENVIRONMENT]
     found = executable_of(files, cwd)
@@ -190,9 +196,10 @@ def executable_of(files: Any, cwd: Any) -> Any:
 
 
 def is_native(path: bytes) -> bool:
-    """Return whether a file is a native program with line numbers, no Python, without own rights.
+    """Return whether a file is a native program with line numbers, not Python, without special rights.
 
-    The system takes such rights away from a program that is traced.
+    Special rights are setuid, setgid and capabilities: the system takes them away from a program that is traced. False also if it cannot be
+    read. `path` is its path.
     """
     try:
         return has_line_numbers(path) and not PYTHON.fullmatch(
@@ -203,11 +210,13 @@ def is_native(path: bytes) -> bool:
 
 
 def has_line_numbers(path: bytes) -> bool:
-    """Return whether a file is a program of 64 bits with line numbers and without own rights.
+    """Return whether a file is a 64-bit ELF program with line numbers and without special rights.
+
+    Special rights are setuid, setgid and capabilities. Whether there are line numbers is told by its sections.
 
     Raises:
         OSError: It cannot be read.
-        struct.error: It is no such file.
+        struct.error: It is cut off.
     """
     with open(path, "rb") as file:
         mode = os.fstat(file.fileno()).st_mode

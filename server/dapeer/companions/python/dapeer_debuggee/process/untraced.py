@@ -103,8 +103,10 @@ class Tracing:
     def begin(self) -> None:
         """Trace all threads by pydevd from now on, if they are not traced yet and there is a debugger.
 
+        `threading.settrace` is set for later threads, unless the program has set one.
+
         Raises:
-            Misfit: Threads that ran already cannot be traced.
+            Misfit: Threads that ran already cannot be traced; the others are.
         """
         debugger: Any = importlib.import_module("pydevd").get_global_debugger()
         if self.is_on or debugger is None:
@@ -134,7 +136,7 @@ class Tracing:
     def end(self) -> None:
         """Stop tracing this thread, which is about to be resumed, if it is the only one and nothing needs it.
 
-        It is not done where the program has set a trace function of its own.
+        Nothing happens where the program has set a trace function of its own, or where tracing began for good.
         """
         debugger: Any = importlib.import_module("pydevd").get_global_debugger()
         if not self.is_on or not self.may_end or debugger is None or self.is_needed(debugger):
@@ -156,7 +158,8 @@ class Tracing:
     def show(self) -> None:
         """Stop at the exception that is being handled, which leaves the program or a thread of it.
 
-        Nothing happens while threads are traced, since pydevd itself stops then. Each exception is shown once.
+        It returns when the user resumes. Nothing happens while threads are traced, since pydevd itself stops then, nor in a thread of the
+        debugger's. Each exception is shown once.
         """
         error = sys.exc_info()
         if self.is_on or error[1] is None or self.was_shown(error[1]):
@@ -193,11 +196,11 @@ def this_thread() -> Any:
 def trace_when_needed(patch: Any) -> None:
     """Patch pydevd so that it traces no thread until something needs it.
 
-    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `patch` is this patch's `patching.Row`: it calls this
-    function when it is applied, and its `undo` puts back what was replaced by it.
+    Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `patch` is this patch's `patching.Row`: it calls
+    this function when it is applied, and its `undo` puts back what was replaced by it, and begins tracing.
 
     Raises:
-        Misfit: debugpy has no helper for this processor.
+        Misfit: debugpy has no helper for this processor; nothing is changed.
     """
     pydevd: Any = importlib.import_module("pydevd")
     if sys.version_info >= (3, 12) or pydevd.get_global_debugger() is not None:
@@ -284,8 +287,8 @@ def begin_at_stops(patch: Any) -> None:
 def show_what_leaves(patch: Any) -> None:
     """Replace what runs the program and its threads, so that an exception that leaves them is shown.
 
-    Shown means that the thread stops at it, as at an uncaught exception. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts them
-    back.
+    Shown means that the thread stops at it, as at an uncaught exception; it is raised on after that. `patch` is the `patching.Row`
+    `UNTRACED`, whose `undo` puts them back.
     """
     show = patch.guard(tracing.show, lambda: None)
 

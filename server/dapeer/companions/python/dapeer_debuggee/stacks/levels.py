@@ -62,7 +62,7 @@ def listed(debugger: Any, frames: Any) -> list[Any]:
 
 
 def places(frames: Any, selected: list[Any]) -> tuple[list[Any], list[int]]:
-    """Return one frame for each distinct place of the `selected` frames, and which of them each one is like.
+    """Return one frame for each distinct place of the `selected` frames, and which of these each is like.
 
     The second list is as long as `selected`; its numbers are indices in the first one. A place is code object, line, whether it is the
     current frame and, in a traceback, columns. `frames` is pydevd's `FramesList`, which knows the lines.

@@ -48,9 +48,10 @@ class FailedEvaluations:
             self.report()
 
     def report(self, debugger: Any = None) -> None:
-        """Send an event for each failure whose count has changed since the last report.
+        """Queue an event of ours for each failure whose count has changed since the last report.
 
-        `debugger` is pydevd's `PyDB`; None: the present one.
+        Its body has `path`, `line`, `kind` (such as `condition`), `expression`, `error` and `count`, all failures there so far. `debugger`
+        is pydevd's `PyDB`; None: the present one. Counts are marked as reported also where no client is connected.
         """
         with self._lock:
             news = {
@@ -146,8 +147,9 @@ def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
 def holds(breakpoint_: Any, frame: Any) -> bool:
     """Return whether the condition of a breakpoint is true in a frame, and then its hit condition.
 
-    A hit is counted on pydevd's breakpoint only where the condition is true, as DAP says. One that raises counts as false, and is reported
-    as a failure. `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`.
+    Both run code of the program; one that is missing is true. A hit is counted on pydevd's breakpoint only where the condition is true, as
+    DAP says. One that raises counts as false, and is reported as a failure. `breakpoint_` is pydevd's `LineBreakpoint` or
+    `FunctionBreakpoint`.
     """
     place = place_of(breakpoint_, frame)
     if breakpoint_.condition:
@@ -173,7 +175,8 @@ def holds(breakpoint_: Any, frame: Any) -> bool:
 def message(breakpoint_: Any, frame: Any) -> str:
     """Return the log message of a breakpoint; an expression that raises is replaced by its error.
 
-    The error is reported as a failure, too. `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`.
+    Its expressions are evaluated in `frame`. An error is counted as a failure to be reported, too. `breakpoint_` is pydevd's
+    `LineBreakpoint` or `FunctionBreakpoint`, whose `expression` is a `Template`.
     """
     parts: list[str] = []
     for text, expression in breakpoint_.expression.parts:

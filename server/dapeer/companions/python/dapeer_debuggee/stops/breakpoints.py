@@ -90,7 +90,10 @@ def count_conditions(patch: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> Any:
-        """Return whether the breakpoint's conditions hold; if not, its log message is not due."""
+        """Return whether the breakpoint's conditions hold; if not, its log message is dropped.
+
+        pydevd's own function is not called.
+        """
         held = breaking.holds(pybreakpoint, new_frame)
         if not held:
             breaking.waiting.log = None
@@ -123,7 +126,10 @@ def print_messages(patch: Any) -> None:
         *rest: Any,
         **named: Any,
     ) -> None:
-        """Keep a log message for later: pydevd checks the condition after this, and the message may raise."""
+        """Keep a log message for later: pydevd checks the condition after this, and the message may raise.
+
+        It is kept for this thread, with its frame. Any other expression of a breakpoint is handled by pydevd.
+        """
         # Not evaluated yet: pydevd checks the condition after this, and the message may raise.
         if isinstance(pybreakpoint.expression, breaking.Template):
             breaking.waiting.log = pybreakpoint, new_frame
@@ -175,7 +181,11 @@ def report_at_end(patch: Any) -> None:
 
     @patch.replace(DISPOSE)
     def dispose(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
-        """Report, wait until pydevd has sent all, and end the debugger as pydevd does."""
+        """Report failures, wait until pydevd has sent all, and end the debugger as pydevd does.
+
+        It waits for `breaking.SECONDS_TO_SEND_ALL` at most, and neither reports nor waits if the debugger has ended already or the client
+        ends it.
+        """
         if not self.pydb_disposed and not self.terminate_requested:
             breaking.failures.report(self)
             writer, until = self.writer, time.monotonic() + breaking.SECONDS_TO_SEND_ALL
@@ -263,7 +273,7 @@ def know_archives(patch: Any) -> None:
 def is_in_archive(path: str) -> bool:
     """Return whether a path leads to a file in a zip archive, whose own path it begins with.
 
-    False: there is no such file, or the archive cannot be read.
+    False: there is no such file, it is an ordinary one, or the archive cannot be read. It reads the archive's list of files.
     """
     archive = path
     while archive and not os.path.exists(archive) and archive != os.path.dirname(archive):
@@ -291,7 +301,10 @@ def trace_what_waits(patch: Any) -> None:
 
     @patch.replace("pydevd:PyDB.on_breakpoints_changed")
     def changed(stock: Any, self: Any, removed: bool = False, *given: Any, **named: Any) -> Any:
-        """Do as pydevd does, and have it trace the codes of all that wait."""
+        """Do as pydevd does, and have it trace the codes of all generators and coroutines that wait.
+
+        Nothing more is done where breakpoints were only removed, or pydevd is not ready yet.
+        """
         result = stock(self, removed, *given, **named)
         if self.ready_to_run and not removed:
             enable: Any = importlib.import_module(MONITORING).enable_code_tracing
@@ -301,7 +314,10 @@ def trace_what_waits(patch: Any) -> None:
 
 
 def suspended_frames() -> Iterator[Any]:
-    """Yield a frame of a suspended generator or coroutine, one for each code; no code of theirs runs."""
+    """Yield a frame of a suspended generator or coroutine, one for each code; no code of theirs runs.
+
+    All objects that the garbage collector knows are looked at, which takes a while in a large program.
+    """
     codes: set[int] = set()
     objects: list[Any] = gc.get_objects()
     for each in objects:

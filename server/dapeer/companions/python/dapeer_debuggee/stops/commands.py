@@ -25,7 +25,10 @@ class QueueEvent(Waits):
         self._commands = commands
 
     def clear(self) -> None:
-        """Clear the event; set it again if a command is queued."""
+        """Clear the event; set it again at once if a command is queued.
+
+        Where the queue cannot be asked, it stays cleared, and the row `QUEUE` of the patches is noted as failed.
+        """
         Waits.clear(self)
         # In this order: a command that is queued from now on sets the event afterwards.
         try:
@@ -76,7 +79,7 @@ def announce(patch: Any) -> None:
 
     @patch.replace(START)
     def start(stock: Any, self: Any, *rest: Any, **named: Any) -> None:
-        """Initialize pydevd's `PyDB` (`stock`), and replace its events."""
+        """Initialize pydevd's `PyDB` (`stock`), and replace its events; one of another form keeps its own."""
         stock(self, *rest, **named)
         queues, events = getattr(self, "_cmd_queue", None), getattr(self, "_thread_events", None)
         if isinstance(queues, defaultdict) and isinstance(events, defaultdict) and not events:

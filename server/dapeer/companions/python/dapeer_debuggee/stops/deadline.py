@@ -59,10 +59,10 @@ class Deadline:
             self._wake()
 
     def over(self) -> None:
-        """Note that this thread evaluates no more.
+        """Note that this thread evaluates no more; a recorder calls it at its end.
 
         Raises:
-            CutOff: It was cut off a moment too late; later none comes.
+            CutOff: The deadline cut it off just before. After this method none comes.
         """
         thread = _thread.get_ident()
         self.running.pop(thread, None)
@@ -90,7 +90,10 @@ class Deadline:
                 self._wake_lock.release()
 
     def _look(self) -> None:
-        """Look at what evaluates, again and again, in the watching thread; sleep while nothing does."""
+        """Cut off what evaluates for too long, again and again, and sleep while nothing evaluates.
+
+        It is what the watching thread runs, and never returns.
+        """
         while True:
             self._wake_lock.acquire(True, self.seconds / 2)  # noqa: FBT003 - its arguments have no names
             self._look_once()
@@ -110,7 +113,8 @@ class Deadline:
     def _cut_off(self, thread: int, since: float) -> None:
         """Raise `CutOff` in a thread that still evaluates what it began at `since`, inside of a recorder.
 
-        A thread that is not has ended without having said so, and is forgotten.
+        `thread` is the thread's ident, `since` the time that `begin` has noted. A thread that is in no recorder has ended its evaluation
+        without having said so: it is forgotten. One that evaluates something else by now is left alone.
         """
         with self._lock:
             self._fired_threads.add(thread)
@@ -141,9 +145,9 @@ def start_thread(function: Any) -> None:
 
 @contextlib.contextmanager
 def block_signals() -> Generator[None, None, None]:
-    """Block all signals of this thread in the body, so that no handler of the program's breaks it off.
+    """Block all signals of this thread in the body, so that no signal handler of the program interrupts.
 
-    Nothing is blocked on systems without signal masks.
+    Afterwards the mask is as before. Nothing is blocked on systems without signal masks.
     """
     mask: Any = getattr(signal, "pthread_sigmask", None)
     if mask is None:

@@ -21,7 +21,10 @@ captured = threading.local()
 
 
 def take_printed() -> str:
-    """Return what this thread's evaluation has printed up to now, and forget it; empty outside of one."""
+    """Return what this thread's evaluation has printed up to now, and forget it; empty outside of one.
+
+    An evaluation is the body of `listening`.
+    """
     text: Any = getattr(captured, "text", None)
     if text is None:
         return ""
@@ -33,7 +36,10 @@ def take_printed() -> str:
 
 @contextlib.contextmanager
 def listening() -> Generator[None]:
-    """Capture what is printed to `sys.stdout` and `sys.stderr` in the body; `take_printed` returns it."""
+    """Capture what is printed to `sys.stdout` and `sys.stderr` in the body; `take_printed` returns it.
+
+    Both are replaced for all threads meanwhile. What is not taken by the end is lost.
+    """
     captured.text = io.StringIO()
     try:
         with contextlib.redirect_stdout(captured.text), contextlib.redirect_stderr(captured.text):
@@ -120,9 +126,9 @@ def complete_names(patch: Any) -> None:
 
     @patch.replace(COMPLETE)
     def complete(stock: Any, frame: Any, act_tok: str, *rest: Any, **named: Any) -> Any:
-        """Return a tuple (name, "", "", kind) for each name of a frame.
+        """Return a tuple (name, "", "", kind) for each name of a frame, its globals and the built-in ones.
 
-        Attributes are completed as pydevd does.
+        pydevd's own function (`stock`) answers without a frame, and completes attributes (`act_tok` is what is before the dot).
         """
         if frame is None or act_tok:
             return stock(frame, act_tok, *rest, **named)

@@ -49,8 +49,12 @@ def described(expression: str) -> str:
 def _described(expression: str, names: Any) -> dict[str, Any]:
     """Return what an expression names: `kind`, and what tells it in another run.
 
+    `names` is the frame of the evaluation. `kind` is `local` (with `name`, `file`, `line`, `code` of the function), `global` (`name`,
+    `module`), `attribute` or `item` (`name`, of an item the `repr` of its key, and `module` and `type` of the owner's class). The owner and
+    the key are evaluated, which may run code of the program.
+
     Raises:
-        InvalidExpression: It is no variable, attribute or item, or is computed.
+        InvalidExpression: It is no variable, attribute or item, is computed, or is none that another run could tell.
     """
     tree = parsed(expression)
     if isinstance(tree, ast.Name):
@@ -96,9 +100,10 @@ def parsed(expression: str) -> Any:
 
 
 def owner_of(tree: Any, names: Any) -> Any:
-    """Return the object whose attribute or item a tree names, and that name or key; both are evaluated.
+    """Return the object whose attribute or item a tree names, and that name or key, as a pair.
 
-    A key of a list that counts from its end becomes one from its start.
+    Both are evaluated with the names of the frame `names`, which may run code of the program. A key of a list that counts from its end
+    becomes one from its start.
 
     Raises:
         InvalidExpression: The evaluation has raised something.
@@ -123,7 +128,8 @@ def owner_of(tree: Any, names: Any) -> Any:
 def chains_in(file: str) -> dict[int, list[Chain]]:
     """Return what the lines of a file name, by line: variables, and attributes and items behind them.
 
-    Empty: the file cannot be read.
+    Each of them is a `Chain`. A line has those of each statement over it. Empty: the file cannot be read or does not parse. The answer is
+    kept, also when the file changes; callers do not change it.
     """
     linecache: Any = importlib.import_module("linecache")
     try:
@@ -149,7 +155,10 @@ def last_line(statement: Any) -> int:
 
 
 def parts_of(statement: Any) -> Iterator[Any]:
-    """Yield the expressions in a statement, at any depth, but not those of statements within it."""
+    """Yield the expressions in a statement, at any depth, but not those of statements within it.
+
+    `statement` is a node of `ast`; an expression comes before those in it.
+    """
     left = [statement]
     while left:
         for each in ast.iter_child_nodes(left.pop()):
@@ -160,7 +169,11 @@ def parts_of(statement: Any) -> Iterator[Any]:
 
 
 def chain_of(tree: Any) -> Chain:
-    """Return what an expression names as a tuple; None: it is more than names, attributes and plain items."""
+    """Return what an expression names as a `Chain`; None: it has more than names, attributes, plain items.
+
+    It is a tuple: a name, then for each step the name of an attribute, or for an item `(False, KEY)` with a constant or `(True, NAME)` with
+    a variable as its key. `tree` is of `ast`.
+    """
     steps: list[Any] = []
     while not isinstance(tree, ast.Name):
         if isinstance(tree, ast.Attribute):
@@ -182,7 +195,11 @@ def chain_of(tree: Any) -> Chain:
 
 
 def along(chain: Chain, local: Any, module: Any) -> Iterator[Any]:
-    """Yield the objects that a chain names, each step; no code of the program runs."""
+    """Yield the objects that a chain names, one for each of its steps; no code of the program runs.
+
+    `local` and `module` are dicts of the variables of the frame and of its module. It ends early where an object has no such part, or the
+    part is computed.
+    """
     value = named(chain[0], local, module)
     for step in chain[1:]:
         if value is NOTHING:
@@ -199,7 +216,10 @@ def named(name: str, local: Any, module: Any) -> Any:
 
 
 def member(owner: Any, name: str) -> Any:
-    """Return an attribute that an object or its class holds; `NOTHING`: it is computed, or not there."""
+    """Return an attribute that an object or its class holds; `NOTHING`: it is computed, or not there.
+
+    No code of the program runs.
+    """
     try:
         value = watching.attribute_of(owner, name)()
     except expressions.InvalidExpression:
@@ -212,7 +232,11 @@ def member(owner: Any, name: str) -> Any:
 
 
 def item(owner: Any, step: Any, local: Any, module: Any) -> Any:
-    """Return an item of a dict or list; `NOTHING`: there is none. `step` is a key, or the name of one."""
+    """Return an item of a dict, list or NumPy array; `NOTHING`: there is none, or its key is not plain.
+
+    `step` is `(False, KEY)`, or `(True, NAME)` with the name of a variable that has the key, in the dicts `local` or `module`. No code of
+    the program runs.
+    """
     is_name, key = step
     if is_name:
         key = named(key, local, module)
@@ -245,7 +269,10 @@ class Record:
         return self._kept() is owner
 
     def look(self, value: Any) -> str:
-        """Keep a value; return the text from before if it is another one now, else an empty text."""
+        """Keep a value; return the text from before if it is another one now, else an empty text.
+
+        A change is counted in `writes`. Where there was nothing before, the text is `(nothing)`.
+        """
         now = states.state(value)
         if now == self.state:
             return ""
@@ -289,7 +316,11 @@ class LastWrites:
         self._guarded_look = guard.hook(self._look)
 
     def concerns(self, frame: Any) -> bool:
-        """Return whether the lines of a frame's code are looked at."""
+        """Return whether the lines of a frame's code are looked at.
+
+        For a local variable this is the code of its function only, else the program's own code; made-up files such as `<string>` count
+        where they are the program's.
+        """
         code = frame.f_code
         if self._kind == "local":
             of = (self._spec["file"], self._spec["line"], self._spec["code"])
@@ -309,6 +340,10 @@ class LastWrites:
         return False
 
     def _look(self, frame: Any, line: int, event: str) -> None:
+        """Compare what the line that has ended names with what is known, then what the next line names.
+
+        `line` is the one that has ended; 0: none. `event` is a trace event; at `return` there is no next line.
+        """
         with self._lock:
             self._turn()
             local = frame.f_locals
@@ -336,9 +371,10 @@ class LastWrites:
             self._turns += 1
 
     def _compare(self, frame: Any, local: Any, line: int, going: Any) -> set[int]:
-        """Compare all values that a line names with those known; return the numbers of their owners.
+        """Compare all values that a line names with those known, and remember what has changed.
 
-        `going` is the line's entry, if it has ended.
+        It returns the numbers (`id()`) of their owners. `local` has the frame's variables. `going` is the entry of the line in `_going`, if
+        it has ended; None: it is about to run.
         """
         if self._kind == "local":
             every = [(id(frame), frame, local.get(self._name, NOTHING))]
@@ -364,7 +400,10 @@ class LastWrites:
         return list({id(each): each for each in every if self._is_wanted(type(each))}.values())
 
     def _is_wanted(self, kind: Any) -> bool:
-        """Return whether objects of a type are looked at: it has the module and name of the owner's."""
+        """Return whether objects of a type are looked at: it has the module and name of the owner's.
+
+        The answer is kept for the type. A subclass is another type.
+        """
         known = self._is_of_type.get(id(kind))
         if known is None:
             wanted = (objects.module_of(kind), objects.name_of(kind)) == (
@@ -375,7 +414,7 @@ class LastWrites:
         return bool(known[1])
 
     def _read(self, owner: Any) -> Any:
-        """Return the attribute or item of an object; `NOTHING`: it has none."""
+        """Return the attribute or item of an object; `NOTHING`: it has none, or computes it. No code runs."""
         try:
             if self._kind == "attribute":
                 return watching.attribute_of(owner, self._name)()
@@ -384,9 +423,11 @@ class LastWrites:
             return NOTHING
 
     def _note(self, number: int, owner: Any, value: Any, frame: Any, line: int, going: Any) -> None:
-        """Compare a value with the one that is known of its owner, and remember who has changed it.
+        """Compare a value with the one that is known of its owner, and remember the place that has changed it.
 
-        `going` is the entry of a line that has ended; None: the line comes, so nothing that was looked at has done it.
+        `number` is the `id()` under which the owner is known; an owner that is new only begins to be known. `line` is the frame's line.
+        `going` is the entry of a line that has ended; None: the line is about to run, so nothing that was looked at has done it. Of more
+        than `MAX_OWNERS` owners the first is forgotten.
         """
         record = self._records.get(number)
         if record is None or not record.is_of(owner):
@@ -399,7 +440,12 @@ class LastWrites:
             record.last = {**self._place(frame, line, going), "before": before}
 
     def _place(self, frame: Any, line: int, going: Any) -> dict[str, Any]:
-        """Return where something was seen: frames, hits of the line, and what else may have done it."""
+        """Return where something was seen: frames, hits of the line, and what else may have done it.
+
+        The keys are `stack`, pairs of code and line, the innermost first, without dapeer's own; `hit`, how often the line has run;
+        `unseen`: it happened before the line, out of sight; `inside`: other lines were looked at while this one ran, such as of a call;
+        `others`: other threads were, too. `going` is the entry of the line that has ended, None: it is about to run.
+        """
         stack: list[Any] = []
         outer = frame
         while outer is not None and len(stack) < MAX_FRAMES:
@@ -417,9 +463,10 @@ class LastWrites:
     def told(self, tree: Any, names: Any) -> Any:
         """Return who has written a place last, at a stop in the run that was recorded.
 
-        `tree` is the expression, `names` the frame of the evaluation. All lines that are not over yet are looked at before. The keys are
-        `writes` (their number), `now` and, if anything is known, `before`, `stack` (name, file and line of each frame), `hit`, `unseen`,
-        `inside` and `others`.
+        `tree` is the expression, `names` the frame of the evaluation. All lines on the stack that are not over yet are looked at before,
+        and what those have changed is remembered. The keys are `writes` (their number), `now` (the value's text) and, if anything is known,
+        `before`, `stack` (name, file and line of each frame, the innermost first), and `hit`, `unseen`, `inside` and `others` as in
+        `_place`.
 
         Raises:
             InvalidExpression: The expression has no value here.
@@ -460,7 +507,11 @@ class LastWrites:
 
 
 def told(expression: str) -> str:
-    """Return who has written a place last, as JSON of what `LastWrites.told` tells, or its `error`."""
+    """Return who has written a place last, as JSON of what `LastWrites.told` tells, or its `error`.
+
+    It is called in an evaluation: the caller's frame has the names. `expression` is the text of a variable, attribute or item. An `error`
+    is also the answer where nothing was recorded.
+    """
     here: Any = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     collecting: Any = importlib.import_module("dapeer_debuggee.collecting.collecting")
     looking = [each for collector in collecting.collectors for each in collector.last_writes()]

@@ -84,7 +84,10 @@ class Limit:
             raise EvaluationTimeout
 
     def over(self) -> None:
-        """Note that the evaluation is over: an exception that is still to be raised comes now, and none later."""
+        """Note that the evaluation is over: an exception that is still to be raised comes now, and none later.
+
+        The thread that made this object calls it, and none leaves it. It waits for an exception that is on its way, for 1 s at most.
+        """
         with contextlib.suppress(EvaluationTimeout):
             with self._lock:
                 self._is_over = True
@@ -168,7 +171,8 @@ def limit(patch: Any) -> None:
 def refusing(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
     """Run a coroutine, and raise in it where it waits for a future of another event loop than `loop`.
 
-    asyncio raises there, too, but leaves the future marked as awaited, and whoever awaits it in C code next fails.
+    It is awaited in `loop`, returns the coroutine's result and raises what that raises. What is raised in it is a `RuntimeError`. asyncio
+    raises there, too, but leaves the future marked as awaited, and whoever awaits it in C code next fails.
     """
     go, given = coroutine.send, None
     while True:

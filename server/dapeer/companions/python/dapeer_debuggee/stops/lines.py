@@ -27,7 +27,7 @@ class CodeLines:
         """Return the lines that have code; those of a file are kept until the file changes.
 
         `stock` is pydevd's function that finds them, `code` the path of a file or a code object. `rest` and `named` are further arguments
-        of that function.
+        of that function. Of a file it is a sorted list, which callers do not change; what `stock` raises leaves it.
         """
         if not isinstance(code, str):
             return stock(code, *rest, **named)
@@ -92,7 +92,10 @@ def change_once(patch: Any) -> None:
 
     @patch.replace(SET)
     def handle(stock: Any, self: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
-        """Handle `setBreakpoints` as pydevd does, then sort and announce the breakpoints once."""
+        """Handle `setBreakpoints` as pydevd does, then sort and announce the breakpoints once.
+
+        Meanwhile two methods of `py_db`, the debugger, are replaced; also after an error they are as before, and what was set is announced.
+        """
         changed: list[bool] = []
         sorts: dict[tuple[str, int], tuple[Any, ...]] = {}
         stock_sort = py_db.consolidate_breakpoints

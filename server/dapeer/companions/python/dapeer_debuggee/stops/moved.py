@@ -45,8 +45,9 @@ class Names:
     def file_of(self, path: str, files: list[str]) -> str:
         """Return the file with breakpoints that the code of a path belongs to; empty: none, or several.
 
-        `path` is what the program calls the file, `files` are those with breakpoints. It is the one with the most equal names at the end of
-        its path, `MIN_COMMON_NAMES` at least. Where both files exist it is none, unless `path` is in an archive and the texts are the same.
+        `path` is what the program calls the file, `files` are those with breakpoints; one that another name has already found (`found`) is
+        left out. It is the one with the most equal names at the end of its path, `MIN_COMMON_NAMES` at least. Where both files exist it is
+        none, unless `path` is in an archive and the texts are the same.
         """
         taken = self.found.values()
         lengths = {each: common(path, each) for each in files if each not in taken}
@@ -137,7 +138,10 @@ def know_by_ends(patch: Any) -> None:
 
     @patch.replace(CHANGED)
     def changed(stock: Any, self: Any, removed: bool = False, *rest: Any, **named: Any) -> Any:
-        """Look once more for the files of names that had none, drop pydevd's paths of those, and do as pydevd."""
+        """Look once more for the files of names that had none, drop pydevd's paths of those, and do as pydevd.
+
+        Nothing is looked for where breakpoints were only removed.
+        """
         held: Any = files.NORM_PATHS_AND_BASE_CONTAINER
         for name, path in [] if removed else list(names.alone.items()):
             if found(name, path):

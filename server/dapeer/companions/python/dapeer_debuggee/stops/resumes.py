@@ -47,7 +47,10 @@ def report_the_latest_stop(patch: Any) -> None:
     # pydevd calls it with its lock, for the first thread that goes on after a stop was told.
     @patch.replace(TELLS)
     def tells(stock: Any, self: Any, thread_id: Any, *rest: Any, **named: Any) -> None:
-        """Report the resume as pydevd does, unless the thread was stopped for an earlier stop than the last."""
+        """Report the resume as pydevd does, unless the thread was stopped for an earlier stop than the last.
+
+        It is reported also then if no thread is suspended any more.
+        """
         latest, stopped = self._last_suspend_notification_time, self._suspended_thread_id_to_thread
         before = own.get(thread_id, latest)
         if before < latest and any(

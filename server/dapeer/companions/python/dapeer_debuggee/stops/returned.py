@@ -50,7 +50,7 @@ def forget(patch: Any) -> None:
     def wait_suspended(
         stock: Any, self: Any, thread: Any, frame: Any, *rest: Any, **named: Any
     ) -> Any:
-        """Suspend the thread as pydevd does, count for how long, and clear the frame's returned values."""
+        """Suspend the thread as pydevd does, count for how long, and clear the values returned to the frame."""
         since = time.perf_counter_ns()
         try:
             return stock(self, thread, frame, *rest, **named)
@@ -85,7 +85,8 @@ def name_classes(patch: Any) -> None:
 def class_of(code: Any, frame: Any) -> str | None:
     """Return the name of the class whose method is running in a frame; None: it is no method.
 
-    `code` is the frame's code; the class is found by its first argument.
+    `code` is the frame's code; the class is found by its first argument, `self` or `cls`. For an inherited method it is the class of that
+    argument. No code of the program runs.
     """
     name = next(iter(code.co_varnames), "")
     if name not in frame.f_locals:

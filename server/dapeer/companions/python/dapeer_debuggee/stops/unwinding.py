@@ -108,7 +108,7 @@ class ThreadStep:
     def hide(self, *, all_of_it: bool) -> tuple[Any, Any]:
         """Have pydevd not stop in the frame for now, or make no step at all (`all_of_it`).
 
-        Return what `show` needs to undo that.
+        Return what `show` needs to undo that: the command and the frame of pydevd's step. With `all_of_it`, `is_in` is False until then.
         """
         state = self._state
         before = (state.pydev_step_cmd, state.pydev_step_stop)
@@ -124,9 +124,10 @@ class ThreadStep:
             self._stop = before[1]
 
     def takes(self, frame: Any, place: int, value: Any) -> Any:
-        """Return the frame that gets the followed frame's value, where pydevd would go on elsewhere.
+        """Return the frame that gets the followed frame's value, if pydevd would go on in another; else None.
 
-        Else None. `place` is that of the frame's instruction, which returns or yields `value`.
+        `place` is the offset of the frame's instruction, which returns or yields `value`. The taker is the frame that awaits the task, or
+        for which the generator yields.
         """
         if self.gives is not frame.f_code:
             return None
@@ -138,8 +139,9 @@ class ThreadStep:
     def leave(self, frame: Any, taker: Any = None) -> None:
         """Have the step go on in `taker`, which gets the frame's value, or, after an exception, in the caller.
 
-        Frames of the debugger are passed by. Where the next frame is a library's, it is a step into the next line of the program. `error`
-        is set to the exception.
+        Frames of the debugger are passed by. Where the next frame is a library's, it is a step into the next line of the program. pydevd's
+        state of the thread is changed. `frame` becomes the next frame, None if there is none; `error` becomes the exception, None if there
+        is a `taker`.
         """
         self.error = (self.error or self.raised) if taker is None else None
         self.raises, self.line, self.gives = False, 0, None
@@ -205,9 +207,9 @@ def is_generator(frame: Any) -> bool:
 
 
 def consumer_of(frame: Any, value: Any) -> Any:
-    """Return the frame for which a generator's frame yields a value.
+    """Return the frame for which a generator's frame yields a value, past generators that pass it on.
 
-    None: it is for an event loop, in an `await`.
+    None: it is for an event loop, in an `await`, or there is none.
     """
     caller = frame.f_back
     if frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:
@@ -225,7 +227,7 @@ def consumer_of(frame: Any, value: Any) -> Any:
 def pass_through_offsets(code: Any) -> frozenset[int]:
     """Return the offsets in a code at which an exception passes through, at a line once more.
 
-    They are at the ends of `with` blocks and of `await`s. `code` is a code object.
+    They are at the ends of `with` blocks and of `await`s; pydevd would stop there again. `code` is a code object; the answer is kept.
     """
     # A module of 200,000 lines has a million instructions: `dis` takes 10 s for them.
     numbers = code.co_code[::2]
@@ -245,8 +247,9 @@ def pass_through_offsets(code: Any) -> frozenset[int]:
 def passes_by(step: Any, frame: Any, event: str, argument: Any) -> bool:
     """Return whether pydevd is not to stop at a trace event of a frame, and note the event in `step`.
 
-    It is True where an exception ends the followed frame, or passes by at a line. `step` is a `ThreadStep`; `event` and `argument` are
-    those of a trace function.
+    It is True where an exception ends the followed frame, or passes by at a line, and False for any other frame. `step` is a `ThreadStep`;
+    `event` and `argument` are those of a trace function. At an exception, what pydevd shows as the result of the function that has raised
+    is removed.
     """
     if not step.is_in(frame):
         return False
@@ -287,7 +290,7 @@ def returns(frame: Any) -> bool:
 def is_raised(step: ThreadStep, frame: Any) -> bool:
     """Return whether an exception ends a frame at its `return` event with None as the value.
 
-    Such a frame may also have returned None, or be a generator or coroutine that waits.
+    Such a frame may also have returned None, or be a generator or coroutine that waits. `step` is what has noted the frame's lines.
     """
     code: Any = frame.f_code
     name: str = dis.opname[int(code.co_code[frame.f_lasti])]
@@ -298,7 +301,7 @@ def is_raised(step: ThreadStep, frame: Any) -> bool:
 
 
 def forget_result(frame: Any, place: Any) -> None:
-    """Remove the None that pydevd shows as the result of a function that has raised from a frame's locals.
+    """Remove from a frame's locals the None that pydevd shows as the result of a function that has raised.
 
     `place` is the traceback entry of that function; None: nothing is removed.
     """
@@ -466,7 +469,10 @@ class Monitor:
             self._look_at(step, lines=False)
 
     def _begin(self) -> None:
-        """Take a free number of `sys.monitoring`, and register the callbacks; nothing if none is free."""
+        """Take a free number of `sys.monitoring`, and register the callbacks; do nothing if none is free.
+
+        Events for the ends of frames by exceptions, and for handled ones, are switched on.
+        """
         self._tool = next((each for each in TOOLS if not self._sys_monitoring.get_tool(each)), None)
         if self._tool is None:
             return
@@ -477,7 +483,7 @@ class Monitor:
         self._sys_monitoring.set_events(self._tool, events.PY_UNWIND | events.EXCEPTION_HANDLED)
 
     def end(self, step: Any) -> None:
-        """Stop following a `ThreadStep`.
+        """Stop following a `ThreadStep`; nothing happens if it is not followed.
 
         With the last one, the tool's number in `sys.monitoring` is free.
         """
@@ -512,7 +518,10 @@ class Monitor:
         self._sys_monitoring.set_local_events(self._tool, code, events_on)
 
     def _unwound(self, _code: Any, _place: int, error: Any) -> None:
-        """Have the step of this thread go on in the caller, if the exception `error` ends its frame."""
+        """Have the step of this thread go on in the caller, if the exception `error` ends its frame.
+
+        It is the callback of `PY_UNWIND`. Without a further frame the step is over.
+        """
         step, frame = getattr(here, "step", None), current(UP)
         if step is not None and step.is_in(frame):
             self._look_at(step, lines=False)
@@ -522,9 +531,10 @@ class Monitor:
                 self.end(step)
 
     def _step_to_taker(self, _code: Any, place: int, value: Any) -> None:
-        """Have the step go on in what takes the value that its frame returns or yields.
+        """Have the step go on in what takes the value that its frame returns or yields, if anything does.
 
-        The frame's task is awaited by another one, or the frame is a generator with a user.
+        It is the callback of `PY_RETURN` and `PY_YIELD`; `place` is the offset of the instruction. The frame's task is awaited by another
+        one, or the frame is a generator with a user.
         """
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or not step.is_in(frame):
@@ -569,7 +579,7 @@ class Steps:
     def begin(self, debugger: Any, thread: Any, frame: Any) -> None:
         """Follow the step that pydevd makes with this thread, if it is one over or out of the frame.
 
-        `debugger` is pydevd's `PyDB`.
+        `debugger` is pydevd's `PyDB`, `thread` this thread, `frame` where it has been stopped. Nothing happens at any other resume.
         """
         step = ThreadStep(debugger, thread, frame)
         if not step.is_followed:

@@ -54,10 +54,10 @@ def is_index(tree: ast.expr) -> bool:
 def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
     """Return a function that reads an attribute which an object (`owner`) holds, without running any code.
 
-    The function returns `NOTHING` once the attribute is gone.
+    The function returns `NOTHING` while the object has no such attribute, also if it never had one.
 
     Raises:
-        InvalidExpression: The object does not hold it: it is computed.
+        InvalidExpression: It is a property, or the object holds no attributes itself.
     """
     _refuse_property(owner, name)
     for each in () if issubclass(type(owner), type) else objects.namespaces(type(owner)):
@@ -72,7 +72,7 @@ def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
 
 
 def _refuse_property(owner: Any, name: str) -> None:
-    """Check that an object's attribute is no property.
+    """Check that an object's attribute is no property; nothing is returned.
 
     Raises:
         InvalidExpression: It is one; the text names the attributes that it reads.
@@ -100,7 +100,8 @@ def slot(member: Any, owner: Any) -> Any:
 def reader_of(container: Any, key: Any) -> Callable[[], Any]:
     """Return a function that reads the item `key` of a dict, list or NumPy array.
 
-    The function returns `NOTHING` once the item is gone.
+    The methods of the built-in class are used, also for a subclass. The function returns `NOTHING` while there is no such item; what a key
+    of a wrong type raises leaves it.
 
     Raises:
         InvalidExpression: It is another kind of container.
@@ -156,7 +157,8 @@ class Looks:
     def error_writer(self, rows: Any, frame: Any) -> Callable[[str], None]:
         """Return a function that writes a row for each new error in a frame's code.
 
-        It gets the cell of the error. `rows` is the `recording.Rows`.
+        It gets the error as a cell (a text), and writes equal ones once. `rows` is the `recording.Rows`. Nothing is written for the point
+        0.
         """
         reported: set[str] = set()
 
@@ -224,7 +226,10 @@ class WatchScope:
         self._functions: list[str] = spec.get("functions") or []
 
     def holds(self, frame: Any) -> bool:
-        """Return whether a frame's code is in the scope; code without a file never is."""
+        """Return whether a frame's code is in the scope; code of a made-up file such as `<string>` never is.
+
+        Without files and functions, that is all code that is neither dapeer's nor a library's.
+        """
         file = frame.f_code.co_filename
         if file.startswith("<") and file.endswith(">"):
             return False
@@ -316,7 +321,7 @@ class PointWatch:
         """Return the text from before, if the value has changed or the expression has come to hold; else None.
 
         The new value is remembered. The first value of a local variable, or of an `until` expression with `on` `change`, in a call counts
-        as no change.
+        as no change. The text may be empty: there was no value.
 
         Args:
             value: The value that `looker`'s function has given.
@@ -357,10 +362,10 @@ class PointWatch:
             seen[self] = True, ""
 
     def _holds(self, value: Any, seen: dict[Any, Any]) -> str | None:
-        """Return the text from before if the expression is true now and was not in this call; None: else.
+        """Return the text from before if the expression is true now and was not in this call; else None.
 
-        Where the thread does not stop, a first value that is true does not count. `value` is `NOTHING`, or a tuple: whether the expression
-        is true, and its value. `seen` is what is known in this call, by watch; it is changed.
+        The text is empty if it had no value before. Where the thread does not stop, a first value that is true does not count. `value` is
+        `NOTHING`, or a tuple: whether the expression is true, and its value. `seen` is what is known in this call, by watch; it is changed.
         """
         known = seen.get(self)
         if value is NOTHING:
@@ -381,9 +386,10 @@ def ignoring(read: Callable[[], Any], _frame: Any) -> Any:
 
 
 def stopped_frame(names: Any) -> Any:
-    """Return the innermost frame that has these names, with equal values; None: there is none.
+    """Return the innermost frame of this thread that has these names, with equal values; None: none has.
 
-    `names` has `f_locals` and `f_globals`: an evaluation has copies of those of the frame.
+    It finds the stopped frame from within an evaluation there. `names` has `f_locals` and `f_globals`: an evaluation has copies of those of
+    the frame. Values are compared by identity.
     """
     frame: Any = sys._getframe()  # pyright: ignore[reportPrivateUsage]
     known = {**names.f_globals, **names.f_locals}
@@ -421,8 +427,8 @@ class CodeWatches:
     def look(self, frame: Any, line: int, seen: dict[Any, Any], _event: str) -> bool:
         """Write a row for each watch that has changed by the line that has ended; return whether to stop.
 
-        `line` is that line, 0: the function begins; `seen` is what is known in this call, and is changed. The row of an expression that held
-        when `begin` looked, of a watch that stops, has line 0.
+        `line` is that line, 0: the function begins; `seen` is what is known in this call, by watch, and is changed. Watches whose point has
+        ended are passed by. The row of an expression that held when `begin` looked, of a watch that stops, has line 0.
         """
         stop = False
         for watch, look in self._watches:
@@ -454,10 +460,10 @@ class CodeWatches:
         return frame.f_lineno, seen
 
     def _record(self, watch: Any, frame: Any, line: int, before: str, value: Any) -> bool:
-        """Write the row of a change; return whether the thread is to stop.
+        """Write the row of a change, which counts as a hit of the point; return whether the thread is to stop.
 
-        The point has ended if it stops, or has enough hits. `line` is what did the change, `before` the text from before. `watch` is a
-        `PointWatch`.
+        The point has ended if it stops, or has enough hits. `line` is what did the change (0: it was so at the beginning), `before` the
+        text from before, `value` the value now. `watch` is a `PointWatch`. The point's own expressions are evaluated in the frame.
         """
         point, rows, code = watch.point, self._maker.rows, frame.f_code
         hit = next(point.hits)

@@ -358,7 +358,7 @@ def size(shape: Any) -> int:
 
 
 def written(value: Any, max_chars: int, show: Show, numpy: Any) -> str:
-    """Return the elements of an array as NumPy writes them, on one line; objects and strings as `show` does.
+    """Return the elements of an array as NumPy writes them, in a line; objects and strings as `show` does.
 
     `max_chars` tells how many elements are shown; `show(VALUE, ROOM)` makes a text; `numpy` is the module.
     """
@@ -747,7 +747,7 @@ def moment(value: Any) -> str | None:
 
 
 def member(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
-    """Return name and value of an enum member, as `COLOR.RED (1)`; of several flags together all their names.
+    """Return name and value of an enum member, as `COLOR.RED (1)`; of several flags the names of all.
 
     These are joined by `|`, or `0` if there are none. None: it has no name, and its value is no integer. `kind` is the enum class; `show`
     makes the text of the value in `max_chars`.

@@ -339,7 +339,7 @@ def recognized(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
 
 
 def represented(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
-    """Return the `repr` of a value if it runs no code of the program and is short; else its contents or type.
+    """Return the `repr` of a value if it is short and runs no code of the program, else contents or type.
 
     `kind` is the value's type, `max_chars` about how many characters it may have, `inside` what it is in. Inside another value the address
     is left out. A `repr` that raises becomes `<no repr of TYPE>`.
