@@ -160,7 +160,7 @@ class Conversation:
         """Return the result of `initialize`, and open the connection; None: only the whole server can answer.
 
         `params` are the request's parameters. What the lists of tools contain from then on depends on the client's capabilities. The
-        result has the client's protocol version, or the server's newest one where that is unknown. With None the connection stays closed.
+        result has the client's protocol version, or one of the server's where that is unknown. With None the connection stays closed.
         """
         if params.keys() != _OPENING or not _is_implementation(params["clientInfo"]):
             return None

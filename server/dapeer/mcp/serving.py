@@ -71,10 +71,10 @@ class ServerOptions:
 
 
 async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
-    """Serve the client at stdin and stdout until it leaves or SIGTERM or SIGINT arrives, and end all sessions.
+    """Serve the client at stdin and stdout until it leaves or a signal arrives, and end all sessions.
 
-    A server that takes the place of an ended one also serves other clients at a socket, and ends when all have left. At a signal open
-    calls get a moment to be answered first.
+    A server that takes the place of an ended one also serves other clients at a socket, and ends when all have left. At SIGTERM or SIGINT
+    open calls get a moment to be answered first.
 
     Args:
         offer: What is served.
@@ -198,7 +198,7 @@ async def running_server(
 async def _working(
     integrations: Iterable[Integration], context: IntegrationContext
 ) -> AsyncGenerator[None]:
-    """Have all integrations work for the server while the body runs; they begin in their order, and end in reverse."""
+    """Have all integrations work for the server while the body runs: begin in order, end in reverse."""
     async with AsyncExitStack() as stack:
         for each in integrations:
             await stack.enter_async_context(each.serving(context))

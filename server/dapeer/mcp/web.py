@@ -121,10 +121,10 @@ def _stop_with_stdin(stop: anyio.Event) -> None:
 def _serve_bridges(
     offer: ServerOptions, server: DapeerServer, url: str, secret: str | None
 ) -> AbstractAsyncContextManager[object]:
-    """Return what serves the project's other clients at a socket while a `with` runs, if they get all tools.
+    """Return a context manager that serves the project's other clients at a socket.
 
-    If the server does not offer all, nothing is served. `url` is where HTTP clients find the server, and `secret` their token, or None;
-    both are announced with the socket.
+    If `offer` has not all tools, it serves nothing. `url` is where HTTP clients find the server, and `secret` their token, or None; both
+    are announced with the socket.
     """
     if not offer.complete:
         return nullcontext()

@@ -334,8 +334,7 @@ class NvimSessions:
 
         It waits for the session's `initialized` event, or its end, first. What the adapter refuses to collect is left out. The start's own
         exception filters come before those of everybody; if its own are invalid, the start fails and the session is terminated. In the end
-        Neovim is notified that the start may go on, with the arguments of `setExceptionBreakpoints`, or None where nvim-dap's own are
-        right.
+        Neovim is notified that the start may go on, with the arguments of `setExceptionBreakpoints`, or None without filters.
         """
         await session.wait_for(lambda: session.initialized.is_set() or session.over, None)
         breakpoints = self._debugger.breakpoints

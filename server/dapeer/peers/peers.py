@@ -471,10 +471,10 @@ class Peers:
     # -- people
 
     def can_ask(self, kind: ActionKind) -> bool:
-        """Return whether a person at an attached Neovim decides on actions of this kind, by a question or a setting.
+        """Return whether a person at an attached Neovim decides on such actions, by an answer or a setting.
 
-        True also if their setting is that they need not be asked; `wait_for_consent` asks only those who want it. False: no Neovim is
-        attached, or its plugin does not know the kind.
+        `kind` is the actions' kind. True also if their setting is that they need not be asked; `wait_for_consent` asks only those who want
+        it. False: no Neovim is attached, or its plugin does not know the kind.
         """
         return any(kind in peer.approvals.wanted_kinds for peer in self.attached.values())
 

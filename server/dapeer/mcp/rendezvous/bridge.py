@@ -197,9 +197,6 @@ def _serve(server: Server, client: BridgedClient, standing: ClientRequests) -> N
 
     The client's lines are sent meanwhile by another thread. `standing` records the answers, and keeps those to the bridge's own requests
     from the client.
-
-    Raises:
-        BrokenPipeError: The client reads nothing any more.
     """
     with _sending(server, client, standing), suppress(ConnectionError):
         for line in server.lines:
@@ -226,9 +223,9 @@ def _find_next_server(
 ) -> Server | None:
     """Find or start the next server after `lost` has ended, and return it once it knows the client.
 
-    The client gets errors for its open requests before, and afterwards notifications that everything may have changed; what could not be
-    answered is put back into its queue. It may take as long as a server may take to start. None: the client has left, or a server that the
-    bridge itself has started ended without having answered anything, and no other is found.
+    The client gets errors for its open requests before, and afterwards notifications that everything may have changed; an `initialize`
+    that was not answered is put back into its queue. It may take as long as a server may take to start. None: the client has left, or a
+    server that the bridge itself has started ended without having answered anything, and no other is found.
     """
     # Most bridges never need these.
     from dapeer.base.system import logs
@@ -259,7 +256,7 @@ def _find_next_server(
 def _opened(
     server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: ClientRequests
 ) -> Server | None:
-    """Send a new server what it must know of the client, and return it, or the next server if it ends before.
+    """Send a new server what it must know of the client, and return it, or the next if it ends before.
 
     None: there is no next server, or the client has left. The client gets notifications that everything may have changed. `what` is a name
     of the server for the client, as the beginning of a sentence, `wish` what the client has asked for, and `standing` what it has sent

@@ -60,10 +60,10 @@ def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServe
 
 
 def _start(project: Path, credentials: Mapping[str, str]) -> str:
-    """Start the server of a project, and wait until it can be found or has ended, at most `SECONDS_TO_START`.
+    """Start the server of a project, and wait until it can be found or has ended.
 
-    Return what it has written to its log, the last `MAX_LOG_CHARS` characters; empty: nothing. That alone is no failure. `credentials` are
-    variables that its environment gets. An older log is emptied before.
+    The wait takes at most `SECONDS_TO_START`. Return what it has written to its log, the last `MAX_LOG_CHARS` characters; empty: nothing.
+    That alone is no failure. `credentials` are variables that its environment gets. An older log is emptied before.
 
     Raises:
         SystemUnsupported: Its log file cannot be written.

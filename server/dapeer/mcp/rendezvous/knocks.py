@@ -58,7 +58,7 @@ def socket_name(path: Path) -> Generator[str]:
 
 @contextmanager
 def try_open_door(kind: str) -> Generator[socket.socket | None]:
-    """Listen at a new socket in the runtime folder while the body runs, and yield the socket; then remove it.
+    """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
     `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there. If the folder does not allow a socket, that is logged, and None is
     yielded.

@@ -25,7 +25,7 @@ def sweep_leftovers(folder: Path) -> Generator[None]:
     """Remove what killed servers have left in a folder, then run the body while nobody else removes.
 
     So nobody removes a socket that the body binds before it listens, or a token that it writes before it is locked. Where another process
-    sweeps just now, this one does not, and waits for its end.
+    sweeps, or runs its body, just now, this one does not sweep; it waits for the end of the other's sweep.
 
     Raises:
         OSError: The folder cannot be opened.

@@ -102,7 +102,7 @@ class Neovims:
             self._awaited.discard(address)
 
     async def _attach_quietly(self, address: str) -> None:
-        """Attach a Neovim that the search has found, at its address; an error is logged, and does not delay the start."""
+        """Attach a Neovim that the search has found, at its address; an error is only logged."""
         try:
             await self._peers.attach_found(address)
         except NeovimError as error:

@@ -185,9 +185,10 @@ def _sibling_announcements(folder: str) -> Iterable[str]:
 
 
 def _nearest_first(paths: Iterable[str], folder: str) -> Iterable[str]:
-    """Return those of `paths`, of announcements, whose servers work on the project of `folder`, nearest first.
+    """Return those of some announcements whose servers work on the project of `folder`, nearest first.
 
-    Near are those with few steps between their folder and this one. Invalid announcements are left out; those of ended servers are not.
+    `paths` are those of announcements. Near are those with few steps between their folder and this one. Invalid announcements are left
+    out; those of ended servers are not.
     """
     if not paths:
         return ()

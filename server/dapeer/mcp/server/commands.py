@@ -70,7 +70,7 @@ class Commands:
         self._watch()
 
     def take_news(self) -> list[str]:
-        """Return a sentence for each session that was ended or resumed since the last command, and forget them.
+        """Return a sentence for each session that was ended or resumed since the last command; forget them.
 
         Only those are meant that were left alone for too long; one whose end or resumption failed has a sentence, too.
         """

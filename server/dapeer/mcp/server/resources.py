@@ -55,7 +55,7 @@ class Resources:
     async def list(
         self, _context: Context, params: t.PaginatedRequestParams | None
     ) -> t.ListResourcesResult:
-        """Answer `resources/list`: the overview of sessions, each session, and those of integrations, in this order.
+        """Answer `resources/list`: the overview of sessions, each session, then those of integrations.
 
         A session has two: its state and its output. Sessions that have ended, but are still listed by the debugger, are among them.
 
@@ -150,10 +150,10 @@ def _json(uri: str, data: Mapping[str, object]) -> t.TextResourceContents:
 
 
 def _output(uri: str, session: Session, since: int | None) -> Sequence[t.TextResourceContents]:
-    """Return a program's output from the cursor `since` on, or its newest part if that is None, as contents.
+    """Return a program's output, from the cursor `since` on, or its newest part if that is None.
 
-    The first has at most `LONGEST_OUTPUT` characters, and in `_meta` the cursor after them and how many characters the log has dropped. If
-    something else is left out, a second one names the address of the rest. `uri` is the address that was asked for.
+    The first content has at most `LONGEST_OUTPUT` characters, and in `_meta` the cursor after them and how many characters the log has
+    dropped. If something else is left out, a second one names the address of the rest. `uri` is the address that was asked for.
     """
     log = session.program.output
     begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since

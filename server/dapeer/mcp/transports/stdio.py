@@ -23,7 +23,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 async def serve(server: Server[Any], front: Front | None = None) -> None:
     """Serve the client at stdin and stdout until stdin ends.
 
-    `front` answers it already, and is ended here; None: nobody does. Afterwards stdin stays empty and stdout is stderr. Unlike the SDK's
+    `front` answers it already, and is ended here; None: nobody does. Afterwards descriptor 0 is empty, and 1 is stderr. Unlike the SDK's
     server this uses no threads: a call is half a millisecond faster, and a signal ends the process also while nothing arrives. Files and
     null devices cannot be waited for; those, and only those, are left to the SDK.
     """
