@@ -46,8 +46,9 @@ class Editor:
     async def open_diff(self, arguments: Json) -> list[str]:
         """Show a proposed text of a file as a diff in Neovim; return once the person has decided.
 
-        The result has two texts: `FILE_SAVED` and what to write, or `DIFF_REJECTED` and the name of the tab. Without the second
-        one Claude Code would ask again by itself. `TAB_CLOSED` is never said: it would take that for a yes.
+        `arguments` are those of Claude Code's `openDiff`. The result has two texts: `FILE_SAVED` and what Claude Code is to write, or
+        `DIFF_REJECTED` and the name of the tab. Without the second one Claude Code would ask again by itself. `TAB_CLOSED` is never said:
+        it would take that for a yes. There is no timeout.
 
         Raises:
             DapeerError: Neovim's tool has failed.
@@ -82,8 +83,9 @@ class Editor:
     async def get_diagnostics(self, arguments: Json) -> list[str]:
         """Return as JSON the diagnostics of the file at `uri`, or of all files without one.
 
-        If Neovim fails, or does not answer within `SECONDS_FOR_DIAGNOSTICS`, its last answer to the same question is returned, or an empty
-        list. The form is that of VS Code's extension. The result is a list of one text.
+        The result is a list of one text. The JSON is a list of objects with `uri` and `diagnostics`, as VS Code's extension gives them. If
+        Neovim fails, or does not answer within `SECONDS_FOR_DIAGNOSTICS`, its last answer to the same question is returned, or an empty
+        list.
         """
         uri = arguments.get("uri")
         request: Json = {"filename": _path(str(uri))} if uri else {"workspace": True}
@@ -100,7 +102,10 @@ class Editor:
         return [json.dumps((await self.run("get_selection", {})).data)]
 
     async def get_latest_selection(self, _: Json) -> list[str]:
-        """Return as JSON what was selected last, from memory; `success` is false if nothing is known."""
+        """Return as JSON what was selected last, from memory: what Neovim has notified, with `success` true.
+
+        If nothing is known, `success` is false and alone. The result is a list of one text.
+        """
         known = {"success": True, **self.selection} if self.selection else {"success": False}
         return [json.dumps(known)]
 
@@ -133,9 +138,9 @@ def _path(uri: str) -> str:
 
 
 def _by_file(data: Json) -> list[Json]:
-    """Return the diagnostics of Neovim's tool as VS Code's extension gives them, by file, 0-based.
+    """Return the diagnostics of Neovim's tool as VS Code's extension gives them: one entry a file.
 
-    `data` has the key `diagnostics`, a list.
+    An entry has `uri` and `diagnostics`, those of `_diagnostic`. `data` has the key `diagnostics`, a list; without it the result is empty.
     """
     files: dict[str, list[Json]] = {}
     for one in data.get("diagnostics", ()):

@@ -109,7 +109,8 @@ class Services:
     def review(self) -> None:
         """Start and end services so that each attached Neovim that asks this process has one.
 
-        The working directory of the services that go on is updated.
+        They start and end in tasks; the working directory of the services that go on is updated. Nothing is done where all is as it should
+        be, so it may be called at any time.
         """
         needed = {
             number: peer
@@ -139,7 +140,10 @@ class Services:
     async def _serve(
         self, peer: Peer, ide: Ide, service: Service, scope: anyio.CancelScope
     ) -> None:
-        """Run a service until `scope` is cancelled; tell Neovim if it cannot listen or write its lock file."""
+        """Run a service until `scope` is cancelled, and send the CLIs what Neovim notifies them of.
+
+        If the service cannot listen or write its lock file, Neovim is sent the reason, and it returns.
+        """
 
         def notify(method: str, params: Json) -> None:
             self._tasks.start_soon(service.notify, method, params)
@@ -154,9 +158,9 @@ class Services:
                 peer.neovim.send(FAILED, str(error))
 
     def _editor(self, peer: Peer, ide: Ide, client: str) -> Editor:
-        """Return the view that one client, by its name, has of a Neovim: it runs Neovim's tools on its behalf.
+        """Return the view that one CLI of Claude Code has of a Neovim: it runs Neovim's tools on its behalf.
 
-        `client` is the name under which the calls are made; `ide` has the working directory.
+        `client` is the name under which the calls are made, and consent is asked for; `ide` has the working directory.
         """
         call = self._context.call(client)
 

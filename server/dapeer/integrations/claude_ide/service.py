@@ -70,11 +70,11 @@ def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
 def announcing(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
     """Keep a lock file in each folder of `where` while the body runs, readable by this user alone.
 
-    Afterwards the files are removed. A function is yielded that writes them anew, after the lock's folders have changed. The folders are
-    created if necessary, and lock files of dapeer's processes that have ended are removed.
+    Afterwards the files are removed. A function is yielded that writes them anew, after what `lock.folders` returns has changed; it may
+    raise `OSError`. The folders are created if necessary, and lock files of dapeer's processes that have ended are removed.
 
     Raises:
-        OSError: A file cannot be written.
+        OSError: A file cannot be written; the body was not run.
     """
     paths = [folder / f"{lock.port}.lock" for folder in where]
 
@@ -203,7 +203,8 @@ def list_ide_tools() -> t.ListToolsResult:
 async def call_editor_tool(editor: Editor, name: str, arguments: Json) -> t.CallToolResult:
     """Run a tool of `TOOLS` on an editor, and return its texts as a result.
 
-    An error of Neovim's is a failed result. `arguments` are the call's, by name.
+    `arguments` are the call's, by name; only whether the required ones are there is checked. An error of Neovim's, or a person who does
+    not allow the call, is a failed result with the error's text.
 
     Raises:
         MCPError: There is no such tool, or an argument is missing or wrong.
@@ -270,10 +271,10 @@ class Service:
 
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[int]:
-        """Listen on a free port, with a lock file, while the body runs; yield the port.
+        """Listen on a free port of this machine, with a lock file, while the body runs; yield the port.
 
-        At the end, running calls are awaited before the connections are closed. Neovim is told the port, and the number of CLIs that are
-        connected.
+        At the end, running calls are awaited for a moment before the connections are closed. `report` gets the port, and the number of
+        CLIs that are connected, at the beginning. To be run once.
 
         Raises:
             OSError: It cannot listen, or write the lock file.
@@ -305,7 +306,8 @@ class Service:
     def set_cwd(self, cwd: str) -> None:
         """Write another working directory of Neovim to the lock files; CLIs that are connected stay.
 
-        A file that cannot be written is only logged.
+        Nothing is written if it is the same, or outside of `serving`, which writes the last one. A file that cannot be written is only
+        logged.
         """
         if cwd != self._cwd:
             self._cwd = cwd
@@ -317,7 +319,8 @@ class Service:
     async def notify(self, method: str, params: Json) -> None:
         """Send a notification of MCP, `method` with `params`, to every CLI that is connected.
 
-        A selection (`selection_changed`) is kept for CLIs that connect later.
+        A selection (`selection_changed`) is kept for what tools say of it, and for CLIs that connect later, until the last one has left.
+        It waits until each CLI can take the notification.
         """
         if method == "selection_changed":
             self._selection = params
@@ -327,7 +330,10 @@ class Service:
             await _notify(connection, method, params)
 
     async def _repeat(self, connection: ServerConnection, editor: Editor) -> None:
-        """Send a CLI that has just connected the selection again, several times: it may not have listened yet."""
+        """Send a CLI that has just connected the newest selection, several times within some seconds.
+
+        It may not have listened to the first ones. Nothing is sent while nothing was selected, or before the CLI counts as connected.
+        """
         for pause in SECONDS_BETWEEN_REPEATS:
             await anyio.sleep(pause)
             if connection in self._connected and editor.selection:
@@ -341,7 +347,10 @@ class Service:
         return connection.respond(HTTPStatus.UNAUTHORIZED, f"{HEADER} does not hold the token.\n")
 
     async def _converse(self, connection: ServerConnection) -> None:
-        """Serve one CLI until it disconnects; then its open calls end, and its open diffs are closed."""
+        """Serve one CLI until it disconnects; then its open calls end, and its open diffs are closed.
+
+        It gets notifications once it has sent `ide_connected`. The number of connected CLIs is reported when that changes.
+        """
         # Each has a name of its own: nobody closes the diffs of another.
         editor = self._make_editor(f"claude-code {next(self._numbers)}")
         editor.select(self._selection)
@@ -380,7 +389,7 @@ async def _close_diffs(editor: Editor) -> None:
 
 
 def _server(editor: Editor, calls: Calls) -> Server[Any]:
-    """Return an MCP server for one CLI, whose tools act on `editor`.
+    """Return an MCP server for one CLI, whose tools are `TOOLS` and act on `editor`; it has no prompts.
 
     Its running calls are counted in `calls`.
     """
@@ -415,7 +424,10 @@ async def _read(
     connection: ServerConnection,
     received: anyio.abc.ObjectSendStream[SessionMessage | Exception],
 ) -> None:
-    """Pass each message of a connection to `received`, until it ends; answer what is no MCP with an error."""
+    """Pass each message of a connection to `received`, until the connection or the reader ends.
+
+    What is no message of MCP is answered with an error. `received` is closed afterwards.
+    """
     async with received:
         with suppress(ConnectionClosed, anyio.BrokenResourceError):
             async for data in connection:

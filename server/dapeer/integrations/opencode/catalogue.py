@@ -42,7 +42,8 @@ SECONDS_BETWEEN_CONNECTIONS: Final = (0.0, 0.2, 0.5, 1.0)
 async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
     """Yield each event of OpenCode, as `{type, properties}`, without end.
 
-    A stream that ends or breaks is replaced by another.
+    A stream that ends or breaks is replaced by another, after a pause; events in between are lost, and the new one begins with
+    `CONNECTED`.
 
     Raises:
         OpenCodeError: OpenCode is gone after several attempts, or rejects the connection.
@@ -207,6 +208,8 @@ class Catalogue:
     async def session(self, name: str) -> Json:
         """Request a session by its id, and return it as OpenCode sends it now.
 
+        `name` is the id; one that is no well-formed id is not requested.
+
         Raises:
             ArgumentError: There is no such session.
             OpenCodeError: OpenCode is gone, or rejects the request.
@@ -221,10 +224,10 @@ class Catalogue:
         )
 
     async def cached(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the answer to `ask` from the cache, where it is under `key`, or ask now.
+        """Return the answer to `ask` from the cache, where it is under `key`, or await `ask()` now.
 
         An answer is cached until a change event. Nothing is cached while no events arrive, or if a change came while the answer was
-        awaited.
+        awaited. What `ask` raises leaves here. The caller gets the cached object itself.
         """
         if key in self._cache:
             return self._cache[key]
@@ -238,7 +241,8 @@ class Catalogue:
     async def watch(self) -> None:
         """Listen to the server's events until cancelled, and drop cached lists at changes.
 
-        While the server is away it is tried again ever more rarely, or at once when a request succeeds.
+        While the server is away it is tried again ever more rarely, or at once when a request succeeds; nothing is cached meanwhile.
+        Errors of OpenCode are only logged.
         """
         pauses = _pauses()
         while True:
@@ -295,10 +299,12 @@ def _pauses() -> Iterator[float]:
 
 
 def _checked(name: str, candidates: Iterable[str], what: str) -> str:
-    """Return `name` if it is among the known ones; `what` says in the error what it names.
+    """Return `name` if it is among `candidates`; else raise an error that suggests some of them.
+
+    `what` says in the error what it names, such as `agent`.
 
     Raises:
-        ArgumentError: It is not known; the error names similar ones.
+        ArgumentError: It is not among them; the error has similar ones, or else the first twenty.
     """
     names = sorted(candidates)
     if name in names:

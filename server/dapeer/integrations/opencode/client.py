@@ -60,6 +60,8 @@ PORTS: Final = {"http": 80, "https": 443}
 def opencode_url(url: str | None) -> str:
     """Return the URL of OpenCode: the given one, else that of the environment, else OpenCode's default.
 
+    None and an empty text give none. A slash at the end is left out; nothing is connected to.
+
     Raises:
         ArgumentError: It is no HTTP address, or has a user in it.
     """
@@ -77,7 +79,10 @@ def opencode_url(url: str | None) -> str:
 
 
 def is_here(url: str) -> bool:
-    """Whether a URL is that of an HTTP server on this machine; False also for what is no URL."""
+    """Return whether a URL is that of an HTTP server on this machine; False also for what is no URL.
+
+    Names other than `localhost` count as other machines: no name is looked up.
+    """
     with contextlib.suppress(httpx2.InvalidURL, ValueError):
         parsed = httpx2.URL(url)
         if parsed.scheme in PORTS and parsed.host != "localhost":
@@ -207,7 +212,7 @@ class OpenCode:
     async def events(self) -> AsyncGenerator[AsyncGenerator[Json]]:
         """Connect to the stream of events of all directories; yield a generator of events, as JSON objects.
 
-        The generator ends with the stream.
+        The generator ends with the stream; the connection is closed after the body. What has happened is under an event's `payload`.
 
         Raises:
             OpenCodeError: There is no such stream, or it breaks, or is silent for too long.
@@ -235,7 +240,8 @@ class OpenCode:
     async def _connecting(self, name: str, info: Mapping[str, Any]) -> None:
         """Check the owner of the other end of a new connection, before a password or token is sent.
 
-        The HTTP library calls this at each step of a connection, with the step's `name` and `info`.
+        The HTTP library calls this at each step of a connection, with the step's `name` and `info`; only at the end of connecting
+        something is done. A proxy, which listens at another port, is not checked.
 
         Raises:
             ForeignListener: Another user of this machine owns it; the connection is closed.
@@ -289,7 +295,11 @@ def _parameters(
 
 
 def _content(answer: httpx2.Response) -> Any:
-    """Return the JSON of a response, None if it is empty; raise `OpenCodeFailed` if it is no JSON."""
+    """Return the JSON of a response; None: it is empty.
+
+    Raises:
+        OpenCodeFailed: It is no JSON.
+    """
     if not answer.content:
         return None
     try:

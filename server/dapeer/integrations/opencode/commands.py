@@ -21,7 +21,8 @@ FIRST_LINE: Final = "// dapeer's relay."
 def register(arguments: argparse.Namespace) -> int:
     """Give this project's tools to a running OpenCode server, print what was done, and return 0.
 
-    `arguments` are those of `dapeer opencode register`: `directory`, `url`, `name`, `credentials`.
+    `arguments` are those of `dapeer opencode register`: `directory`, `url`, `name`, `credentials`. What has the name at OpenCode is
+    replaced; it lasts until OpenCode ends or reads its configuration anew.
 
     Raises:
         ArgumentError: No dapeer server serves HTTP for the directory, or an argument is not usable.
@@ -53,9 +54,9 @@ def register(arguments: argparse.Namespace) -> int:
 
 
 def plugin(arguments: argparse.Namespace) -> int:
-    """Install or remove the plugin of OpenCode, as `arguments.installs` says; print what was done.
+    """Install or remove dapeer's relay plugin in OpenCode, print what was done, and return 0.
 
-    The exit code is returned.
+    `arguments.installs` says which of the two.
 
     Raises:
         ArgumentError: There is another file, or it cannot be written or removed.
@@ -72,6 +73,8 @@ def plugin_path() -> Path:
 
 def install_plugin() -> str:
     """Write the plugin's file into OpenCode's configuration folder; return in a sentence what was done.
+
+    An older version of dapeer's is replaced; the same one is left. OpenCode loads it when it starts next.
 
     Raises:
         ArgumentError: There is a file that is not dapeer's, or the plugin cannot be written.
@@ -90,7 +93,9 @@ def install_plugin() -> str:
 
 
 def remove_plugin() -> str:
-    """Delete the plugin's file; return in a sentence what was done.
+    """Delete the plugin's file, in whatever version; return in a sentence what was done.
+
+    Nothing is done if it is not there. An OpenCode that runs still has it loaded.
 
     Raises:
         ArgumentError: There is a file that is not dapeer's, or the plugin cannot be deleted.

@@ -74,7 +74,10 @@ class Servers:
             self._take("", self._named_server)
 
     async def leave(self) -> None:
-        """Remove all registrations, for at most `SECONDS_TO_LEAVE`; to be called before this process ends."""
+        """Remove all registrations of this core at OpenCode servers; wait `SECONDS_TO_LEAVE` at most.
+
+        To be called before this process ends. Listening goes on.
+        """
         with anyio.move_on_after(SECONDS_TO_LEAVE):
             for each in self._registrations.values():
                 await each.leave()
@@ -89,10 +92,11 @@ class Servers:
         self._listeners.append(listener)
 
     def set_use(self, neovim_address: str, use: ServerUse, report: Report) -> None:
-        """Note which OpenCode server a Neovim uses now, listen to it, and have the core registered.
+        """Record which OpenCode server a Neovim uses now, listen to it, and have the core registered.
 
-        The core is registered where the Neovim wants it. A server on another machine is refused, which is reported: it gets neither
-        password nor token.
+        The core is registered, in tasks, where the Neovim wants it, and removed elsewhere. A server on another machine counts as none,
+        which is reported: it gets neither password nor token. The listeners of `subscribe` are called if the server, or its password, is
+        another one.
 
         Args:
             neovim_address: The address of the Neovim.
@@ -117,9 +121,10 @@ class Servers:
             self._changed()
 
     def forget(self, neovim_address: str) -> None:
-        """Note that a Neovim is no longer attached, and stop listening to its server.
+        """Stop listening to the OpenCode server of a Neovim that is no longer attached.
 
-        What is registered stays until this process ends. `neovim_address` is the Neovim's address.
+        The listeners of `subscribe` are called if it had one. What is registered stays until this process ends. `neovim_address` is the
+        Neovim's address.
         """
         if neovim_address in self._registrations:
             self._registrations[neovim_address].forget_reports()
@@ -128,9 +133,9 @@ class Servers:
             self._changed()
 
     def _refuse(self, use: ServerUse, report: Report) -> None:
-        """Report that a server on another machine gets neither password nor token.
+        """Report, for each directory, that a server on another machine gets neither password nor token.
 
-        Nothing is reported unless it was to have this core.
+        The state is `failed`. Nothing is reported unless the Neovim has asked for this very core there.
         """
         if self._core is not None and use.core == self._core.url:
             problem = f"OpenCode is on another machine ({use.url}), where it cannot reach the tools: see :help dapeer-opencode."
@@ -141,7 +146,11 @@ class Servers:
     def _register(
         self, neovim_address: str, use: ServerUse, credentials: Mapping[str, str], report: Report
     ) -> None:
-        """Have the core registered where a Neovim wants it; nothing happens if this server has no HTTP."""
+        """Have the core registered where a Neovim wants it; nothing happens if this server has no HTTP.
+
+        Tasks do that. `use` says where, `credentials` are those of its OpenCode server, and `report` takes what becomes of each
+        registration.
+        """
         if self._core is None:
             return
         if neovim_address not in self._registrations:
@@ -158,7 +167,8 @@ class Servers:
     ) -> None:
         """Begin to listen to a server, in a task, as that of a Neovim (empty: as the one named at the start).
 
-        `listener` gets the events after which an earlier answer may not be true any more.
+        Its catalogue, which may then be the current one, is kept under the Neovim's address. `listener` gets the events after which an
+        earlier answer may not be true any more.
         """
         catalogue = Catalogue(opencode, self._project, self._changed, listener)
         self._catalogues[neovim_address] = catalogue
@@ -177,7 +187,11 @@ class Servers:
 
 
 async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
-    """Listen to a server until the scope is cancelled, then close its connections; an error is logged."""
+    """Listen to a server until the scope is cancelled, then close its connections.
+
+    Work in the background of the catalogue is awaited first. An error while it listens is logged, and ends the listening; nothing is
+    raised.
+    """
     with scope:
         async with catalogue.opencode:
             try:
@@ -194,7 +208,7 @@ async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
 
 
 def _credentials(authorization: str) -> dict[str, str]:
-    """Return the user and password in an Authorization header, by their variables' names.
+    """Return the user and password in a Basic Authorization header, by their variables' names.
 
     Empty: the header is not valid, which is logged.
     """
@@ -272,8 +286,8 @@ def uri_of(skill: Skill) -> str:
 def skill_text(skill: Skill, request: str) -> str:
     """Return the text by which a model uses a skill, as OpenCode writes it.
 
-    `request` says what is to be done with the skill: it replaces the placeholder for arguments in the text, or follows the text; empty:
-    nothing is added. The last line names the skill's folder.
+    `skill` is as OpenCode sends it, with `content` and `location`. `request` says what is to be done with the skill: it replaces the
+    placeholder `$ARGUMENTS` in the text, or follows the text; empty: nothing is added. The last line names the skill's folder.
     """
     text: str = skill["content"]
     if GIVEN in text:

@@ -108,7 +108,10 @@ def last_prompt(messages: Sequence[Json]) -> str | None:
 
 
 def is_prompt(message: Json) -> bool:
-    """Whether a user has written this message, and not OpenCode itself in the user's name."""
+    """Return whether a user has written this message, and not OpenCode itself in the user's name.
+
+    OpenCode's own have only parts that are marked as `synthetic`, or as a compaction; a user's message without parts yet is a prompt.
+    """
     own = all(part.get("synthetic") or part["type"] == "compaction" for part in message["parts"])
     return message["info"]["role"] == "user" and not (own and message["parts"])
 

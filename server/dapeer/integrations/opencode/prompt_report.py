@@ -30,8 +30,8 @@ MOST_CALLS: Final = 30
 def outcome_data(session: str, outcome: PromptOutcome) -> Json:
     """Return the outcome of a prompt as data: `session_id`, `state`, `answer` and `tool_calls`.
 
-    Both have a limit. `answer_cut` and `earlier_calls` count what is left out; `error` and `asks` are there if there are some. `session` is
-    the session's id.
+    `answer` has its first `LONGEST_ANSWER` characters, and `tool_calls` the last `MOST_CALLS` calls, as of `call_of`. `answer_cut` and
+    `earlier_calls` count what is left out; `error` and `asks` are there if there are some. `session` is the session's id.
     """
     calls = outcome.turn.calls
     known: Json = {
@@ -118,7 +118,8 @@ def message_data(message: Json, length: int) -> Json:
 def conversation_text(messages: Sequence[Json]) -> tuple[str, int]:
     """Return the newest messages that fit as text, oldest first, and how many these are.
 
-    `messages` are data as `message_data` makes it. At least one message is in the text.
+    `messages` are data as `message_data` makes it, oldest first. The text has about `LONGEST_TEXT` characters at most, but at least one
+    message; it is empty if there are none.
     """
     blocks: list[str] = []
     room = LONGEST_TEXT

@@ -211,8 +211,11 @@ class OpenCodeSession:
     async def asks(self, answered: str = "") -> list[Json]:
         """Request the permissions and questions for which the session, or a subagent's session of it, waits.
 
-        Each is as OpenCode sends it, with its `kind` (`permission` or `question`). `answered` is the id of one that was answered this
-        moment, and is left out; empty: none was.
+        Each is as OpenCode sends it, with its `kind` (`permission` or `question`); permissions come first. `answered` is the id of one
+        that was answered this moment, and is left out; empty: none was.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         found = [
             {"kind": kind, **ask}
@@ -247,7 +250,10 @@ class OpenCodeSession:
         await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
 
     async def _is_mine(self, session: str | None) -> bool:
-        """Whether a session, by its id, is this one or a descendant of it; parents are requested once."""
+        """Return whether a session, by its id, is this one or a descendant of it; None is not.
+
+        The parent of each is requested from OpenCode, once.
+        """
         while session is not None and session != self.id:
             if session not in self._parents:
                 self._parents[session] = await self._parent(session)
@@ -268,7 +274,11 @@ class OpenCodeSession:
     async def turn(self, prompt: str | None) -> PromptTurn:
         """Request messages until a prompt is among them, and return the prompt with its answers.
 
-        The turn is empty if the prompt is not there. `prompt` is the id of its message; None: the last prompt of the session.
+        `prompt` is the id of its message; None: the last prompt of the session. The turn is empty if the prompt is not in the session, all
+        of which was requested then.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         count = PAGE_MESSAGES
         while True:
@@ -319,7 +329,8 @@ class Narration:
     def _words(self, event: Json) -> str:
         """Return the text of an event, which may have been returned before; empty: it has none.
 
-        New sessions of subagents are noted. `event` is OpenCode's, with `type` and `properties`.
+        Text that is not complete is kept for later events, and new sessions of subagents are added to those whose text counts. `event` is
+        OpenCode's, with `type` and `properties`.
         """
         match event:
             case {"type": "session.created", "properties": {"info": {"id": str(child), **info}}}:
@@ -336,9 +347,10 @@ class Narration:
         return ""
 
     def _part(self, part: Json) -> str:
-        """Return a call of a tool with its state, or the last line of a complete text; else empty.
+        """Return a call of a tool with its state, or the last line of a complete text; else an empty text.
 
-        `part` is a part of a message, as OpenCode sends it.
+        `part` is a part of a message, as OpenCode sends it. A part that begins a text of the model is recorded, so that `_delta` adds to
+        it; a complete one is forgotten.
         """
         match part:
             case {"type": "tool", "tool": str(tool), "state": {"status": str(status), **more}}:
@@ -427,7 +439,8 @@ class PromptRun:
     ) -> PromptOutcome:
         """Start the run, and wait until it ends or needs an answer.
 
-        After `seconds` it goes on without a waiter. If cancelled, stop the run, if this or an earlier `wait` has started it.
+        After `seconds` it goes on without a waiter; this may take longer, until OpenCode has the prompt. If cancelled, stop the run, if
+        this or an earlier `wait` has started it in a session that was idle.
 
         Args:
             begin: Starts or resumes it; called once the event stream is open. None: it runs already.
@@ -461,7 +474,8 @@ class PromptRun:
     async def begin(self, begin: Begin) -> PromptOutcome:
         """Start the run, and return when OpenCode works on it or has queued it, or when it has ended by then.
 
-        `begin` sends the request; it is called once the event stream is open.
+        `begin` sends the request; it is called once the event stream is open. The outcome's state is `running` unless it has ended or
+        needs an answer. There is no timeout.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
@@ -478,8 +492,9 @@ class PromptRun:
     ) -> AsyncGenerator[tuple[BackgroundTask[PromptOutcome], BackgroundTask[None]]]:
         """Yield two background tasks while the body runs: one watches the run, the other starts it.
 
-        Both are cancelled afterwards. The first one's result is the outcome. If the session was idle before, dapeer may stop the run.
-        `begin` sends the request that starts or resumes it; None: it runs already.
+        Both are cancelled afterwards, and awaited. The first one's result is the outcome. If the session was idle before, the prompt is
+        recorded as one whose run dapeer may stop. `begin` sends the request that starts or resumes it; None: it runs already. `report` is
+        called with each new text.
         """
         if begin is not None and not self._reply_to:
             self._may_be_queued = await self._is_busy_before()
@@ -508,9 +523,13 @@ class PromptRun:
     async def _wait_for_first_outcome(
         self, watching: BackgroundTask[PromptOutcome], beginning: BackgroundTask[None]
     ) -> PromptOutcome:
-        """Wait for the outcome, from events or from the state after the first request, and return it.
+        """Wait for the outcome, and return it: from events, or from the state after the start's answer.
 
-        That is the request that starts the run.
+        The latter is requested once the request that starts the run was answered. `watching` and `beginning` are the tasks that `_started`
+        yields. There is no timeout.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         # A caller that is cancelled still needs both.
         await first_of(watching.ended, beginning.ended)
@@ -520,9 +539,10 @@ class PromptRun:
         return watching.result()
 
     async def _outcome_after_start(self, beginning: BackgroundTask[None]) -> PromptOutcome | None:
-        """Return the outcome once the request that starts the run was answered.
+        """Request the outcome once the request that starts the run was answered, and return it.
 
-        None: the run goes on, or nothing is known of it. `beginning` is the task that has sent the request, and has ended.
+        None: the run goes on, or the server cannot be reached just now. `beginning` is the task that has sent the request, and has ended.
+        If the connection broke before the answer, that is kept as the reason should the prompt never arrive.
 
         Raises:
             OpenCodeError: OpenCode rejects the request, or is gone and the request was an answer.
@@ -595,7 +615,11 @@ class PromptRun:
         return None
 
     def _note_event(self, event: Json) -> bool:
-        """Note what an event says; return whether the state of the session is to be requested because of it."""
+        """Record what an event says; return whether the state of the session is to be requested because of it.
+
+        That is so for a new stream, a heartbeat, a question, the end of the session's work, an error of it, and a message that may end the
+        prompt.
+        """
         kind, properties = event["type"], event["properties"]
         if kind == CONNECTED:
             self._may_be_queued = True
@@ -639,11 +663,11 @@ class PromptRun:
     async def look(self, *, at_heartbeat: bool = False) -> PromptOutcome | None:
         """Request the state of the session; return the prompt's outcome, or None while it runs.
 
-        The outcome may be that it needs an answer.
+        The outcome is `needs_input`, with the questions, before anything else; else `done` or `failed`.
 
         Args:
-            at_heartbeat: Whether this is at a heartbeat, so that time has passed since the last one: after several without an answer the prompt
-                counts as failed.
+            at_heartbeat: Whether this is at a heartbeat, so that time has passed since the last one: after several without an answer
+                the prompt counts as failed.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
@@ -669,7 +693,13 @@ class PromptRun:
         return None
 
     async def state(self) -> PromptOutcome:
-        """Request the state of the session, and return how far the prompt is, without waiting."""
+        """Request the state of the session, and return how far the prompt is, without waiting for its end.
+
+        Of a prompt without an outcome the state is `running` while the session works, and else `idle`.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
+        """
         if outcome := await self.look():
             return outcome
         return PromptOutcome(
@@ -684,7 +714,10 @@ class PromptRun:
         return turn
 
     async def _stop(self) -> None:
-        """Stop the run that dapeer has started, unless another client has written to the session since."""
+        """Stop the run that dapeer has started, unless another client has written to the session since.
+
+        It first waits until OpenCode works on the prompt, without a limit: the caller sets one. Errors of OpenCode are ignored.
+        """
         if self.prompt not in _ours or not self._event_arrived.is_set():
             return
         with contextlib.suppress(OpenCodeError):

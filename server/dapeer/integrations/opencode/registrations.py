@@ -69,10 +69,10 @@ class NameClaim:
 
 
 def claim_name(url: str, directory: str) -> NameClaim:
-    """Claim the first name at a server, in a directory, that no other core has.
+    """Claim the first name at a server, in a directory, that no other core has: `dapeer`, `dapeer-2`, ….
 
-    Names are locked files in the user's folder. If all are taken, or there can be no file, the claim shares its name with others. `url` is
-    the server's, `directory` is as that server calls it.
+    Names are locked files in the user's folder, which a claim holds until it is released, or the process ends. If all are taken, or there
+    can be no file, the claim shares its name with others. `url` is the server's, `directory` is as that server calls it.
     """
     with contextlib.suppress(OSError):
         folder = folder_names.make_private(_folder())
@@ -90,7 +90,8 @@ def claim_name(url: str, directory: str) -> NameClaim:
 def claim_abandoned_names(url: str) -> Iterator[NameClaim]:
     """Yield a claim for each name at a server that a killed core has left behind, in any directory.
 
-    The caller has to release each. Nothing is yielded where files cannot be locked. `url` is the server's.
+    `url` is the server's. The caller has to release each, which removes the file; the core itself is still registered at the server.
+    Nothing is yielded where files cannot be locked.
     """
     if fcntl is None:
         return
@@ -119,9 +120,9 @@ def _called(number: int) -> str:
 
 
 def _locked(path: Path, how: int) -> int | None:
-    """Open a file and lock it; return its file descriptor.
+    """Open a file and lock it, without waiting; return its file descriptor, which the caller closes.
 
-    None: another core has the lock, or the file is gone. `how` are the flags for opening it.
+    None: another core has the lock, or the file is gone or cannot be opened. `how` are the flags for opening it.
     """
     lock = -1
     try:
@@ -222,8 +223,8 @@ async def is_there(opencode: OpenCode, directory: str, name: str) -> bool:
 async def configured(opencode: OpenCode, directory: str, name: str) -> OwnConfiguration:
     """Request what the person's configuration of OpenCode has of dapeer's tools.
 
-    What dapeer has registered itself is not in it. Both fields of the result are empty where OpenCode does not answer. `name` is the one
-    under which dapeer is registered; `directory` is as OpenCode calls it.
+    What dapeer has registered itself is not in it, nor is a server that is not enabled. Both fields of the result are empty where OpenCode
+    does not answer. `name` is the one under which dapeer is registered; `directory` is as OpenCode calls it.
     """
     config: object = None
     with contextlib.suppress(OpenCodeError):
@@ -406,8 +407,8 @@ class Registration:
     async def keep_up(self) -> None:
         """Register and remove the core as was requested, until it is removed; then release its name.
 
-        Requests come by `request_registration` and `request_removal` of this object. If cancelled, the core is removed first, within
-        `SECONDS_TO_SWITCH_OFF`.
+        Requests come by `request_registration` and `request_removal` of this object, between which it waits. If cancelled, the core is
+        removed first, within `SECONDS_TO_SWITCH_OFF`. In the end `end_event` is set. What the connection raises otherwise leaves here.
         """
         try:
             while self._is_requested or self._is_there:
@@ -431,7 +432,8 @@ class Registration:
     async def _register_unless_connected(self) -> None:
         """Register the core unless it is connected, and report its state to Neovim.
 
-        A failure is reported, and not tried again before something changes.
+        The person's configuration is requested before. A failure is reported, unless the removal was requested meanwhile, and not tried
+        again before something changes.
         """
         async with self._opencode() as opencode:
             if self._is_there and await is_there(opencode, self.directory, self._claim.name):
@@ -463,7 +465,8 @@ class Registration:
     async def _part(self, replaced: OwnConfiguration | None = None) -> None:
         """Remove the core from OpenCode, give its name back to what the person has configured, and report it.
 
-        `replaced` is that configuration; None: what was found before, or is requested now.
+        `replaced` is that configuration; None: what was found when it was registered, or else is requested now. Errors of OpenCode are
+        ignored: the core counts as removed in any case.
         """
         async with self._opencode() as opencode:
             replaced = replaced or self._own_configuration
@@ -495,8 +498,9 @@ class Registrations:
     def want(self, use: ServerUse, opencode: Callable[[], OpenCode], report: Report) -> None:
         """Register the core in the directories where the Neovim works now, and remove it in all others.
 
-        What killed cores have left at the server is removed, too. All happens in background tasks. `opencode` makes a connection to the
-        server, `report` takes what becomes of each registration.
+        All others are removed, too, if `use` names another core than this one. What killed cores have left at the server is removed, if
+        this core is registered there. All happens in background tasks. `opencode` makes a connection to the server, `report` takes what
+        becomes of each registration.
         """
         directories = use.directories if use.core == self._core.url else ()
         keys = {(use.url, directory) for directory in directories}
@@ -521,9 +525,10 @@ class Registrations:
             one.forget_report()
 
     def on_event(self, event: Json) -> None:
-        """Note an event of the server: have registrations made again that it has lost, or checked after a gap.
+        """Take an event of the server: have registrations made again that it has lost, or checked after a gap.
 
-        `event` is OpenCode's, with `type` and `properties`.
+        `event` is OpenCode's, with `type` and `properties`. After the disposal of an instance those of its directory are made again, or
+        all if it names none; after a new connection all are checked. Other events are ignored. It does not wait.
         """
         match event:
             case {"type": "server.instance.disposed", "properties": {"directory": str(directory)}}:
@@ -543,7 +548,7 @@ class Registrations:
                 pass
 
     async def leave(self) -> None:
-        """Remove the core everywhere, and wait until that is done."""
+        """Have the core removed everywhere, and wait, without a limit, until that is done."""
         for one in self._by_server.values():
             one.request_removal()
         for one in list(self._by_server.values()):

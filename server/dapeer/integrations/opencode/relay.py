@@ -34,7 +34,14 @@ class ToolRun(PromptRun):
     """
 
     async def look(self, *, at_heartbeat: bool = False) -> PromptOutcome | None:
-        """Request the state of the session; return the tool's result, or what it needs; None: it still runs."""
+        """Request the state of the session; return the tool's result, or what it needs; None: it still runs.
+
+        The state is `done` once the tool has ended, also if it has failed: `tool_result` says whether. `at_heartbeat` is as in
+        `PromptRun.look`.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
+        """
         turn = await self._turn()
         if any(_has_ended(call) for call in turn.calls):
             return PromptOutcome("done", turn)
@@ -124,7 +131,8 @@ class Relay:
     async def check_arguments(self, tool: str, arguments: Json) -> Json:
         """Return a tool's arguments, converted to its schema, after checking that they fit.
 
-        `arguments` are the call's, by name. The tools are requested from OpenCode unless they are cached.
+        `tool` is its name, and `arguments` are the call's, by name. The tools are requested from OpenCode unless they are cached; if they
+        do not fit the cached ones, they are requested anew, and the check is repeated.
 
         Raises:
             ArgumentError: There is no such tool, the rules deny it, or the arguments are wrong.
@@ -143,8 +151,9 @@ class Relay:
     ) -> tuple[Json, PromptOutcome]:
         """Run a tool in a new session until it has ended or needs an answer; return both.
 
-        The result is the session and the outcome, whose state is `running` after the timeout. The session is deleted unless an answer is
-        needed. `report` is called with new text, `seconds` is the timeout. `arguments` are checked already.
+        The result is the session and the outcome, whose state is `running` after the timeout: the tool is stopped then. The session is
+        deleted unless an answer is needed; of a tool that has ended, in the background. `tool` is its name, `report` is called with new
+        text, `seconds` is the timeout. `arguments` are checked already.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
@@ -248,12 +257,12 @@ async def await_call(
 ) -> PromptOutcome:
     """Wait until a call has ended or needs an answer, and return its outcome; stop it if cancelled.
 
-    Its session is deleted unless an answer is needed.
+    Its session is deleted unless an answer is needed: also after an error, and if the outcome is that it still runs, which stops it.
 
     Args:
         opencode: The server on which it runs.
         session: Its session, as OpenCode sends it.
-        going_on: Waits for the outcome.
+        going_on: Waits for the outcome; what it raises leaves here.
         afterwards: Gets the deletion of the session of a tool that has ended, to be done later; None: it is done before this returns.
     """
     state = "running"
@@ -271,7 +280,7 @@ async def await_call(
 async def end_call(opencode: OpenCode, session: Json, *, asks: bool = True) -> None:
     """Stop the call of a tool, and delete its session; never fail, and take at most `SECONDS_TO_END`.
 
-    `asks`: the session may wait for an answer, which is then rejected.
+    `asks`: the session may wait for an answer, which is then rejected. A cancellation of the caller does not interrupt this.
     """
     with anyio.move_on_after(SECONDS_TO_END, shield=True), contextlib.suppress(OpenCodeError):
         if asks:
@@ -284,7 +293,8 @@ async def end_call(opencode: OpenCode, session: Json, *, asks: bool = True) -> N
 def tool_result(outcome: PromptOutcome) -> Result:
     """Return the result of a tool from the outcome of its call: text, files, and whether it has failed.
 
-    Without a call of a tool in it, the outcome's error is the text.
+    A tool that has not completed counts as failed, with its error as the text. Without a call of a tool in it, the outcome's error, or
+    else the answer, is the text, and it has failed.
     """
     calls = (
         part for reply in outcome.turn.replies for part in reply["parts"] if part["type"] == "tool"

@@ -97,7 +97,8 @@ async def opencode_tool_call(
 def reply_to_call(session: Json, outcome: PromptOutcome) -> Reply:
     """Return the reply to a call of an OpenCode tool: its result with files, or the question that it asks.
 
-    `session` is the call's.
+    `session` is the call's, as OpenCode sends it. A tool that has failed gives a failed reply. A result with files has content blocks and
+    no data.
 
     Raises:
         OpenCodeFailed: The tool still runs: it took too long.

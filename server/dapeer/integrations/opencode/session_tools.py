@@ -240,7 +240,11 @@ async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
 async def _begin(call: Call, run: PromptRun, begin: Begin, timeout_ms: int | None) -> Reply:
     """Start a run, and wait for its outcome for `timeout_ms`; None: only until OpenCode works on it.
 
-    `begin` sends the request that starts it.
+    `begin` sends the request that starts it. The reply of a run that goes on says so; it is stopped only if a wait for its outcome is
+    cancelled.
+
+    Raises:
+        OpenCodeError: OpenCode is gone, or rejects the request.
     """
     if timeout_ms is None:
         return _reply(run, await run.begin(begin))
@@ -254,9 +258,10 @@ def _reply(run: PromptRun, outcome: PromptOutcome) -> Reply:
 
 
 async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
-    """Return the run of the last prompt in a session, or in the busy session whose subagent it is.
+    """Return the run whose question an answer is for: that of the last prompt in a session.
 
-    `session` is as OpenCode sends it. OpenCode is asked which sessions are busy; the parents of `session` that are busy are followed up.
+    `session` is as OpenCode sends it. If it is a subagent's, the run is that of the topmost of its parents that are busy without a gap.
+    OpenCode is asked which sessions are busy, for each such parent, and for the messages.
     """
     busy = await opencode.get("/session/status", Path(session["directory"]))
     while (parent := session.get("parentID")) in busy:
