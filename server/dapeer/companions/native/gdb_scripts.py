@@ -69,9 +69,9 @@ def name_scripts(patch: Any) -> None:
             gdb.post_event(patch.guard(look, lambda: None))
 
     def look() -> None:
-        """Read `info auto-load`, and send the event for scripts that are not known yet.
+        """Read `info auto-load`, and send the event for scripts that are not known yet, if there are any.
 
-        If GDB runs all scripts, or the process is to become another program, do nothing.
+        If GDB runs all scripts, or the process is to become another program, do nothing. Scripts that were told are known from then on.
         """
         queued.clear()
         if gdb.parameter("auto-load safe-path") == os.sep:

@@ -59,8 +59,9 @@ def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
 def _printed(value: Any, printer: Any, max_chars: int) -> str | None:
     """Return the text of a `gdb.Value` that has a pretty-printer; None: use GDB's own text.
 
-    A string is shown with its length where it is cut, a smart pointer as its object, everything else that has children as a structure.
-    `printer` is GDB's pretty-printer for it.
+    A string is shown with its length where it is cut, a smart pointer as its object, everything else that has children as a structure; of
+    what has none it is None. `printer` is GDB's pretty-printer for it, which may raise anything. `max_chars` is about how long the text may
+    be.
     """
     hint = printer.display_hint() if hasattr(printer, "display_hint") else None
     if hint == "string":

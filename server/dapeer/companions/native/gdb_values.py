@@ -172,7 +172,10 @@ def _cached(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
 
 
 def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:
-    """Return the replacement of `BaseReference.fetch_children`; `varref` is the module `gdb.dap.varref`."""
+    """Return the replacement of `BaseReference.fetch_children`, with a limit of `MAX_CHILDREN`.
+
+    It holds where no page is asked for. `varref` is the module `gdb.dap.varref`, whose class makes the last child, `…`.
+    """
 
     def fetch_children(
         stock: Any, self: Any, start: int, count: int, *rest: Any, **named: Any
@@ -230,9 +233,9 @@ def _variable(unreadable: Any) -> Callable[..., Any]:
 
 
 def _unreadable(base: Any) -> Any:
-    """Return a class for variables that cannot be read.
+    """Return a class for variables that cannot be read: they have the reason as value, and no children.
 
-    `base` is GDB's `BaseReference`, from which it is derived.
+    `base` is GDB's `BaseReference`, from which it is derived. An object is made of a name and an exception.
     """
 
     class Unreadable(base):

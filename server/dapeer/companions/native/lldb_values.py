@@ -96,9 +96,10 @@ def print_rows(paths: list[str]) -> None:
 
 
 def register(debugger: Any) -> None:
-    """Register summaries of containers and arrays in an `lldb.SBDebugger`, and our commands.
+    """Register summaries of containers, arrays and references in an `lldb.SBDebugger`, and our commands.
 
-    The commands are `dapeer_values`, `dapeer_thrown` and `dapeer_sources`; `debugger` is that of LLDB.
+    The commands are `dapeer_values`, `dapeer_thrown` and `dapeer_sources`; `debugger` is that of LLDB. What LLDB says of an error is
+    ignored.
     """
     debugger.HandleCommand(f'type summary add -e -x "{KIND}" -F {__name__}.contents')
     # CodeLLDB leaves out of an object what has no summary, and lldb-dap shows it as `{...}`.

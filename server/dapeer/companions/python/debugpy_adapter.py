@@ -206,7 +206,8 @@ def refuse_insecure_version() -> None:
 def main() -> None:
     """Run `python -m debugpy.adapter` in this process with those patches that fit.
 
-    Report the others on stderr.
+    Those that do not are reported on stderr. Warnings of Python are ignored in this process. It exits as the adapter does, or with a
+    message where `refuse_insecure_version` does.
     """
     # The program may want its warnings to be errors; what debugpy warns of in its adapter is none of them.
     warnings.simplefilter("ignore")

@@ -270,7 +270,10 @@ def hide_launcher(patch: Any) -> None:
     folder = os.path.join(os.path.dirname(str(sys.modules["debugpy"].__file__)), "")
 
     def shorten() -> None:
-        """Wrap `sys.excepthook` by one that removes these frames."""
+        """Wrap `sys.excepthook` by one that removes the frames of debugpy and this file at the beginning.
+
+        The exception's traceback is changed, too.
+        """
         stock = sys.excepthook
 
         def shortened(kind: Any, error: Any, trace: Any) -> None:

@@ -134,7 +134,10 @@ def keep_environment(patching: Any, folder: str) -> Any:
             *rest: Any,
             **named: Any,
         ) -> Any:
-            """Do as debugpy's `spawn`, with the remembered variables and `-u`, if it reads the output."""
+            """Do as debugpy's `spawn`, with the remembered variables and `-u`, Python's option, if it reads output.
+
+            Into a terminal (`redirect_output` is false) the program is started as debugpy does.
+            """
             # Into a terminal debugpy lets the program print as it does.
             if redirect_output and folder in cmdline:
                 env = {key: value for key, value in env.items() if key not in FORCED}

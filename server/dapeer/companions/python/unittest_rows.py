@@ -37,7 +37,10 @@ def row_of_imports(patching: Any, causes: list[tuple[BaseException, BaseExceptio
 
     @row
     def improve(_row: Any) -> None:
-        """Replace the function by which unittest makes a failed test of a file that it could not import."""
+        """Replace the function by which unittest makes a failed test of a file that it could not import.
+
+        It is called when the row is applied.
+        """
 
         @row.replace(made)
         def make_failed_test(

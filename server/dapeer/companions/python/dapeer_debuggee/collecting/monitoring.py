@@ -70,7 +70,10 @@ class MonitoringHooks:
         return ""
 
     def end(self) -> None:
-        """Record nothing more, and give the number of our tool back; nothing if it has not begun."""
+        """Record nothing more, and give the number of our tool back; do nothing if it has not begun.
+
+        Plans are cleared, and the end at exit is not registered any more.
+        """
         if self._tool is None:
             return
         self._clear_plans()

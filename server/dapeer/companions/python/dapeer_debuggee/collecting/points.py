@@ -356,7 +356,8 @@ class CodePlan:
     def enter(self, frame: Any) -> None:
         """Record that a function begins, and stop there if it has a breakpoint.
 
-        Nothing happens if the debugger has called a library's function for itself. Recorders that have enough are removed.
+        A stop lasts until the thread is resumed. Nothing happens if the debugger has called a library's function for itself. Recorders that
+        have enough are removed. `frame` is that of the call.
         """
         if self.of_library and functions.serves_debugger(frame):
             return
@@ -438,7 +439,8 @@ class Bound:
     def _lines(self, made: CodePlan, frame: Any) -> list[Any]:
         """Add recorders for the lines of a frame's code that have a point to the plan `made`.
 
-        Return the points with an expectation (`expect`) instead, for which no recorder is added.
+        Points that have ended are left out; several on one line are recorded one after the other. Return the points with an expectation
+        (`expect`), for which no recorder is added.
         """
         code = frame.f_code
         found = self._by_file.get(sources.same_file(code.co_filename)) if self._by_file else None

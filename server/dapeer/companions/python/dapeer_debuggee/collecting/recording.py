@@ -227,7 +227,10 @@ class Rows:
             self._name(f"b\t{point}\t{function}\n")
 
     def _name(self, line: str) -> bool:
-        """Append a line to the header; return False if there is no room for it, or no file."""
+        """Append a line to the header; return False if there is no room for it, or no file can be made.
+
+        The file is made if there is none.
+        """
         text = line.encode()
         if self._names_end + len(text) >= row_format.HEADER_BYTES or not self._is_open():
             return False

@@ -74,6 +74,7 @@ def replace_fork_exec(patch: Any, maker: str, owner: str) -> None:
 
     @patch.replace(maker)
     def make(stock: Any, original_name: Any, *rest: Any, **named: Any) -> Any:
+        """Return the `fork_exec` that pydevd's function makes, around which stand-ins are started."""
         made = stock(original_name, *rest, **named)
 
         def fork_exec(args: Any, *others: Any) -> Any:
@@ -97,6 +98,10 @@ def replace_posix_spawn(patch: Any) -> None:
 
     @patch.replace(SPAWN)
     def make(stock: Any, original_name: Any, *rest: Any, **named: Any) -> Any:
+        """Return the `posix_spawn` that pydevd's function makes, around which stand-ins are started.
+
+        `original_name` is `posix_spawn` or `posix_spawnp`, which never starts one.
+        """
         made = stock(original_name, *rest, **named)
 
         def posix_spawn(path: Any, argv: Any, env: Any, **options: Any) -> Any:

@@ -331,7 +331,7 @@ def place_of(task: Any, running: Any) -> "dict[str, Any]":
 
 
 def call_stack(frame: Any) -> "list[types.FrameType]":
-    """Return a frame and its callers as a list, without the debugger's frames.
+    """Return a frame and its callers as a list, the innermost first, without the debugger's frames.
 
     Frames that the debugger has called in a suspended thread are left out, too. It is empty for None.
     """

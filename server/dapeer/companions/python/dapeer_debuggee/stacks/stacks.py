@@ -323,7 +323,7 @@ def show_all(patch: Any) -> None:
 
     @patch.replace(MAKE, again=True)
     def make(stock: Any, self: Any, py_db: Any, *rest: Any, **named: Any) -> Any:
-        """Return pydevd's response to `stackTrace`, with labels as DAP has them."""
+        """Return pydevd's response to `stackTrace`, with libraries' frames, and labels as DAP has them."""
         made = stock(self, Whole(py_db), *rest, **named)
         if made is None or LABEL.encode() not in made._as_bytes:
             return made

@@ -92,9 +92,10 @@ def described(error: BaseException) -> str:
 
 
 def send(body: dict[str, Any], debugger: Any = None, event: str = EVENT) -> bool:
-    """Queue an event of ours for the client; return False if no client is connected.
+    """Queue an event of ours for the client; return False, and drop it, if no client is connected.
 
-    `body` is the event's; `debugger` is pydevd's `PyDB`, None: the present one.
+    `event` is the event's name, `body` its body, which goes into JSON; `debugger` is pydevd's `PyDB`, None: the present one. It does not
+    wait until it is sent.
     """
     debugger = debugger or importlib.import_module("pydevd").get_global_debugger()
     if debugger is None or debugger.writer is None:
@@ -211,7 +212,11 @@ class Printer:
         return status.st_dev, status.st_ino
 
     def prints(self, text: str) -> bool:
-        """Print a text to the stdout with which the program began; return False if that is closed or fails."""
+        """Print a text to the stdout with which the program began; return False if that is closed or fails.
+
+        What the program has printed is flushed before. The text is written as it is, without a line end, and may be written in part where
+        it fails. It raises nothing.
+        """
         try:
             # The program may have closed all files and opened another one with this number.
             if self._identity() != self._same:

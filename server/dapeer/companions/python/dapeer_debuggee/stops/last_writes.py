@@ -85,10 +85,10 @@ def _described(expression: str, names: Any) -> dict[str, Any]:
 
 
 def parsed(expression: str) -> Any:
-    """Return the tree of a variable, attribute or item.
+    """Return the tree (of `ast`) of an expression that is a variable, attribute or item.
 
     Raises:
-        InvalidExpression: It is none of these.
+        InvalidExpression: It is none of these, or does not parse.
     """
     try:
         tree = ast.parse(expression.strip(), mode="eval").body

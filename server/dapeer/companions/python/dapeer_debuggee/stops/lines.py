@@ -164,6 +164,9 @@ def know_templates(patch: Any) -> None:
 def is_template(path: str) -> bool:
     """Return whether a file is no Python or Cython, and has the marks of a template: `{{` or `{%`.
 
+    It is read and compiled, unless its name or kind tells that it is none: False for the extensions of Python and Cython, and for no
+    regular file.
+
     Raises:
         OSError: It cannot be read.
     """

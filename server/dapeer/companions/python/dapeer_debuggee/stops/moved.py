@@ -126,7 +126,10 @@ def know_by_ends(patch: Any) -> None:
 
     @patch.replace(PATHS, again=True)
     def abs_and_canonical(stock: Any, filename: Any, *rest: Any, **named: Any) -> Any:
-        """Return pydevd's absolute and canonical path of a file; for moved code, twice its file here."""
+        """Return pydevd's absolute and canonical path of a file; for moved code, twice its file here.
+
+        The first answer for a name that is not here is remembered, and told to the client if a file is found (`found`).
+        """
         paths = stock(filename, *rest, **named)
         file = names.found.get(filename)
         if file is None:

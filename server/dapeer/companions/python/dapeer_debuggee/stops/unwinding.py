@@ -507,7 +507,8 @@ class Monitor:
     def _look_at(self, step: Any, *, lines: bool, values: bool = True) -> None:
         """Switch the events of `sys.monitoring` for the code of a step's frame on or off.
 
-        `lines`: each line is reported; `values`: what it returns and yields, if another frame gets that. `step` is a `ThreadStep`.
+        `lines`: each line is reported; `values`: what it returns and yields, if another frame gets that; what is False is switched off.
+        Nothing happens if the step has no code to look at. `step` is a `ThreadStep`.
         """
         code = step.hidden[0] if step.hidden is not None else step.gives
         if self._tool is None or code is None:
@@ -591,7 +592,10 @@ class Steps:
             self._monitor.begin(step)
 
     def end(self) -> None:
-        """Stop following the step of this thread, and keep in `here.error` what ended its function."""
+        """Stop following the step of this thread, and keep in `here.error` what ended its function.
+
+        That is an exception or its type; None: nothing ended it so, or no step is followed.
+        """
         step = here.__dict__.pop("step", None)
         here.error = getattr(step, "error", None)
         if step is None:

@@ -436,7 +436,7 @@ def fitting(parts: Iterable[tuple[Any, ...]], size: int, max_chars: int) -> list
     """Return the texts of the first elements that fit into `max_chars`, `size` at most.
 
     `parts` are `(inside, value)` or, of a dict, `(inside, key, value)`; `size` is how many there are in all. It ends at the first element
-    that does not fit.
+    that does not fit. It is empty if there is room for none; the first one may be a little longer than the room.
     """
     texts: list[str] = []
     for inside, *part in parts:
