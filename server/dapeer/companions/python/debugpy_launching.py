@@ -134,7 +134,7 @@ def keep_environment(patching: Any, folder: str) -> Any:
             *rest: Any,
             **named: Any,
         ) -> Any:
-            """Do as debugpy's `spawn`, with the remembered variables and `-u`, Python's option, if it reads output.
+            """Do as debugpy's `spawn`, with the remembered variables and Python's `-u`, if it reads the output.
 
             Into a terminal (`redirect_output` is false) the program is started as debugpy does.
             """
