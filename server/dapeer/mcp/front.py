@@ -62,6 +62,8 @@ def write(data: bytes) -> None:
 def _wait_for_room() -> None:
     """Wait until something can be written to stdout; there is no timeout while the client's input is open.
 
+    It returns at once if there is room. Only `MILLISECONDS_TO_READ` are waited once the client has closed its input.
+
     Raises:
         TimeoutError: The client has closed its input, and reads nothing for `MILLISECONDS_TO_READ`.
     """
@@ -405,7 +407,8 @@ class Front:
     def _run(self) -> None:
         """Answer the client as far as the front can, then close the writing end of the pipe `news_reader`.
 
-        That end is how the main thread sees that this thread has ended. A client that does not read its answers counts as gone.
+        That end is how the main thread sees that this thread has ended. A client that does not read its answers counts as gone, and what
+        it has sent since is dropped; no error is raised.
         """
         try:
             self._answer_all()

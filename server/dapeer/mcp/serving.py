@@ -155,8 +155,8 @@ async def running_server(
 ) -> AsyncGenerator[tuple[DapeerServer, anyio.Event]]:
     """Yield a server, and an event that is set when it is to stop; at the end every session is ended.
 
-    The body waits for the event. The event is set at SIGTERM and SIGINT. Neovims are attached as `offer` says. `gives_data` says of a
-    request whether its client gets the data of results.
+    The body serves clients, and waits for the event, which is set at SIGTERM and SIGINT. Neovims are attached as `offer` says: one that
+    was named, before the body. `gives_data` says of a request whether its client gets the data of results.
 
     Raises:
         DefinitionError: The definition of an adapter is wrong.

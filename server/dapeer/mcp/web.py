@@ -143,9 +143,9 @@ def _token(
 ) -> Generator[str | None]:
     """Yield the token that clients must send; None: they need none.
 
-    It is that of `address.token_file`, in which a new one is put if the file does not exist; else `environment_token`, that of the environment; else a
-    new one in a file that is removed afterwards. Where there is a new token, stderr says in which file. `port` is where the server
-    listens, and names the file of the last kind.
+    It is that of `address.token_file`, in which a new one is put if the file does not exist; else `environment_token`, that of the
+    environment; else a new one in a file that is removed afterwards. Where there is a new token, stderr says in which file. `port` is
+    where the server listens, and names the file of the last kind.
 
     Raises:
         ArgumentError: The file is not usable, or no token can be kept.

@@ -229,11 +229,13 @@ class Neovim:
         return self
 
     async def call(self, code: str, *arguments: object, seconds: float = SECONDS_TO_ANSWER) -> Any:
-        """Run Lua on Neovim's main thread and return its result; arguments are its `...`.
+        """Run Lua on Neovim's main thread and return its result, decoded; arguments are its `...`.
+
+        It waits for its turn behind what was sent before.
 
         Raises:
             NeovimBusy: It does not answer within `seconds`; it may still run the code later.
-            NeovimFailed: The Lua failed.
+            NeovimFailed: The Lua failed; the error has the first line of its message.
             NeovimGone: The connection has ended.
         """
         try:
@@ -335,7 +337,10 @@ class Neovim:
     # -- the worker thread
 
     async def _live(self) -> None:
-        """Run the worker thread to its end, then set `closed` and let all open calls fail with `NeovimGone`."""
+        """Start the worker thread and wait for its end, then set `closed` and let all open calls fail.
+
+        They fail with `NeovimGone`. The thread serves the connection; it is a daemon, which does not hold up the end of the process.
+        """
         ended: asyncio.Future[None] = self._loop.create_future()
 
         def work() -> None:
@@ -423,7 +428,7 @@ def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
 def _settle(future: asyncio.Future[Any], answer: object, error: Exception | None) -> None:
     """Set the result of a future, or its error unless that is None; one that is done stays as it is.
 
-    `answer` counts only if `error` is None.
+    `answer` counts only if `error` is None. An error that nobody awaits is not logged. To be called in the future's event loop.
     """
     if future.done():
         return

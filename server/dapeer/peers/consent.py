@@ -46,7 +46,7 @@ class Action:
     def facts(self, longest: int = MAX_LOGGED_CHARS) -> dict[str, Any]:
         """Return the action as Lua gets it: `tool`, `kind`, `kinds`, `arguments`, and `client` if known.
 
-        `arguments` is a text of JSON, shortened to `longest` characters.
+        `kind` is the first of `kinds`, and `arguments` a text of JSON, shortened to `longest` characters.
         """
         return {
             "tool": self.tool,

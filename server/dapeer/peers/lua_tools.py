@@ -96,9 +96,9 @@ class LuaTools:
         return self._newest
 
     async def _schema_flaw(self, lua_tool: LuaTool) -> str | None:
-        """Return what is wrong with a tool's schema, as a clause.
+        """Return what is wrong with the schema of a tool's arguments, as a clause; None: it is valid.
 
-        The result is None if it is valid. The plugin's own are not checked.
+        The plugin's own are not checked. Others are checked in another process, each schema once.
         """
         if lua_tool.group != OTHERS:
             return None
@@ -230,10 +230,13 @@ class LuaTools:
         self._put(number, "progress", clean(_text(text)), _number(done), _number(total))
 
     def _answered(self, number: int, ok: object, text: object) -> None:
-        """Hand a call's result, JSON in `text`, to its waiter.
+        """Hand a call's result, JSON in `text`, to its waiter in `run`; it is dropped if that call is over.
 
         A failed call (not `ok`) has its error's message there. A result with strings that are not UTF-8 fails the call. `number` is the
         call's.
+
+        Raises:
+            ValueError: The text is no JSON.
         """
         content = _text(text)
         if not ok:

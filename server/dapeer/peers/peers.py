@@ -272,10 +272,10 @@ class Peers:
         return await self._tasks.__aexit__(kind, error, traceback)
 
     def peer(self, number: int | None = None) -> Peer:
-        """Return the attached Neovim with this id; None: the one that was attached first.
+        """Return the attached Neovim with the id `number`; None: the one of them that came first.
 
         Raises:
-            NoNeovim: There is none.
+            NoNeovim: It is not attached, or none is.
         """
         chosen = next(iter(self.attached), None) if number is None else number
         if chosen is None:

@@ -171,9 +171,10 @@ class SharedBreakpoints:
         before: Mapping[int, RequestedBreakpoint],
         now: Mapping[int, RequestedBreakpoint],
     ) -> bool:
-        """Apply the differences of a file's signs to dapeer's breakpoints; return whether any of them changed.
+        """Apply the differences of a file's signs to dapeer's breakpoints; return whether these changed.
 
-        `before` and `now` have the signs by line. A breakpoint that was set or changed there is recorded as the person's.
+        `before` and `now` have the signs by line. A line that only `before` has is removed. A breakpoint that was set or changed is
+        recorded as the person's. Breakpoints of dapeer that are in neither stay.
         """
         changed = False
         for line in before.keys() - now.keys():

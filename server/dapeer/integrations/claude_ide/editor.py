@@ -151,8 +151,8 @@ def _by_file(data: Json) -> list[Json]:
 def _diagnostic(diagnostic: Mapping[str, Any]) -> Json:
     """Return a diagnostic of Neovim's tool in VS Code's form.
 
-    Positions are 1-based in `diagnostic`, and 0-based in the result. Where `diagnostic` has no end, the range has one character. The keys are `message`,
-    `severity`, `range`, `source`, and `code` if there is one.
+    Positions are 1-based in `diagnostic`, and 0-based in the result. Where `diagnostic` has no end, the range has one character. The keys
+    are `message`, `severity` (a word, `Error` where Neovim's is unknown), `range`, `source`, and `code`, a text, if there is one.
     """
     line, column = int(diagnostic["line"]) - 1, int(diagnostic.get("column") or 1) - 1
     end = {

@@ -69,7 +69,10 @@ class ClaudeIde(Integration):
 
     @asynccontextmanager
     async def serving(self, context: IntegrationContext) -> AsyncGenerator[None]:
-        """Run a service for each attached Neovim that asks for one, while the body runs."""
+        """Run a service for each attached Neovim that asks for one, while the body runs.
+
+        Afterwards the services are cancelled, which ends their connections and removes their lock files.
+        """
         async with anyio.create_task_group() as tasks:
             services = Services(context, tasks)
             context.peers.subscribe(services.review)

@@ -95,7 +95,10 @@ def announcing(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None
 
 
 def sweep(folder: Path) -> None:
-    """Remove the lock files in a folder that ended processes of dapeer have left; files of others stay."""
+    """Remove the lock files in a folder that ended processes of dapeer have left; files of others stay.
+
+    A file that cannot be read or removed stays, too.
+    """
     for path in folder.glob("*.lock"):
         with contextlib.suppress(OSError, ValueError):
             content: object = json.loads(path.read_bytes())

@@ -74,9 +74,12 @@ class OpenCodeEntry(IntegrationEntry):
         return {"--opencode": arguments.opencode, f"${OPENCODE_URL}": os.environ.get(OPENCODE_URL)}
 
     def integration(self, arguments: argparse.Namespace) -> Integration:
-        """Return the integration, with the OpenCode server that is named, if one is.
+        """Return the integration, with the OpenCode server that the option or the environment names.
 
-        The option names it, or the environment.
+        None need be named. Nothing is connected to yet.
+
+        Raises:
+            ArgumentError: What names it is no HTTP address.
         """
         from dapeer.integrations.opencode.client import OpenCode, opencode_url
         from dapeer.integrations.opencode.integration import OpenCodeIntegration

@@ -317,7 +317,8 @@ class OpenCodeIntegration(Integration):
     async def serving(self, context: IntegrationContext) -> AsyncGenerator[None]:
         """Listen to the known OpenCode servers while the body runs, and follow what Neovims report of theirs.
 
-        Afterwards what dapeer has registered at OpenCode is removed.
+        A Neovim is sent what becomes of its registrations. Afterwards what dapeer has registered at OpenCode is removed, for at most
+        `SECONDS_TO_LEAVE`.
         """
         async with anyio.create_task_group() as tasks:
             project = context.debugger.project

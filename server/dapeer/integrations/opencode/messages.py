@@ -85,10 +85,9 @@ def new_id() -> str:
 def turn_of(messages: Sequence[Json], prompt: str) -> PromptTurn:
     """Return a prompt, by the id of its message, with the messages that answer it.
 
-    The turn is empty if the prompt is not among the messages. What is said to a session that is busy is queued: OpenCode names in each
-    reply the newest prompt that it had known when it began. So replies that name ours are ours; without a last one, another prompt, or a
-    summary of all that was said, has come between, and what is answered there answers ours, too. `messages` are as OpenCode sends them,
-    oldest first.
+    `messages` are as OpenCode sends them, oldest first; the turn is empty if the prompt is not among them. A reply names its prompt, and
+    the replies that name this one are the turn if they end with a final answer. Without that, another prompt, or OpenCode's summary, has
+    come between, whose replies answer this one, too: then all later prompts with their replies are in the turn.
     """
     ids = [one["info"]["id"] for one in messages]
     if prompt not in ids:
@@ -147,7 +146,11 @@ def call_of(part: Json, max_chars: int) -> Json:
 
 
 def error_of(error: Any) -> str:
-    """Return the error of a message or session, as OpenCode sends it, as text; empty: there is none."""
+    """Return an error of a message or session as text, such as `ProviderAuthError: no key`.
+
+    `error` is as OpenCode sends it: an object with `name` and maybe `data.message`, or anything else, of which the text is returned.
+    Empty: there is none.
+    """
     match error:
         case {"name": str(name), "data": {"message": str(message)}}:
             return f"{name}: {message}"

@@ -89,10 +89,10 @@ def ask_lines(facts: Json) -> Iterable[str]:
 def ask_to_answer(asks: Sequence[Json], request: str | None) -> Json:
     """Return the permission or question that a call answers, from those that wait.
 
-    It has the id `request`, or is the only one if that is None. `asks` are those that wait, as OpenCode sends them.
+    It has the id `request`, or is the only one if that is None. `asks` are those that wait, as OpenCode sends them. Nothing is requested.
 
     Raises:
-        ArgumentError: There is none, or there are several and the call names none.
+        ArgumentError: There is none, none has the id, or there are several and the call names none.
     """
     fitting = [ask for ask in asks if request in (None, ask["id"])]
     if len(fitting) == 1:
@@ -147,10 +147,12 @@ def reply_request(
 
 
 def _answer(question: Json, given: Sequence[str]) -> list[str]:
-    """Return the answer to one question as a list of texts.
+    """Check the answer to one question, and return it as a list of texts.
 
-    Raises `ArgumentError` if it has too many, or unknown, choices. `given` are the caller's choices for it. `question` is as OpenCode
-    sends it.
+    `given` are the caller's choices for it, option labels or free text. `question` is as OpenCode sends it.
+
+    Raises:
+        ArgumentError: There are several, but the question takes one, or one is no option, but the question has no free text.
     """
     several = list(given)
     if len(several) > 1 and not question.get("multiple"):
@@ -227,12 +229,13 @@ class OpenCodeSession:
         ]
 
     async def abort(self, answered: str = "") -> None:
-        """Stop what the session does, whichever client has started it, and reject what it asks.
+        """Stop what the session does, whichever client started it, and reject what it and subagents ask.
 
-        `answered` is the id of a permission or question that was answered this moment, and is left out.
+        `answered` is the id of a permission or question that was answered this moment, and is left out; one that is gone meanwhile is
+        ignored.
 
         Raises:
-            OpenCodeError: OpenCode is gone.
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         await self.stop()
         # OpenCode itself would keep a question of a session that no longer waits.
@@ -369,7 +372,8 @@ class Narration:
     def _delta(self, part: str, delta: str) -> str:
         """Add a piece to a text that grows, and return the line that is to be shown, or an empty text.
 
-        That is the newest complete line, or an incomplete one that has grown long. `part` is the id of the text, `delta` the piece.
+        That is the newest complete line, if the piece ends one, or an incomplete one that has grown by about `STEP_CHARS`; of it the last
+        `LONGEST_LINE` characters. `part` is the id of the text, `delta` the piece. A text whose beginning was not seen is ignored.
         """
         if part not in self._texts:
             return ""
@@ -566,7 +570,8 @@ class PromptRun:
     ) -> PromptOutcome | None:
         """Wait until `event` is set, or the run has ended; return its outcome if it has ended, else None.
 
-        `watching` and `beginning` are the tasks that `_started` yields.
+        `watching` and `beginning` are the tasks that `_started` yields. There is no timeout. The state is requested once when the start is
+        answered before either.
 
         Raises:
             OpenCodeError: The request that starts the run was rejected, or OpenCode is gone.
@@ -585,8 +590,8 @@ class PromptRun:
     async def _watch(self, report: ReportText, *, look_at_once: bool) -> PromptOutcome:
         """Follow events until the prompt has an outcome, and return that; report new text.
 
-        The state is requested at events that may end the prompt. `look_at_once`: also when the stream begins. `report` is called with each
-        new text.
+        The state is requested at events that may end the prompt. `look_at_once`: also when the stream begins. `report` is awaited with
+        each new text. Once the stream is open, `_event_arrived` is set, for which the start waits.
 
         Raises:
             OpenCodeError: OpenCode is gone, or its events have ended.
@@ -642,10 +647,10 @@ class PromptRun:
             self._start_event.set()
 
     def _is_mine_among_others(self, info: Json) -> bool:
-        """Note a message; return whether it may end this prompt while the session is busy.
+        """Record what a message tells; return whether it may end this prompt while the session is busy.
 
         `info` is the message's. A message of the user may give the id of this prompt, or show that the session has others. The assistant's
-        answers to this prompt show that OpenCode works on it.
+        answers to this prompt show that OpenCode works on it; one that has finished, among other prompts, may be the end.
         """
         if info.get("role") == "user":
             self.prompt = self.prompt or info.get("id")

@@ -192,9 +192,10 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
 
 
 async def add(opencode: OpenCode, core: Core, directory: str, name: str) -> None:
-    """Register a dapeer server at OpenCode under a name, in place of what has the name.
+    """Register a dapeer server at OpenCode under a name, in place of what has the name there.
 
-    `directory` is as OpenCode calls it. `name` is the prefix of the tools there.
+    `directory`, as OpenCode calls it, is the one in which it holds. `name` is the prefix of the tools there. It returns once OpenCode has
+    connected to the server.
 
     Raises:
         OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
@@ -322,7 +323,10 @@ class ServerUse:
 
     @classmethod
     def read(cls, sent: Json) -> Self:
-        """Return what a Neovim has sent as a `ServerUse`; what is missing is empty, as is Lua's empty table."""
+        """Return what a Neovim has sent as a `ServerUse`; what is missing is empty.
+
+        `sent` may have `url`, `authorization`, `directories` and `core`; Lua's empty table counts as no directories.
+        """
         directories: Sequence[object] = sent.get("directories") or ()
         return cls(
             url=str(sent.get("url") or ""),
@@ -560,9 +564,9 @@ class Registrations:
         self._tasks.start_soon(self._live, key, registration)
 
     async def _live(self, key: tuple[str, str], registration: Registration) -> None:
-        """Look after a registration until it was removed; an error is logged, and ends only this.
+        """Look after a registration until it was removed, then forget it.
 
-        `key` is the registration's, under which it is forgotten then.
+        An error is logged, and ends only this. `key` is that of the registration in `_by_server`.
         """
         try:
             await registration.keep_up()

@@ -167,7 +167,9 @@ class Relay:
         )
 
     async def _convert_arguments(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
-        """Return arguments converted to the schema of a tool among those that are `offered`.
+        """Return arguments converted to the schema of a tool among those that are `offered`, and check them.
+
+        `tool` is its name; `offered` has tools with `name` and maybe `parameters`, a schema. `arguments` are not changed.
 
         Raises:
             ArgumentError: The tool is not among them, or the arguments do not fit.
@@ -199,7 +201,9 @@ class Relay:
         )
 
     async def _list(self) -> list[Json]:
-        """Have the plugin list the tools that the rules allow, in a session that is deleted afterwards.
+        """Have the plugin list the tools that the rules allow, and return them.
+
+        Each has `name`, `description` and `parameters`. It takes a session, which is deleted afterwards. There is no timeout.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects a request.
@@ -217,9 +221,10 @@ class Relay:
             raise OpenCodeFailed(f"OpenCode did not list its tools: {why}.", INSTALL) from error
 
     async def _session(self, title: str) -> Json:
-        """Create a session of dapeer's own, marked as that of a call, and return it.
+        """Create a session of dapeer's own, marked as that of a call, and return it as OpenCode sends it.
 
-        The session is to be deleted by the caller.
+        It is the caller's to delete. `title` is shown in OpenCode. A cancellation has to wait for the answer, without which nobody could
+        delete it.
         """
         body = {"title": title, "metadata": dict((MARK,))}
         session: Json = {}

@@ -185,7 +185,8 @@ def _line(row: Json) -> str:
 def _block(file: Json) -> Json:
     """Return a file that a tool has returned as an MCP content block.
 
-    It is an image, a resource, or a text with the file's URL. `file` has `mime`, `url` and maybe `filename`.
+    `file` has `mime`, `url` and maybe `filename`. Data in the URL (base64) gives an image or a resource; any other URL gives a text with
+    the URL.
     """
     mime, (head, _, data) = file["mime"], file["url"].partition(",")
     if not head.endswith(";base64"):

@@ -71,10 +71,13 @@ def announce(
 
 @contextmanager
 def _announced(path: Path, mine: Announcement) -> Generator[bool]:
-    """Write an announcement to a file while the body runs, and yield True.
+    """Write an announcement to the file `path` while the body runs, and yield True.
 
-    Nothing is written, and False is yielded, if a living server has announced itself there. Afterwards the file is removed, unless another
-    server has replaced it.
+    Nothing is written, and False is yielded, if a living server has announced itself there: it is connected to for that, and an
+    announcement at which nothing listens is replaced. Afterwards the file is removed, unless another server has replaced it.
+
+    Raises:
+        OSError: The folder cannot be written.
     """
     if other := reaching.connect_announced(str(path)):
         other.connection.close()

@@ -63,8 +63,8 @@ class BridgedClient:
     def read(self) -> None:
         """Read the client's lines from stdin into the queue until it disconnects, then end the process.
 
-        This runs in a thread of its own. It waits while `MOST_LINES` are queued. After the client's end the process gets a moment to end by
-        itself, in case a server hangs.
+        This runs in a thread of its own, and never returns. It waits while `MOST_LINES` are queued. After the client's end the process
+        gets `SECONDS_OF_A_HANG` to end by itself, in case a server hangs; then it is ended with code 0, without any cleaning up.
         """
         with suppress(OSError):
             for line in _lines(lambda: os.read(0, CHUNK_BYTES), partial=True):
@@ -124,7 +124,8 @@ class Server:
     def open(self, standing: ClientRequests) -> None:
         """Send a new server what it must know of the client, and have `standing` record its answer.
 
-        That is the client's `initialize`, its subscriptions, and its requests that are still open.
+        That is the client's `initialize`, whose answer is awaited, then its subscriptions, and its requests that are still open. The
+        client gets nothing of this. Other lines that come before that answer are dropped.
 
         Raises:
             OSError: The server has ended, or does not answer within `SECONDS_TO_OPEN`.
@@ -172,7 +173,8 @@ def carry_lines(reached: ReachedServer, wish: ClientWish) -> int:
     """Carry lines between stdio and servers until the client leaves; return the process's exit code.
 
     `reached` is the first server; when one ends, another is found or started, as `wish` says. The code is 0 when the client has left, and
-    `SERVER_LEFT`, with a sentence on stderr, if there is no server any more. Signals end the process from then on.
+    `SERVER_LEFT`, with a sentence on stderr, if there is no server any more. Signals end the process from then on, and so does a thread
+    that reads stdin, some seconds after the client has left.
     """
     # The server sees its client disconnect then, and cancels its calls.
     termination.end_at_signals()
@@ -207,7 +209,11 @@ def _serve(server: Server, client: BridgedClient, standing: ClientRequests) -> N
 
 @contextmanager
 def _sending(server: Server, client: BridgedClient, standing: ClientRequests) -> Generator[None]:
-    """Send a server the client's lines, in another thread, while the body runs; then disconnect from it."""
+    """Send a server the client's lines, in another thread, while the body runs.
+
+    Then the server gets no more lines, it is disconnected from, and the thread's end is awaited. Lines that it has not taken stay in the
+    client's queue; `standing` records those that it has, also one that could not be sent.
+    """
     sending = threading.Thread(target=server.send_lines, args=(client, standing), daemon=True)
     sending.start()
     try:

@@ -77,7 +77,7 @@ def try_open_door(kind: str) -> Generator[socket.socket | None]:
 def open_door(kind: str) -> Generator[socket.socket]:
     """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
-    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there.
+    `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there, as `knock` does for the former. Nothing is accepted here.
 
     Raises:
         OSError: The runtime folder does not allow that.

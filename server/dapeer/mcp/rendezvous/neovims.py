@@ -150,7 +150,7 @@ class Neovims:
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read the address that a Neovim sends, and attach it if it belongs here.
 
-        Its connection is closed before; errors are logged.
+        Its connection is closed before; errors are logged. It waits for a Neovim that is busy, without a limit.
         """
         try:
             address = await self._address(reader, writer)
@@ -169,7 +169,9 @@ class Neovims:
     ) -> str | None:
         """Read what a Neovim announces of itself, and return its address; None if it is not to be attached.
 
-        That is one of another user, of another project, one that the person has detached, or a process that sends nothing valid.
+        That is one of another user, one of another project (or, if one Neovim was named, another one), one that is attached or that a
+        client has detached, or a process that sends nothing valid within `SECONDS_TO_SPEAK`, which is logged unless it hangs up at once. A
+        Neovim sends one line of JSON with `address`, `cwd` and `pid`.
         """
         end: socket.socket = writer.get_extra_info("socket")
         try:

@@ -141,9 +141,9 @@ class ClientRequests:
         return line
 
     def _is_repeated(self, message: Json) -> bool:
-        """Whether a message acknowledges a stream that a former server has acknowledged already.
+        """Return whether a message acknowledges a stream that a former server has acknowledged already.
 
-        If so, the stream counts as acknowledged by the new one from then on. `message` is a notification of the server.
+        If so, that is forgotten: a later acknowledgement is no repetition. `message` is a notification or request of the server.
         """
         if message["method"] != "notifications/subscriptions/acknowledged":
             return False
@@ -153,9 +153,10 @@ class ClientRequests:
         return repeated
 
     def _with_note(self, line: bytes) -> bytes:
-        """Return the answer to a tool call with the text on the change of servers, which is forgotten then.
+        """Return the answer to a tool call, in a line, with a text on the change of servers at its end.
 
-        `line` is the answer; one that has no content is returned unchanged, and the text is kept.
+        `line` is the answer. The text is added once; an answer that has no content is returned unchanged, and the text is kept for the
+        next.
         """
         answer = _read(line)
         content = _part(answer, "result").get("content")

@@ -55,7 +55,7 @@ def wait_for_successor(
     """Wait for the server that takes the place of a bridge's one, and connect to it; None: none appears.
 
     While its Neovim lives, whose plugin starts a core again, it waits up to `SECONDS_FOR_A_CORE`; otherwise not at all. A server that runs
-    already is connected to at once.
+    already is connected to at once. Which servers fit depends on this process's working directory, and on `wish.nvim`.
 
     Args:
         lost: The server that has ended; None: the bridge had started it.
@@ -129,12 +129,13 @@ def hold_start_lock(project: str) -> Generator[None]:
 
 
 def _locked(path: str) -> int:
-    """Open a file and lock it, waiting for whoever has locked it; return its file descriptor.
+    """Open a file and lock it, waiting without a limit for whoever has locked it; return its descriptor.
 
-    `path` is the file's, which is created if it is not there. The caller closes the descriptor, which releases the lock.
+    `path` is the file's, which is created, with its folder, if it is not there. The caller closes the descriptor, which releases the lock.
+    Where files cannot be locked, it is only opened.
 
     Raises:
-        OSError: There is no folder for it.
+        OSError: The file cannot be made or opened.
     """
     make_private(Path(path).parent)
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -147,7 +147,8 @@ class Commands:
     async def _resume(self, session: Session) -> None:
         """Resume an attached program that is stopped, and keep a sentence on that for the next command.
 
-        All of its stopped processes are continued. An error is kept in a sentence, too, and not raised.
+        All of its stopped processes are continued. An error is kept in such a sentence, too, and not raised. `take_news` returns the
+        sentences.
         """
         minutes = SECONDS_AN_ATTACHED_PROGRAM_WAITS / 60
         try:
@@ -165,7 +166,7 @@ class Commands:
     async def _end(self, session: Session) -> None:
         """End a launched program, and keep a sentence on that for the next command.
 
-        An error is kept in a sentence, too, and not raised.
+        An error is kept in such a sentence, too, and not raised. `take_news` returns the sentences.
         """
         hours = SECONDS_A_LAUNCHED_PROGRAM_LIVES / 3600
         try:

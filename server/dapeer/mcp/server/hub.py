@@ -106,7 +106,10 @@ class Hub:
             self._timer = later(0, self._flush)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with every event, until the function that is returned is called."""
+        """Call `listener` with every event, until the function that is returned is called.
+
+        It is called in the event loop, after the changes of a short time were gathered. That function may be called twice.
+        """
         token = object()
         self._listeners[token] = listener
 
@@ -208,7 +211,7 @@ class Subscriber:
 
 
 async def _send(connection: Connection, event: ServerEvent) -> None:
-    """Send an event to a client as MCP's notification."""
+    """Send an event on a list or resource to a client as MCP's notification; any other is dropped."""
     match event:
         case ResourceUpdated(uri):
             await connection.send_resource_updated(uri)

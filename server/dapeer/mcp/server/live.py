@@ -44,7 +44,8 @@ class LivePages:
     async def pictures(self) -> AsyncGenerator[str]:
         """Yield a line of JSON with all that a page shows, now and whenever that has changed, until `close`.
 
-        Two lines are at least `SECONDS_BETWEEN_PICTURES` apart.
+        The JSON is that of `_page_data`. Two lines are at least `SECONDS_BETWEEN_PICTURES` apart, and differ. Each caller gets the whole
+        of it.
         """
         news, shown = anyio.Event(), ""
 
@@ -76,7 +77,10 @@ class LivePages:
     async def _picture(self) -> str:
         """Read the newest rows of the latest programs, and return what a page shows of them as a line of JSON.
 
-        At most `SHOWN_PROGRAMS` programs are shown, the newest first. The line is made in a thread.
+        At most `SHOWN_PROGRAMS` programs are shown, the newest first. The line is made in a thread, which other tasks do not wait for.
+
+        Raises:
+            IndexError, RuntimeError: Rows came or went meanwhile: it is to be called again.
         """
         sessions = self._debugger.sessions.values()
         programs = list(dict.fromkeys(each.program for each in sessions))

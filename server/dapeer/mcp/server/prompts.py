@@ -132,8 +132,8 @@ class Prompts:
     async def get(self, _context: Context, params: t.GetPromptRequestParams) -> t.GetPromptResult:
         """Answer `prompts/get`: return the prompt of this name, filled with the request's arguments.
 
-        It is an integration's, or dapeer's with a note on tools that are not offered. An integration's own prompt is preferred to
-        dapeer's.
+        An integration's prompt comes first, also for a client that is not offered it. dapeer's own has a last line that names the tools in
+        it that are not offered, if there are some.
 
         Raises:
             MCPError: There is no such prompt, or an argument is missing.

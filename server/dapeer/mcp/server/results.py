@@ -56,13 +56,15 @@ class ResultFinisher:
         *,
         arguments: Mapping[str, Any] | None = None,
     ) -> T:
-        """Mask and escape a reply and its data, and return what `encode` makes of both.
+        """Mask and escape a copy of a reply and its data, and return what `encode` makes of both.
+
+        What is done depends on `masks`, `escapes` and `with_data`; a reply that is `raw` is not escaped.
 
         Args:
             reply: It has its notes.
-            encode: It gets the reply, and its data; None: the client gets none.
+            encode: It gets the finished reply, and its data; None: the client gets none.
             arguments: Those of the call that the reply answers, which may name what is secret; then a last line says that something is
-                masked. None: it answers none.
+                masked. None: it answers none, and no line is added.
         """
         if self.masks and arguments is not None:
             reply = masked_reply(reply, arguments, with_data=self.with_data)
@@ -96,7 +98,10 @@ class ResultFinisher:
         )
 
     def progress(self, send: Send) -> Send:
-        """Return a function that sends progress by `send`, its message finished; escaped in any case."""
+        """Return a function that sends progress by `send`, its message masked and escaped.
+
+        Invisible characters are escaped here even if `escapes` is False; an empty message, or None, is sent as it is.
+        """
         finish = replace(self, escapes=True)
 
         async def finished(done: float, total: float | None, text: str | None) -> None:
@@ -143,8 +148,8 @@ def _compact(data: Json | None) -> str:
 def result_of(reply: Reply, data: Json | None) -> t.CallToolResult:
     """Return a tool's reply as MCP's result.
 
-    `data` is its structured content; None: the client reads none. If an external tool's content blocks are not valid, the result is an
-    error that says what is wrong.
+    `data` is its structured content; None: the client reads none. A reply with content blocks of its own gives those in place of its text.
+    If these are not valid, the result is a failure that says what is wrong.
     """
     if reply.content is None:
         return t.CallToolResult(
@@ -225,9 +230,10 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
 
 
 def _cut_long_texts(text: str, long: Sequence[str]) -> str:
-    """Return a text in which each of some long texts is cut, also where only its beginning appears.
+    """Return a text in which each of some long texts is cut, wherever it appears.
 
-    `long` are the texts, the shortest first; each becomes its quoted beginning.
+    `long` are the texts, the shortest first, which are searched for from the longest; each becomes its quoted beginning. Where only the
+    beginning of one appears, at least `MAX_QUOTED_CHARS` and one more characters, that is cut as far as it is equal.
     """
     for each in reversed(long):
         start = each[: MAX_QUOTED_CHARS + 1]

@@ -112,7 +112,7 @@ class Calls:
 
     @contextmanager
     def count_one(self) -> Generator[None]:
-        """Count one call more while the body answers it."""
+        """Count one call more while the body answers it, so that `wait_for_none` waits for its end."""
         if not self._count:
             self._none_event = anyio.Event()
         self._count += 1
@@ -554,6 +554,8 @@ class Toolbox:
 
     def _find(self, name: str) -> AnyTool:
         """Return the offered tool with this name, or with the name that an old prompt means.
+
+        `name` may have a prefix more or less (`_current`). Tools of a Neovim are among them while it is attached.
 
         Raises:
             MCPError: There is none; the error says what to call instead.

@@ -335,7 +335,8 @@ def _application(
 ) -> ASGIApp:
     """Return the ASGI application with all routes: both transports, `/health` and a person's page.
 
-    `posts` counts the POST requests that are being answered.
+    `sessions` has those of Streamable HTTP, and must run meanwhile; `posts` counts the POST requests that are being answered. Tokens are
+    not checked here.
     """
     streamable = StreamableEndpoint(server, sessions, posts)
     older = SseServerTransport("/messages")
@@ -363,7 +364,10 @@ def _application(
 
 
 def _page(server: DapeerServer) -> list[Route]:
-    """Return the routes of the page for a person, with its rows as a stream of JSON lines."""
+    """Return the routes of the page for a person: `/live`, its files, and `/live/rows`.
+
+    The last one is a stream of JSON lines, one for each change of what is collected, until the server ends it.
+    """
 
     async def rows(_request: Request) -> StreamingResponse:
         headers = {**PAGE_HEADERS, "Cache-Control": "no-store"}

@@ -39,8 +39,10 @@ def token_from_environment(credentials: Mapping[str, str]) -> str | None:
 def read_or_create_token(path: Path) -> str:
     """Return the token in a file; create the file, with a new token, if it does not exist.
 
+    Only the user can read a new file. Its folder must exist.
+
     Raises:
-        ArgumentError: The file cannot be read or made, or contains no valid token.
+        ArgumentError: The file cannot be read or made, is open to other users, or contains no valid token.
     """
     try:
         return _checked(_read(path), str(path))

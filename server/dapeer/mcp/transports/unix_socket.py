@@ -122,9 +122,10 @@ async def _serve_client(
     writer: asyncio.StreamWriter,
     watching: Clients | None,
 ) -> None:
-    """Greet a client and serve it until it disconnects; one of another user is disconnected at once.
+    """Greet a client and serve it until it disconnects, then close the connection.
 
-    `watching` counts it among the clients of the process; None: nobody counts.
+    One of another user is disconnected at once. `watching` counts it among the clients of the process; None: nobody counts. Errors of the
+    connection are not raised.
     """
     # An error of one client must not affect the others.
     with contextlib.suppress(ConnectionError, ForeignListener):
@@ -140,9 +141,13 @@ async def _serve_client(
 
 @contextmanager
 def _socket_path() -> Generator[Path]:
-    """Yield a path for the server's socket, in a folder that other users cannot open.
+    """Yield a free path for the server's socket, in a folder that other users cannot open.
 
-    The path is removed afterwards.
+    It is named by this process in the runtime folder; if that path is too long for a socket, it is in a new folder for temporary files.
+    Afterwards the path, and that folder, are removed.
+
+    Raises:
+        OSError: No temporary folder can be made.
     """
     path = runtime_folder() / f"{os.getpid()}.sock"
     if len(os.fsencode(path)) <= knocks.LONGEST_PATH:
