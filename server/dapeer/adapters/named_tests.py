@@ -48,8 +48,9 @@ MOST_PARTS: Final = 12
 def node_id(program: str, *bases: Path) -> tuple[str, str]:
     """Return the file of a test, and its name in the file, which is empty if it is no test.
 
-    A file, or a folder above it, may have `::` in its name: the longest path that is a file is taken, seen from one of `bases`. `program`
-    is as the caller gave it, such as `FILE::CLASS::TEST`.
+    `program` is as the caller gave it, such as `FILE::CLASS::TEST`; the name begins with `::`. A file, or a folder above it, may have `::`
+    in its name: the longest path that is a file is taken, seen from one of `bases` (none: from the current folder). If none is one, the
+    file is what stands before the first `::`.
 
     >>> node_id("tests/test_cart.py::CartTest::test_total[1-2]")
     ('tests/test_cart.py', '::CartTest::test_total[1-2]')
@@ -72,8 +73,8 @@ def node_id(program: str, *bases: Path) -> tuple[str, str]:
 def with_class(file: str, name: str) -> str:
     """Return a test's name in its file with the class that has it, where only the method was named.
 
-    `name` begins with `::`, and comes back as it is if it is of a function, or the file cannot be read. `file` is the path of a Python
-    file, which is read.
+    `name` begins with `::`, and comes back as it is if it is of a function, names a class already, or the file cannot be read or parsed.
+    `file` is the path of a Python file, which is read.
 
     Raises:
         ArgumentError: Several classes have such a method.
@@ -96,9 +97,9 @@ def with_class(file: str, name: str) -> str:
 
 
 def _owners(tree: ast.Module | ast.ClassDef, method: str, within: str = "") -> Iterator[str]:
-    """Yield the classes that define a method; empty: the module defines a function of that name.
+    """Yield the name of each class that defines a method; an empty text stands for the module itself.
 
-    The names of nested classes are joined by `::`; `within` is the name of the class that `tree` is.
+    The names of nested classes are joined by `::`; `within` is the name of the class that `tree` is, empty for a module.
     """
     for each in tree.body:
         match each:
@@ -164,9 +165,9 @@ def runner_called(name: object) -> Runner | None:
 async def launch_of(inputs: Json) -> LaunchRequest | None:
     """Return how to launch a request for tests of a known runner; None: the request is not for such tests.
 
-    They are named by `program`, a file or a folder and a name in it; or `module` is a runner, whose arguments say which tests. Builds them
-    first, where they are compiled. Tests in Python are not among them. `inputs` are the caller's, by name: `program` or `module`, `args`,
-    `cwd`, `env` and others.
+    The tests are named by `program`, a file or a folder and a name in it; or `module` is a runner, whose arguments say which tests. The
+    runner builds them first, where they are compiled, and may be asked for their names: that runs commands, and waits. Tests in Python are
+    not among them. `inputs` are the caller's, by name: `program` or `module`, `args`, `cwd`, `env` and others.
 
     Raises:
         AdapterUnknown: No runner is known for the file.
@@ -244,9 +245,10 @@ async def _launch(
 
 
 def _values(recognised: RecognisedRunner, file: Path | None, inputs: Json) -> dict[str, object]:
-    """Return the values of the placeholders in a runner's commands, without those that have none.
+    """Return the values of the placeholders in a runner's commands by name, without those that have none.
 
-    `file` is the file of the tests, or None; `inputs` are the caller's. The runner's own program is looked for.
+    `file` is the file of the tests, which is read, or None for all tests; `inputs` are the caller's. The runner's own program is looked
+    for.
 
     Raises:
         ArgumentError: The runner is not installed.
@@ -280,10 +282,10 @@ async def _build_program(
     values: Mapping[str, object],
     inputs: Json,
 ) -> Mapping[str, object]:
-    """Build the tests if necessary.
+    """Build the tests if necessary, and return the values of placeholders about their program.
 
-    Return the values of placeholders about their program, with its `tests`. The result is empty for a runner that looks up no program.
-    `file` is the file or folder of the tests, `parts` are those of the test's name, `values` those of placeholders, `inputs` the caller's.
+    Among them are its `tests`, a list of names. The result is empty for a runner that looks up no program. `file` is the file or folder of
+    the tests, `parts` are those of the test's name, `values` those of placeholders, `inputs` the caller's.
 
     Raises:
         ArgumentError: The test is in no program, or in several.
@@ -305,9 +307,10 @@ async def _build_program(
 def _not_one(
     found: Sequence[BuiltTests], file: Path, parts: Sequence[str], *, some: bool
 ) -> ArgumentError:
-    """Return the error that a test is in no program, or with `some` in several.
+    """Return the error that a test is in no program, or with `some` in several; the caller raises it.
 
-    `found` are the candidates. `parts` are those of the test's name; empty: all tests of the file.
+    `found` are the programs that have the test, or if none has, all with tests, whose names the error then suggests. `parts` are those of
+    the test's name; empty: all tests of the file.
     """
     names = list(dict.fromkeys(test for each in found for test in each.tests))
     name = "::".join(parts)
@@ -431,7 +434,7 @@ def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Js
 def _is_program(definition: Definition, files: Iterable[Path]) -> bool:
     """Return whether files make their folder a program of an adapter; tests and a library do not.
 
-    `files` are those in the folder.
+    `files` are those in the folder, which may be read.
     """
     kinds = {definition.id, *definition.languages}
     own = [each for each in runners() if each.type in kinds and FOLDER in each.files]

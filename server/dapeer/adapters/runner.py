@@ -216,10 +216,10 @@ class Runner:
     path: Path
 
     def awaited_of(self, path: Path, tests: object) -> list[str]:
-        """Return which of these tests pass if they fail, by marks in the texts of their files.
+        """Return which of these tests pass if they fail, such as those marked `#[should_panic]`.
 
-        `path` is the file of the one test; of several tests, all files of tests below its folder are read, at most
-        `MOST_FILES`. What is no list of `tests` gives an empty result.
+        The marks are looked for in files: `path` is that of the one test; of several tests, all files of tests below its folder are read,
+        at most `MOST_FILES`. The names are in the order of `tests`; if that is no list, the result is empty.
         """
         if self.awaited is None or not is_array(tests):
             return []
@@ -520,7 +520,7 @@ class RecognisedRunner:
 def recognise(runners: Sequence[Runner], file: Path) -> RecognisedRunner:
     """Return the runner of a file, or of a folder, with tests, and the project that it is in.
 
-    The file itself decides; else the nearest folder above it with a sign of a runner; else a runner that needs none.
+    The file's content decides; else the nearest folder above it with a sign of a runner; else a runner that needs none. Files are read.
 
     Raises:
         AdapterUnknown: No runner is known for it.

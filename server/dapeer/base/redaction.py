@@ -148,8 +148,9 @@ _ONE = re.compile(r"[\"']([^\s\"'\\]{6,400})[\"'](?!\s?:)")
 def secrets_near(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the secrets that stand near a name, but not as `name = value`: start, end and label of each.
 
-    `name` is a place in `text`. Such are the other text of a pair, the value of an object or element, the next column, and the values of a
-    list with that name. Only what looks like a credential is yielded.
+    `name` is a place in `text`. Looked at are the second text of a pair such as `("password", "…")`, the value of an object that has the
+    name as a value, the content of an XML element, the next column of a line that begins with the name, and the items of a list. Only what
+    looks like a credential is yielded; a secret may come twice.
     """
     before = text[max(name.begin - 1, 0) : name.begin]
     if before in {'"', "'"}:
@@ -667,10 +668,10 @@ class Redaction:
         return text
 
     def _walk(self, value: Any, name: str) -> Any:
-        """Return a copy of JSON data in which the secrets of all texts are masked; it adds them to `found`.
+        """Return a copy of JSON data with the secrets of all texts masked; they are added to `self.found`.
 
-        `name` is the name under which the data stands (empty: none). Within an object it is replaced by the key, or by the object's
-        own `name`, `path` or `expression` for its `value`, `result` and `was`.
+        `name` is the name under which the data stands (empty: none), such as a variable's. Within an object it is replaced by the key, or
+        by the object's own `name`, `path` or `expression` for its `value`, `result` and `was`. Keys are not masked; numbers and None stay.
         """
         match value:
             case str():

@@ -97,9 +97,10 @@ def certain_argument_name(key: str, properties: Json) -> str:
 
 
 def _unpacked_value(value: object, schema: object, name: str = "") -> object:
-    """Return a value converted to the type of its schema where that is clear, with all that is in it.
+    """Return a value converted to the type of its schema where that is clear, else as it is.
 
-    `name` is the argument's name, which decides whether a text is split as a command line.
+    The values within an object or a list are converted, too. `name` is the argument's name, which decides whether a text is split as a
+    command line; empty: it is not.
     """
     kind, known = _type_of(schema), as_object(schema)
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
@@ -296,8 +297,8 @@ class _InvalidSchema(Exception):
 def flaw_of(schema: object) -> str | None:
     """Return what is wrong with a tool's JSON Schema of arguments, as a clause; None if it is valid.
 
-    It must be an object of type `object`, valid by MCP's version of JSON Schema, and refer only to itself. It can take any time:
-    see `judge`.
+    It must be an object of type `object`, valid by MCP's version of JSON Schema, and refer only to itself. A schema can make this take any
+    time: a server asks `schema_judge.Judge`, which calls this in a process with limits.
     """
     if not is_object(schema):
         return "its schema must be an object"
@@ -318,8 +319,8 @@ def flaw_of(schema: object) -> str | None:
 def problem_of(arguments: Json, schema: Json) -> str | None:
     """Return in one sentence what is wrong with the first invalid argument; None if all are valid.
 
-    The outermost argument is named first. If the schema is invalid, or either is nested too deeply, the sentence says that the
-    arguments cannot be checked. It can take any time: see `judge`.
+    The outermost argument is named first. If the schema is invalid, or either is nested too deeply, the sentence says that the arguments
+    cannot be checked. A schema can make this take any time: a server asks `schema_judge.Judge`, which calls this in a process with limits.
     """
     try:
         json.dumps(arguments, ensure_ascii=False).encode()

@@ -107,7 +107,8 @@ class InstallFailed(DapeerError):
 def install(names: Sequence[str], *, every: bool) -> int:
     """Install adapters, or with `every` all missing ones that dapeer can get; return the exit code.
 
-    It runs npm, uv or pip, and prints what was done. The code is 1 if one is not ready then.
+    It runs npm, uv or pip, and prints what was done; one that fails does not keep the others from being installed. The code is 1 if one is
+    not ready then, else 0. `names` are ids of adapters.
 
     Raises:
         AdapterUnknown: There is no adapter of a name.
@@ -171,7 +172,8 @@ def _gettable(definition: Definition) -> bool:
 def _get(definition: Definition) -> bool:
     """Install one adapter, print how that went, and return whether it is ready.
 
-    Nothing is installed if it comes with dapeer or the system. If it fails, what was there before is there again.
+    Nothing is installed if it comes with dapeer or the system. If installing fails, that is printed, and what was there before is there
+    again.
     """
     name, found = definition.id, detect(definition)
     way = way_to_get(definition) if found.ready else found.install_way

@@ -70,7 +70,8 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
 def _joinable(arguments: argparse.Namespace, nvim: str) -> ReachedServer | None:
     """Connect to the running server of the project, or of the Neovim `nvim`, and return the connection.
 
-    None: there is none, or options were given that a running server cannot follow; a sentence on stderr says which then.
+    None: there is none, or options were given that a running server cannot follow; then the connection is closed, and a sentence on stderr
+    names the options.
     """
     from dapeer.mcp.rendezvous import reaching
 

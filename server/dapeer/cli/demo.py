@@ -92,7 +92,7 @@ def show(text: str) -> None:
 async def assistant(project: Path, *options: str) -> AsyncGenerator[Client]:
     """Start a server over stdio, as an assistant's host does, and yield a client that is connected to it.
 
-    `options` are added to the command line `dapeer stdio --no-bridge`, which runs in `project`.
+    `options` are added to the command line `dapeer stdio --no-bridge`, which runs in `project`. The server ends with the body.
     """
     command = StdioServerParameters(
         command=sys.executable,
@@ -142,6 +142,8 @@ async def _story(part: Callable[[Client], Awaitable[None]]) -> None:
 async def _search(client: Client) -> None:
     """Find the bug step by step: a conditional stop, expressions, a run to a line, another value.
 
+    It calls tools of the `client`'s server, and prints the story with each call and answer. The program has ended then.
+
     Raises:
         UnexpectedBehaviour: The program does not behave as the story says.
     """
@@ -181,7 +183,7 @@ async def _search(client: Client) -> None:
 
 
 async def _collect(client: Client) -> None:
-    """Find the bug in one call, by collecting values at a line.
+    """Find the bug in one call, by collecting values at a line; print the story and the answer.
 
     Raises:
         UnexpectedBehaviour: The program does not behave as the story says.

@@ -89,6 +89,9 @@ class Person:
         """Start a Python program in nvim-dap; return nvim-dap's id of the session once it is initialized.
 
         `program` is its path. `more` are keys of the launch configuration, which win over those given here.
+
+        Raises:
+            UnexpectedBehaviour: It is not initialized within `SECONDS_TO_WAIT`.
         """
         config: Mapping[str, object] = {
             "type": "python",
@@ -377,6 +380,9 @@ async def _starts(somebody: Person, shop: Path) -> None:
     """Have the person set a breakpoint in the file `shop`, start it in nvim-dap, and see it stop.
 
     It prints what they do and what Neovim shows.
+
+    Raises:
+        UnexpectedBehaviour: Neovim does not show the stop in time.
     """
     say(
         "The person sets a breakpoint where the total is asked for, and starts the program in nvim-dap."
@@ -425,7 +431,9 @@ async def _breakpoint(client: Client, somebody: Person) -> None:
 
 
 async def _away(client: Client, seat: Seat, somebody: Person) -> str:
-    """Have the assistant go on while Neovim waits for a key of the person; return the evaluated cost.
+    """Have the assistant go on while Neovim waits for a key of the person; return the text of the cost.
+
+    That is the value of an expression that the assistant evaluates. What both do, and what Neovim shows, is printed.
 
     Raises:
         UnexpectedBehaviour: The program does not behave as the story says.

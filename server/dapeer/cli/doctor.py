@@ -454,7 +454,8 @@ async def _check(definition: Definition, as_data: bool) -> int:
 async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
     """Yield the findings of one adapter as they come: installed, started, debugged a program.
 
-    An error is the last one; nothing is raised.
+    The last one is an error if a step fails, and the steps behind that are left out; no `DapeerError` is raised. Programs are written into
+    a temporary folder.
     """
     there = await anyio.to_thread.run_sync(_adapter, definition)
     yield there
@@ -577,7 +578,10 @@ def _further_line(text: str) -> str:
 
 
 def _installation() -> Iterator[Finding]:
-    """Yield findings on what dapeer itself needs: Python, packages, Neovim, and what the system allows."""
+    """Yield findings on what dapeer itself needs: Python, packages, Neovim, and what the system allows.
+
+    Neovim is run for its version, and for the changes in nvim-dap that are off.
+    """
     yield Finding("ok", f"Python {platform.python_version()}", sys.executable)
     for package in ("mcp", "debugpy"):
         try:

@@ -209,9 +209,10 @@ def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
 
 
 def _listed(host: str, port: int, path: str) -> list[dict[str, str]]:
-    """Return `id`, `type` and `url` of what a browser lists at a path by HTTP; one that lacks is empty.
+    """Return `id`, `type` and `url` of each thing that a browser lists at a path by HTTP.
 
-    `path` is the one at which the browser lists its pages, workers and others. At most `_MOST_LISTED` bytes are read; it blocks.
+    A missing value is an empty text. `path` is the one at which the browser lists its pages, workers and others. At most `_MOST_LISTED`
+    bytes are read; it blocks.
 
     Raises:
         ArgumentError: What listens there lists no pages.

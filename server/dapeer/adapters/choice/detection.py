@@ -147,9 +147,10 @@ _FIELDS = ("name", "whose", "tried", "lost", "off")
 
 
 def _candidates(need: Need) -> Iterator[Found]:
-    """Yield each way in which something needed is there, as values of placeholders.
+    """Yield each way in which something needed is there, as values of placeholders by name.
 
-    Nothing is yielded if it is missing; a Python module has no values, so its mapping is empty.
+    An executable has its path as `executable` and under its first name, a file as `file`, with its folder as `file_dir`; a Python module
+    has no values. Nothing is yielded if it is missing.
     """
     match need.kind:
         case "executable":

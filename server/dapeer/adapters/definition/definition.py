@@ -239,9 +239,9 @@ class Definition:
         return {**filled, **config, **joined_lists(self.quirks.added, filled, config)}
 
     def refusal(self, request: RequestName, name: str, others: Sequence[str] = ()) -> ArgumentError:
-        """Return the error for an argument `name` that it has no use for.
+        """Return the error for an argument `name` that the adapter has no use for; the caller raises it.
 
-        `others` are types of adapters that have one.
+        `request` is `launch` or `attach`; `others` are types of adapters that have a use for it, which the hint then names.
         """
         instead = f", or choose a type that has one: {', '.join(others)}" if others else ""
         called = "a URL as `program`" if name == "url" else f"`{name}`"
@@ -313,7 +313,8 @@ class Definition:
     def values(self, inputs: Inputs) -> dict[str, object]:
         """Return the values of placeholders by name: inputs, environment, facts of this installation.
 
-        Placeholders of `LATE` have themselves as values: they are filled in when the adapter is started.
+        Placeholders of `LATE` have themselves as values: they are filled in when the adapter is started. What has no value is left out.
+        `inputs` stays unchanged.
         """
         user = as_object(inputs.get("env"))
         late = {name: f"${{{name}}}" for name in LATE if name != "tty" or inputs.get("terminal")}
@@ -359,7 +360,8 @@ class Definition:
     ) -> Mapping[str, Any]:
         """Return the arguments of a request, its own and the variants', before placeholders are filled in.
 
-        For an attach that no input names, it is empty.
+        It is empty for an attach whose inputs have neither `pid`, `port` nor `core`. A later variant wins over an earlier one; lists of the
+        quirk `added` are joined.
         """
         if request == "launch":
             template = dict(self.launch)
@@ -371,7 +373,9 @@ class Definition:
         return self.attach[way].arguments if way else {}
 
     def _check_target(self, inputs: Inputs, config: Mapping[str, object]) -> None:
-        """Raise if the inputs name no program, or several; `config` may name one instead.
+        """Raise if the inputs of a launch name no program, or more than one of `TARGETS`.
+
+        `config` are the user's own keys, of which one may name the program instead. An adapter that takes no program needs none.
 
         Raises:
             ArgumentError: They do.

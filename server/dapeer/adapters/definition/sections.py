@@ -126,7 +126,7 @@ class Install:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Install:
-        """Return one table `[[install]]`; a `pip install` of packages alone becomes `packages`.
+        """Return one table `[[install]]`; a `command` that only installs packages by pip becomes `packages`.
 
         Raises:
             DefinitionError: Something in it is wrong.

@@ -76,10 +76,10 @@ class LastWords:
         )
 
     def note(self, message: Message) -> None:
-        """Keep what removes the breakpoints that a message sets, and send all of that to the small process.
+        """Record how the breakpoints that a message sets are removed, and send all records to a companion.
 
-        That process sends it to the adapter if dapeer is killed. A request without breakpoints needs no removal any more. Other messages
-        than `setBreakpoints` and `setFunctionBreakpoints` change nothing.
+        The companion is the small process that sends these requests to the adapter if dapeer is killed. A request without breakpoints needs
+        no removal any more. Other messages than `setBreakpoints` and `setFunctionBreakpoints` change nothing.
         """
         match message:
             case Request(command="setBreakpoints" | "setFunctionBreakpoints" as command):
@@ -95,7 +95,7 @@ class LastWords:
                 pass
 
     async def aclose(self) -> None:
-        """Have the small process end without sending anything to the adapter, and wait for its end.
+        """Have the companion process end without sending anything to the adapter, and wait for its end.
 
         It is called after the session's proper end. The wait has no limit, and is not cancelled.
         """
@@ -272,12 +272,13 @@ async def open_adapter(
 ) -> AsyncGenerator[Adapter]:
     """Start an adapter, or connect to one, and yield it; at exit it ends, with its debuggees.
 
-    At exit the connection is closed, the adapter has a moment to end by itself, and is then killed. `inputs` are the
-    values for the definition's placeholders, such as `pid`, `port`, `terminal`.
+    At exit the connection is closed, the adapter has a moment to end by itself, and is then killed. `inputs` are the values for the
+    definition's placeholders, such as `pid`, `port`, `terminal`. No DAP request is sent.
 
     Raises:
         AdapterMissing: It is not installed.
         AdapterFailed: It did not start, or ended without having said anything.
+        ForeignListener: Another user of this machine listens at the port to attach to.
         SystemUnsupported: There is no loopback, terminal or folder for it.
     """
     table = definition.transport_of(request, inputs)

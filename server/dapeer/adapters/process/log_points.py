@@ -217,10 +217,10 @@ class LogPoints:
         }
 
     def _kept_back(self, place: tuple[str, int], point: dict[str, Any]) -> dict[str, Any]:
-        """Return a log point without the conditions that the adapter would not heed there, and keep these.
+        """Return a log point without the conditions that the adapter would not heed there, and record these.
 
-        Its message begins with the condition's value, by which dapeer decides; hits are counted here. `place` is path and line. `point` is
-        the log point in DAP's terms, which stays unchanged.
+        Its message then begins with the condition's value, by which dapeer decides; hits are counted by dapeer, too. A place that had the
+        same hit condition keeps its count. `place` is path and line. `point` is the log point in DAP's terms, which stays unchanged.
         """
         own = {"condition"}
         hits = str(point.get("hitCondition") or "").strip()
@@ -352,9 +352,10 @@ class LogPointReader:
         self._unfinished_output = {}
 
     def _parts(self, category: str, text: str) -> Iterator[tuple[str, Body]]:
-        """Yield the output of a category in parts: the text, and its log point's location, maybe empty.
+        """Yield the output of a category in parts: each a text, and where the log point is that wrote it.
 
-        What may be the beginning of a message stays in `_unfinished_output`. `category` is that of `output` events, `text` the newest output of it.
+        The place is an empty dict for other output. What may be the beginning of a message stays in `_unfinished_output`. `category` is
+        that of `output` events, `text` the newest output of it.
         """
         text, at = (
             self._unfinished_output.pop(category, "") + self._past_line_end(category, text),
@@ -390,7 +391,10 @@ class LogPointReader:
         return rest.removeprefix("\n")
 
     def _unfinished(self, text: str) -> int:
-        """Return how many characters at the end of a text may be the beginning of a message."""
+        """Return how many characters at the end of a text may be the beginning of a log point's message.
+
+        0: none. A beginning that is longer than `MAX_HELD_CHARS` counts as none.
+        """
         if self._begin.match(text) and len(text) <= MAX_HELD_CHARS:
             return len(text)
         at = text.rfind("@")

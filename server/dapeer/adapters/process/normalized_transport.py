@@ -84,7 +84,10 @@ class Normalizer:
         """By category: a CR at the end of output, whose LF may follow."""
 
     def record_sent(self, message: Message) -> None:
-        """Record a message that goes to the adapter, by which its later answers and stops are understood."""
+        """Record a message that goes to the adapter, by which its later answers and stops are understood.
+
+        Only requests that set breakpoints, pause or resume are recorded; any other message changes nothing.
+        """
         if isinstance(message, Request):
             self._failure_reader.sent(message)
             if message.command == "pause":
@@ -95,9 +98,10 @@ class Normalizer:
                 self._unfinished.discard(self._stepper)
 
     def adapt(self, message: Message) -> Message:
-        """Return a message with what this adapter needs otherwise: quoted expressions, hit counts, conditions.
+        """Return a message as this adapter needs it: with other expressions, hit counts and conditions.
 
-        Only `evaluate` and requests with `breakpoints` are changed; the argument itself is not.
+        Only `evaluate` and requests with `breakpoints` are changed, by the adapter's quirks; any other comes back as it is. The argument
+        itself is not changed.
         """
         quirks = self._quirks
         if not isinstance(message, Request):
@@ -226,9 +230,9 @@ class Normalizer:
         return not self._sent_breakpoints.claim_first_entry(self)
 
     def _reason(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a part of a message
-        """Return the reason for a `stopped` event's body as an ordinary adapter would give it.
+        """Return a `stopped` event's `reason` as an ordinary adapter would give it; `body` is the event's.
 
-        It also records which interrupted steps go on, so that their later stops count as steps.
+        It also records which steps another thread's stop has interrupted, so that their later stops count as steps.
         """
         reason, quirks = body.get("reason"), self._quirks
         text = f"{body.get('description') or ''} {body.get('text') or ''}"
@@ -366,8 +370,8 @@ def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
 def unfolded(body: Body) -> Body:
     """Return the body of a `stackTrace` response with all its frames; without the key `FRAMES` as it is.
 
-    That of dapeer's part in a Python program has a frame for each place, and in `dapeerFrames` all frames: their `ids`, and
-    `like`, the number of the frame at their place (`dapeer_debuggee/stacks/levels.py`).
+    dapeer's own code in a Python program answers with one frame for each place in `stackFrames`, and the object `dapeerFrames`: in it `ids`
+    are those of all frames, and `like` says for each which of the places it is at, by index. The argument is not changed.
 
     Raises:
         LookupError: A frame's place is not in the response.

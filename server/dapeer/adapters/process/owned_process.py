@@ -123,7 +123,7 @@ class Reaper:
     def _start(self, number: int) -> None:
         """Start one of the reaper's child processes, send it the whole list, and watch for its end.
 
-        `number` is the place of the process among the twins. It kills and removes what is on the list once dapeer has gone.
+        `number` says which one of the two it is, from 0. Once dapeer has gone, it kills the processes and removes the folders on the list.
         """
         # In a POSIX session of its own: no signal of a terminal, and no kill of dapeer's group, reaches it.
         child = subprocess.Popen(
@@ -295,7 +295,7 @@ class Processes:
     async def kill_detached(self) -> list[int]:
         """Kill what `detached` finds until it finds no more, wait for its end, and return the process ids.
 
-        It gives up if killed processes have not ended within `SECONDS_TO_BE_GONE`.
+        It gives up if killed processes have not ended within `SECONDS_TO_BE_GONE`; their ids are returned, too.
         """
         killed: list[OwnedProcess] = []
         # A process may have started another one before it was killed.
@@ -399,7 +399,7 @@ class OwnedProcess:
     def _send(self, number: signal.Signals) -> None:
         """Send a signal to the process group that it leads, or else to the process; an ended one gets none.
 
-        `number` is the signal.
+        `number` is the signal. Errors of the system are ignored.
         """
         with contextlib.suppress(OSError):
             if self._leads_group and not self.is_number_reused():

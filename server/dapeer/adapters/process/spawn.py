@@ -305,10 +305,10 @@ class Pipes:
     async def open(
         cls, transport: TransportTable, descriptors: ExitStack
     ) -> tuple[Pipes, int, int]:
-        """Return the pipes, and the descriptors for the child's stderr and stdout, in this order.
+        """Open the pipes by which an adapter's output is read; return them and the child's ends of them.
 
-        `descriptors` closes both descriptors in this process when it is closed. They are the same one where the transport's output is a
-        log.
+        These are descriptors for the child's stderr and stdout, in this order: the same one where the transport's output is a log.
+        `descriptors` closes both in this process when it is closed.
         """
         if transport.output == "log":
             tail, stderr = await Tail.open()
@@ -336,9 +336,9 @@ async def spawn(
 ) -> Spawned:
     """Start the adapter's process, and return it with its pipes.
 
-    Over stdio its stdin and stdout carry DAP. On a server's stdin nothing comes; its stdout
-    is kept with its stderr, or is the program's. `mark` is added to its environment. With a `terminal`, stdin, stdout and
-    stderr are that. With `outlives`, SIGPIPE does not end it: it may have to detach from a program when dapeer has gone.
+    Over stdio its stdin and stdout carry DAP. On a server's stdin nothing comes, or the program's file of input; its stdout is kept with
+    its stderr, or is the program's. `mark` is added to its environment. With a `terminal`, stdin, stdout and stderr are that. With
+    `outlives`, SIGPIPE does not end it: it may have to detach from a program when dapeer has gone.
 
     Raises:
         AdapterFailed: The program, or the folder to start it in, is not there or not usable.

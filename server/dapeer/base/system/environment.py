@@ -44,10 +44,10 @@ def started_from(environment: Mapping[str, str] | None) -> Generator[None]:
 
 
 def environment_for(cwd: Path) -> dict[str, str]:
-    """Return the environment for a program that is to run in `cwd`: the starter's, without dapeer's venv.
+    """Return a new environment for a program that is to run in `cwd`, without dapeer's own venv.
 
-    dapeer's own virtual environment is removed from `PATH`, with the variables of its activation and of uv. Nothing is removed
-    where it is that of the project that `cwd` is in.
+    It is that of the command that starts programs in this task, or else dapeer's own. dapeer's virtual environment is removed from `PATH`,
+    with the variables of its activation and of uv. Nothing is removed where it is that of the project that `cwd` is in.
     """
     environment = dict(of_starter())
     if not in_virtual_environment() or is_of(cwd):

@@ -70,8 +70,8 @@ _LIBRARIES = ("/lib", "/usr/lib", "/usr/local/lib", "/lib64", "/lib/*-linux-*")
 def named_libraries(program: str) -> Iterator[str]:
     """Yield the paths of the shared libraries that a compiled program names, as far as they are found.
 
-    Names are looked for in the program's bytes, and the files beside the program and in the system's usual folders; one path for
-    each name. Nothing is yielded for a file that is no ELF or Mach-O program.
+    Names are looked for in the first `_MOST_OF_NAMES` bytes of the program, and the files beside the program and in the system's usual
+    folders; one path for each name. Nothing is yielded for an empty path, or a file that is no ELF or Mach-O program, or cannot be read.
     """
     if not program or not is_binary(program):
         return

@@ -66,7 +66,10 @@ class BackgroundTask(Generic[T]):
 
 @contextlib.asynccontextmanager
 async def _group() -> AsyncGenerator[TaskGroup]:
-    """Yield a task group that raises the first failure of its tasks itself, not an exception group."""
+    """Yield a task group that raises the first failure of its tasks itself, not an exception group.
+
+    As in any group of anyio, a failure cancels the other tasks, and the exit waits for all.
+    """
     failure: Exception | None = None
     try:
         async with anyio.create_task_group() as tasks:

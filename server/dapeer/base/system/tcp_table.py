@@ -59,7 +59,8 @@ def lines(table: str, port: int) -> Iterator[TcpTableLine]:
 def holder_in_tables(tables: Sequence[str], end: HostAndPort, other: HostAndPort) -> Holder | None:
     """Return the owner of the socket at `end` whose other end is `other`, from Linux's tables.
 
-    Both are numeric addresses with ports. None means that this is no socket of this machine.
+    The owner is the user's id and the socket's inode, which is 0 until the connection is accepted. `end` and `other` are numeric addresses
+    with ports. None means that this is no socket of this machine.
 
     Raises:
         ConnectionResetError: The connection is no longer established.
@@ -126,7 +127,8 @@ def _ports(
 def listener(tables: Sequence[str], address: HostAndPort) -> Holder | None:
     """Return the owner of the socket that accepts connections to a numeric address; None without one.
 
-    `tables` are the texts of Linux's tables. A socket that listens at this very address comes before one that listens at all addresses.
+    The owner is the user's id and the socket's inode. `tables` are the texts of Linux's tables. A socket that listens at this very address
+    comes before one that listens at all addresses.
     """
     by_place = {
         line.local: Holder(line.uid, line.inode)
@@ -151,7 +153,10 @@ def _plain(place: str) -> str:
 
 
 def _spellings(address: HostAndPort) -> tuple[str, ...]:
-    """Return all ways in which the tables may write an address: that of IPv6 also has those of IPv4."""
+    """Return the one or two ways in which Linux's tables may write a numeric address with its port.
+
+    An address of IPv4 also stands in the table of IPv6, behind the prefix `::ffff:`.
+    """
     host, port = address
     ip = ipaddress.ip_address(host)
     mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None

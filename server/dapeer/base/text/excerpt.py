@@ -14,7 +14,7 @@ _NAME = re.compile(r"\w+")
 def lines_of_function(
     first: int, lines: list[str], line: int, function: str
 ) -> tuple[int, list[str]]:
-    """Return those of `lines` that belong to the function at `line`, and the number of the first of them.
+    """Return the number of the first line of the function at `line`, and those of `lines` in it.
 
     `first` is the number of `lines[0]`, `function` the function's name as a debugger shows it. Lines above the function's head, more than
     `LINES_ABOVE` lines above `line`, and below the function's end are left out, and blank lines at both ends. Where `line` is not among

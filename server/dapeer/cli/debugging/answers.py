@@ -46,9 +46,10 @@ def exit_code(answer: Answer) -> int:
 
 
 def is_coloured(stream: TextIO, choice: str) -> bool:
-    """Return whether a stream gets colours.
+    """Return whether text that is written to a stream gets colours.
 
-    `choice` is `always`, `never` or `auto`: then by `$NO_COLOR` and `$FORCE_COLOR`, else if it is a terminal.
+    `choice` is `always`, `never` or `auto`: then `$NO_COLOR` (no) decides, else `$FORCE_COLOR` (yes), else whether it is a terminal that is
+    not `dumb`.
     """
     if choice != AUTO:
         return choice == ALWAYS

@@ -38,7 +38,8 @@ _SOURCE: Final = re.compile(r"\s*(→ )?\s*\d+ ")
 def as_commands(text: str, tool: str = "") -> str:
     """Return a text of dapeer's in which known tools are named as the commands that call them.
 
-    Output, source and quoted text of the program stay as they are. `tool` has answered; empty: the text is an error.
+    Output, source and quoted text of the program stay as they are. `tool` is the tool whose answer the text is; empty: it is an error or a
+    notice.
 
     >>> as_commands("There is no debug session. Start one with dap_run.")
     'There is no debug session. Start one with dapeer run.'
@@ -56,7 +57,10 @@ def as_commands(text: str, tool: str = "") -> str:
 
 
 def _command(found: re.Match[str]) -> str:
-    """Return the command of a tool that is named in a text; what stands in parentheses are its options."""
+    """Return the command of a tool that is named in a text; what stands in parentheses are its options.
+
+    `found` is the match of a name with its parentheses, if any; a name that is no tool's comes back as it is.
+    """
     name, given = found.group(1), found.group(2)
     if name not in known_tools():
         return found.group(0)

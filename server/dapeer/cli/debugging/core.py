@@ -95,9 +95,9 @@ def _reach() -> ReachedServer | None:
 
 
 def _opened(reached: ReachedServer, environment: Mapping[str, str] | None) -> Core:
-    """Return a connection by which tools of a reached server can be called.
+    """Return a connection by which tools of a reached server can be called; the server is greeted by it.
 
-    `environment` are the variables for programs that are started; None if there are none.
+    `environment` are the variables for programs that are started, which are sent to the server; None if there are none.
 
     Raises:
         ServerGone: The server has ended.

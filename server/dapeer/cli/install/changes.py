@@ -68,7 +68,7 @@ class FileChange:
     def make(self) -> None:
         """Write the file as a whole, or remove it with folders that are empty then.
 
-        The file's mode stays. If the path is a link, the link stays, and its target is written.
+        Missing folders around a new file are made. The file's mode stays. If the path is a link, the link stays, and its target is written.
 
         Raises:
             ArgumentError: The system refuses, or the file has other text than `old_text`.
@@ -264,8 +264,8 @@ def entry_in(client: Client, scope: ConfigScope, places: ClientFolders) -> Json 
 def value_for_project(client: Client, places: ClientFolders, table: str, *keys: str) -> object:
     """Return what a client's file of the person has for this project, below the key `table`.
 
-    Projects are named there by their folder; `keys` lead to the value in the project's part. None: there is nothing, or it is unreadable,
-    or `table` is empty.
+    Projects are named there by their folder: that of the git repository around, or else the project's. `keys` lead to the value in the
+    project's part. None: there is nothing, or the file is unreadable, or `table` is empty.
     """
     folders = (places.project, *places.project.parents)
     root = next((each for each in folders if (each / ".git").exists()), places.project)

@@ -153,7 +153,7 @@ def _path(text: str) -> Keys:
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
     """Yield texts with the table, or a value in it, set at the path, best first.
 
-    None as `text`: there is no file.
+    None as `text`: there is no file. The caller checks that nothing else has changed in a text.
 
     >>> print(next(with_value(None, ("a", "b"), {"c": 1})), end="")
     [a.b]
@@ -172,9 +172,9 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
 
 
 def without_value(text: str, path: Keys) -> Iterator[str | None]:
-    """Yield texts without the table at the path, best first.
+    """Yield texts without the table at the path, best first; the table must be there.
 
-    None stands for removing the file, which was made for the table.
+    None stands for removing the file, which was made for the table. The caller checks that nothing else has changed in a text.
 
     Raises:
         MalformedText: The text is no TOML, or something on the path is no table.
@@ -266,9 +266,9 @@ def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
 
 
 def _with_inline(text: str, path: Keys, value: object) -> Iterator[str]:
-    """Yield the text with the inline table around the path written anew; None as value: without the path.
+    """Yield texts in which the inline table around the path is written anew; value None removes the path.
 
-    The library reads some valid files in another way, or not at all.
+    There is one for each such table in `text`. It is for files that tomlkit reads in another way than Python, or not at all.
     """
     for one in statements(text):
         depth = len(one.path)
