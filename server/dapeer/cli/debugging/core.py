@@ -95,7 +95,7 @@ def _reach() -> ReachedServer | None:
 
 
 def _opened(reached: ReachedServer, environment: Mapping[str, str] | None) -> Core:
-    """Return a connection by which tools of a reached server can be called; the server is greeted by it.
+    """Begin MCP with a reached server, and return the connection by which its tools can be called.
 
     `environment` are the variables for programs that are started, which are sent to the server; None if there are none.
 
