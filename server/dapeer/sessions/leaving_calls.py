@@ -74,9 +74,12 @@ async def leave_calls(
 ) -> bool:
     """Step out of a frame's calls until it is the innermost; return whether `command` is still to be sent.
 
-    `calling` is that frame, `command` the step that the user wants of it. False: stepping out has made the step already, something else
-    has stopped the program, it has ended, or it still runs after `seconds`. Where the adapter cannot step out, the program stays where it
-    is, and the step is to be made there.
+    `calling` is that frame, `command` the step that the user wants of it. False: stepping out has made the step already, something else has
+    stopped the program, it has ended, or it still runs after `seconds` (the request is not taken back). Where the adapter cannot step out,
+    the program stays where it is, and the step is to be made there.
+
+    Raises:
+        DapeerError: The stack after a step out cannot be fetched.
     """
     with session.inspect.quiet(), anyio.move_on_after(seconds):
         for _ in range(calling.inner_frames):

@@ -119,6 +119,9 @@ async def _data_info(
 
     Return the response's body. If the adapter rejects it, the body has only its reason as `description`. `frame` is the adapter's id of a
     frame; `watchpoints.address` is the template that makes an address of an expression, empty: the expression itself is sent.
+
+    Raises:
+        DapeerError: The adapter does not answer, or the program runs.
     """
     found, container = await evaluating.find_variable_by_text(session, path, frame)
     if found is not None:

@@ -491,8 +491,8 @@ def _bounded(
 def _text(first: Session, outcome: BreakpointOutcome, *, hides_condition_errors: bool) -> str:
     """Return an outcome's place as text, with its reason and doubts unless the state was reported before.
 
-    The place is path and line, or a function's name. It is all of the text if this state, or "rejected", was reported of that place.
-    `hides_condition_errors`: the adapter does not report conditions that could not be evaluated.
+    `first` is the program's first session. The place is path and line, or a function's name. It is all of the text if this state, or
+    "rejected", was reported of that place. `hides_condition_errors`: the adapter does not report conditions that could not be evaluated.
     """
     path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
     at = f"{relative(path, first.project)}:{line}" if line else quoted(path)

@@ -39,8 +39,8 @@ async def repeat(
 
     `begin` starts a run. A run passes if it ends without a failure (with `until="stop"`, also without any stop). Return the last session
     and the tally. A run that passes is terminated with all that it has started, and all but the last of them are forgotten. What the last
-    run has come to stays: stopped at its failure, say, or running. A cancelled call terminates its run. Progress is reported after each
-    run that passes.
+    run has come to stays: stopped at its failure, say, or running. A cancelled call terminates its run. After each run that passes and is
+    not the last, `report_progress` is awaited with a text, the number of passed runs, and `times`.
 
     Raises:
         DapeerError: A run does not start.
@@ -92,8 +92,11 @@ def _keep(debugger: Debugger, session: Session, tally: Tally, seconds: float) ->
 async def _verdict(session: Session, tally: Tally, end: float, until: RepeatUntil) -> RunVerdict:
     """Wait for the outcome of a run until the time `end` of anyio's clock.
 
-    Record it in `tally` and return it. Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: the run
-    has not ended in time.
+    Record it in `tally` and return it. Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: the run has not
+    ended in time.
+
+    Raises:
+        DapeerError: A stopped program cannot be resumed.
     """
     clock = anyio.current_time
     while True:

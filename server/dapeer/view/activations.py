@@ -59,9 +59,9 @@ class ActivationComparison:
 def compare_locals(history: StopHistory, stop: Stop) -> ActivationComparison:
     """Compare a stop's locals with those of the last stop in the same function at the same stack depth.
 
-    Only earlier stops whose locals were fetched count; without one the result is empty. `changes` maps the name of each local that is new
-    or differs to its texts before (None: new) and now. It is empty if the two stops are known to be in different calls, but not if that is
-    unknown.
+    `history` has the session's stops. Only earlier stops whose locals were fetched count; without one the result is empty. `changes` maps
+    the name of each local that is new or differs to its texts before (None: new) and now. It is empty if the two stops are known to be in
+    different calls, but not if that is unknown.
     """
     before = history.stops_before(stop)
     # Where many stops follow each other, nobody looks at the locals of most.

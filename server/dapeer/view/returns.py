@@ -41,7 +41,8 @@ def last_of_returned(history: StopHistory, now: Stop) -> str:
 def _last_of_left(history: StopHistory, now: Stop, end: str = "") -> str:
     """Return the name of the function that was left since the previous stop, `end`, and its locals there.
 
-    `now` is the current stop, `end` a text on how the function was left. Empty if it is not known that one was left.
+    `now` is the current stop, `end` a text on how the function was left, which stands directly behind the name. At most `MAX_LOCALS` locals
+    are named, with shortened values. Empty if it is not known that one was left.
     """
     last = stop_in_returned_function(history.stops_before(now)[-1:], now)
     if last is None or last.top is None:

@@ -236,8 +236,8 @@ def snapshot_of_stop(session_id: int, mirror: Mirror, stop: Stop, project: Path)
     """Return the snapshot of a stop: location, source, stack, locals, changes, new output and notes.
 
     Nothing is requested: what was not fetched is missing. The frames in `stack` get handles of the stop; else neither stop nor mirror is
-    changed. `session_id` is the session's id; paths are relative to `project`, but for `file`. Empty fields are left out, except `stack`
-    and `locals`.
+    changed. `session_id` is the session's id; paths are relative to `project`, but for `file`. Long texts are shortened. Empty fields are
+    left out, except `stack` and `locals`.
     """
     notes = [*filter(None, (stop.found.outdated_source, stop.found.left_out_note))]
     if stop.found.place is not None:
@@ -290,7 +290,8 @@ class FramePlace(TypedDict, total=False):
 def _place(stop: Stop) -> FramePlace:
     """Return file, line and function of a stop; empty if its frame is unknown.
 
-    Where the program itself printed its place, that one is returned, without a function.
+    They are those of the frame to look at first; a long function name is shortened. Where the program itself printed its place, that one is
+    returned, without a function.
     """
     if stop.found.place is not None:
         file, line = stop.found.place
@@ -358,7 +359,7 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
     """Set file, line and exception of `snapshot` to those of an error in the program's output.
 
     `error` has the groups `file`, `line` and perhaps `error`. Where `file` is empty, file and line of `snapshot` stay as they were, without
-    `error` the exception does. A relative file is one below `project`; that it exists is not checked.
+    `error` the exception does. A relative file is one below `project`; that it exists is not checked. A long error is shortened.
     """
     found = error.groupdict()
     if found["file"]:

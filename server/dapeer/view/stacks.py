@@ -100,10 +100,10 @@ def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Ite
 
 
 def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[StackRow]:
-    """Yield the lines of a stop's stack, from the innermost frame on.
+    """Yield the lines of a stop's stack, from the innermost frame on; `whose` tells the user's frames.
 
-    Where the frame to look at first is the innermost, each frame before the user's first one has a line of its own. Further
-    neighbouring frames of one library share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself.
+    Where the frame to look at first is the innermost, each frame before the user's first one has a line of its own. Further neighbouring
+    frames of one library share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself.
     """
     users = whose.foremost(frames)
     seen = len(frames) if users is None else 0 if stop.stack.front else frames.index(users)
@@ -126,7 +126,8 @@ def _is_real(row: StackRow) -> bool:
 def _first_rows(rows: Iterable[StackRow]) -> list[StackRow]:
     """Return the first lines of a stack, as many as it takes to know that more follow than are shown.
 
-    It ends behind the (`MAX_STACK_LINES` + 3)-th line of the user's code, or returns all.
+    `rows` are all lines, the innermost first; they are taken only as far as needed. The result ends with the (`MAX_STACK_LINES` + 3)-th
+    line of the user's code, or has all.
     """
     found: list[StackRow] = []
     real = 0

@@ -166,7 +166,8 @@ class Plan:
     def child_name(self, config: Mapping[str, object]) -> str:
         """Return a name for a child's session: its command line, else `config["name"]`, else the title.
 
-        `config` is the configuration that the adapter offers; the command line is read from the process, if the definition says so.
+        `config` is the configuration that the adapter offers; the command line is read from the process, if the definition says so, and is
+        cut to `LONGEST_NAME`, without the project's folder.
         """
         children = self.definition.children
         pid = children.pid_of(config) if children is not None else 0
@@ -224,7 +225,11 @@ class Plan:
         return None
 
     def title(self) -> str:
-        """Return `name`, else what is debugged (program, module, url, pid, …), else the adapter's id."""
+        """Return `name`, else what is debugged (program, module, url, pid, …), else the adapter's id.
+
+        Of a program or core dump it is the file's name, of a URL that itself, of others the kind with the value, such as `pid 12`; a long
+        one is cut.
+        """
         for key in ("core", "program", "module", "code", "url", "pid", "port"):
             value = self.inputs.get(key)
             if value is not None and not self.name:

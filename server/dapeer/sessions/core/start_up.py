@@ -83,9 +83,11 @@ async def start_up(
 
 
 async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
-    """Wait for the stop at the program's entry, have the program collect at functions, and resume it.
+    """Wait for the stop at the program's entry, have it collect at functions, and resume it.
 
-    The program stays stopped if the caller wants a stop at the entry, or a breakpoint is there. Errors of the adapter raise nothing.
+    The functions are those at which `breakpoints` collect. The program stays stopped if the caller wants a stop at the entry, or a
+    breakpoint is there. It is also left as it is if it has not stopped within the adapter's time for such requests. Errors of the adapter
+    raise nothing.
     """
     mirror, inspect = session.mirror, session.inspect
     with inspect.quiet():
@@ -202,7 +204,10 @@ def _expect_output(session: DirectSession) -> None:
 async def _improve(session: DirectSession) -> None:
     """Evaluate the definition's `attached` expression in a program that was attached to.
 
-    If it fails, or returns a text, the program is debugged without it, and its missing features are noted.
+    If it fails, or returns a text, that is logged, and the program itself is asked at later stops for what its adapter leaves out.
+
+    Raises:
+        ChannelClosed: The session ended first.
     """
     definition = session.plan.definition
     if not definition.attached:

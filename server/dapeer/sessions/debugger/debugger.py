@@ -445,7 +445,7 @@ class Debugger:
     async def _end_children(
         self, session: Session, end: Callable[[Session], Awaitable[object]]
     ) -> None:
-        """Call `_end` for all children of the session at once.
+        """Call `_end` with `end` for all children of the session at once, and wait for them.
 
         Errors raise nothing, as a child ends with its parent.
         """

@@ -156,8 +156,9 @@ class ArrivingOutput:
     async def idle(self, quiet: float = SECONDS_WITHOUT_OUTPUT, printed: int = 0) -> bool:
         """Wait until no output has arrived for `quiet` seconds; return True then, False: output still flows.
 
-        `printed` is how many characters have just arrived. Occasional lines are waited out for `SECONDS_TO_SETTLE`; a flood, more than
-        `FLOOD_CHARS`, for `SECONDS_OF_FLOOD`, since a fast program has stopped long before its last line is here.
+        `printed` is how many characters have just arrived: many mean a flood from the start, in which at least `SECONDS_WITHOUT_FLOOD` of
+        silence count. Occasional lines are waited out for `SECONDS_TO_SETTLE`; a flood, more than `FLOOD_CHARS`, for `SECONDS_OF_FLOOD`,
+        since a fast program has stopped long before its last line is here.
         """
         output, clock = self._output, anyio.current_time
         started_at, first, seen = clock(), output.end, -1

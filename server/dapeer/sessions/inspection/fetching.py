@@ -139,11 +139,12 @@ class OtherClient:
         return bool(self._requests)
 
     async def wait_for_answer(self, command: str, arguments: Body) -> None:
-        """Wait for the answer to the client's own such request, if it has sent that or is about to.
+        """Wait for the answer to the person's client's own request of this kind, if that is due.
 
-        The mirror then has the answer, unless the adapter failed, or nothing came within `SECONDS_WITHOUT_REQUEST` or `SECONDS_TO_ANSWER`:
-        the caller looks there, and sends the request if the mirror lacks it. If the client has become silent, no more requests of it are
-        expected at this stop.
+        `command` and `arguments` are those of a request that dapeer wants to send. It is due if the client has sent one for the same, or is
+        about to. The mirror then has the answer, unless the adapter failed, or nothing came within `SECONDS_WITHOUT_REQUEST` or
+        `SECONDS_TO_ANSWER`: the caller looks there, and sends the request if the mirror lacks it. If the client has become silent, no more
+        requests of it are expected at this stop.
         """
         stop = self._mirror.stop
 

@@ -104,10 +104,10 @@ class ThreadLocator:
     async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> ThreadLocations:
         """Return where the threads and tasks of the program are, as far as known after `seconds`.
 
-        A program that does not answer is read from outside, by another program, if the definition names one; `silent` says that it did
-        not, and `unread` why that failed, too. The other program runs on this machine, and may take `SECONDS_TO_SPY` beyond `seconds`.
-        Stacks of stopped threads are requested where the program does not tell them. Errors of the adapter raise nothing: then the
-        threads are those that the mirror knows, without frames.
+        A program that does not answer is read from outside, by another program, if the definition names one; `silent` says that it did not,
+        and `unread` why that failed, too. The other program runs on this machine, and may take `SECONDS_TO_SPY` beyond `seconds`. Stacks of
+        stopped threads, of at most `MAX_THREADS`, are requested where the program does not tell them. Errors of the adapter raise nothing:
+        then the threads are those that the mirror knows, without frames.
         """
         clock = anyio.current_time
         end = clock() + seconds
@@ -303,6 +303,9 @@ class ThreadLocator:
 
         It is asked once for each chain of callers, so a step within a function costs nothing. Nothing is recorded if the program does not
         answer in `SECONDS_TO_LOOK_AROUND`.
+
+        Raises:
+            DapeerError: The threads cannot be fetched.
         """
         top, *callers = stop.stack.frames[stop.thread_id]
         if not callers:
@@ -343,6 +346,9 @@ class ThreadLocator:
         """Evaluate the definition's expression for all threads; return its keys `threads` and `tasks`.
 
         Empty: there is no such expression, or the adapter rejects it.
+
+        Raises:
+            DapeerError: The adapter does not answer, or the session has ended.
         """
         if not self.sight.expression:
             return {}

@@ -298,6 +298,9 @@ class ByConditions(Driving):
 
         If that is not known, it is the stop's own line. It is never None here. Doubts whether that line has done it are recorded in
         `watch`: lines in the function that were not looked at, or that the function of the line has returned since.
+
+        Raises:
+            DapeerError: The stack cannot be fetched.
         """
         self.watch.doubt(seen=self._last_look_place is None)
         if self._last_look_place is None:

@@ -348,6 +348,9 @@ class _Traced:
 
         `end` is a time of anyio's clock. Return whether it has, and the last stop of the session at which it stands; None: it has ended, or
         runs on.
+
+        Raises:
+            DapeerError: The program cannot be resumed, or its stack cannot be fetched.
         """
         stopped: Session | None = self.session
         while stopped is not None and (stop := stopped.mirror.stop) is not None:

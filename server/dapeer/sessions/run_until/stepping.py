@@ -156,7 +156,10 @@ class Driving:
     async def _evaluate_at_stop(self, stop: Stop) -> bool:
         """Evaluate the expression at a stop, and add a row if the watch has come about; return whether it has.
 
-        The value and the place of the stop are remembered for the next look.
+        The value and the place of the stop are remembered for the next look. An expression that cannot be evaluated has not come about.
+
+        Raises:
+            DapeerError: The stack or the threads cannot be fetched.
         """
         before, now = self._value, await self.value(stop)
         self._threads.update(self.session.mirror.threads)
@@ -274,6 +277,9 @@ class Stepping(Driving):
 
         True also if threads have ended since the run began, or there are more than `THREADS_LOOKED_AT` others. A thread may have run such
         code if one of its `FRAMES_LOOKED_AT` innermost frames, which are requested, is the user's.
+
+        Raises:
+            DapeerError: The threads, or the stack of one, cannot be fetched.
         """
         inspect = self.session.inspect
         alive = await inspect.threads()

@@ -99,8 +99,11 @@ class AtWatchpoint(Driving):
     async def value(self, stop: Stop) -> str | None:
         """Return the expression's value in the frame in which it was asked for, if that is still on its stack.
 
-        Where that frame is gone or cannot be read, the text begins with `FAILED` and says so. None: something else has stopped the
-        program, or the frame is gone and only changes count.
+        Where that frame is gone or cannot be read, the text begins with `FAILED` and says so. None: something else has stopped the program,
+        or the frame is gone and only changes count.
+
+        Raises:
+            DapeerError: The stack cannot be fetched.
         """
         frames = await self.session.inspect.whole_stack(self._thread)
         if 0 < self._depth <= len(frames):
@@ -123,9 +126,13 @@ class AtWatchpoint(Driving):
             raise NoConditions("what is behind the value may change, too", "")
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
-        """Return function, file and line of the instruction that has written, or of its caller in the scope.
+        """Return function, file and line (as texts) of the instruction that has written.
 
-        None: no frame is in the scope.
+        Where that is not in the scope, they are those of its innermost caller that is. None: no frame is in the scope. If the definition
+        has a command for the writer's line, the debugger is asked for it.
+
+        Raises:
+            DapeerError: The stack cannot be fetched.
         """
         frames = await self.session.inspect.whole_stack(stop.thread_id)
         frame = next((each for each in frames if is_in(self.session, self.scope, each)), None)
