@@ -68,7 +68,8 @@ class Channel:
         """Receive and dispatch the adapter's messages until the connection ends; then fail waiting requests.
 
         It returns also when the adapter has broken the protocol (`breach` then says how). At its end, or when it is cancelled, it sets
-        `closed` and `broken_off`, and each request without a response fails with `ChannelClosed`. The transport stays open.
+        `closed` and `broken_off`, and each request without a response fails with `ChannelClosed`. Answers to the adapter's requests that
+        are still being made are cancelled. The transport stays open.
         """
         try:
             async with anyio.create_task_group() as tasks:
@@ -88,8 +89,8 @@ class Channel:
         Raises:
             RequestFailed: The adapter answered `success: false`.
             DapeerError: The transport rejected the request; it was not sent.
-            RequestTimeout: The adapter did not answer within `seconds`, or did not even read the request; a late answer is still
-                observed.
+            RequestTimeout: The adapter did not answer within `seconds`, or did not even read the request; a late answer is still observed,
+                and until then the request counts as `unanswered`.
             ChannelClosed: The session ended first.
         """
         try:

@@ -89,6 +89,7 @@ class FilteredTransport:
             anyio.EndOfStream: The adapter has closed the connection.
             anyio.BrokenResourceError: The connection broke.
             ProtocolError: The adapter has sent what is no message.
+            anyio.ClosedResourceError: `aclose` was called.
         """
         while not self._ready_messages:
             try:

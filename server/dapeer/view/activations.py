@@ -122,8 +122,9 @@ def _has_returned(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
 def _stays_in_call(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
     """Return whether the program cannot have left a call of a function between one stop and the next.
 
-    `one` and `other` follow each other. It cannot by a jump (`goto`), nor by a step, except one out of that call. `depth` is that call's
-    depth of the stack, `lowest` the first line at which the function was seen: a step back to it may be a new call.
+    `one` and `other` follow each other. It cannot have left by a jump (`goto`), nor by a step, except one out of that call; by any other
+    resume it can. `depth` is that call's depth of the stack, `lowest` the first line at which the function was seen: a step back to it may
+    be a new call.
     """
     if one.resumed_with == JUMP:
         return True

@@ -45,8 +45,8 @@ _STATEMENT = re.compile(
 def runs_late(lines: Sequence[str], line: int) -> bool:
     """Return whether a line of Python is in a function that may run while the interpreter ends.
 
-    `line` 1 is the first of `lines`, the file's text. Such functions are `__del__`, and those that the source gives to `atexit` or
-    a finalizer.
+    `line` 1 is the first of `lines`, the file's text. Such functions are `__del__`, and those whose names the source gives to
+    `atexit.register` or a `finalize` on one line; any function that encloses the line counts. False also for a line out of `lines`.
 
     >>> runs_late(["def bye():", "    print(1)", "atexit.register(bye)"], 2)
     True

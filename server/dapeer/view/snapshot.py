@@ -372,7 +372,7 @@ def _add_error(snapshot: Snapshot, error: re.Match[str], project: Path) -> None:
 def numbered(first: int, lines: Sequence[str], mark: int | None = None, column: int = 0) -> str:
     """Return source lines with their numbers, of which `first` is the first, and an arrow at line `mark`.
 
-    Of the marked line, if it is long, the part around `column` is shown.
+    Long lines are cut; of the marked one the part around `column` is shown. `mark` None: no arrow.
 
         >>> print(numbered(9, ["a", "b"], mark=10))
            9 a
@@ -497,9 +497,9 @@ class SnapshotReader:
     def unread(self, view: Snapshot) -> Snapshot:
         """Return a snapshot without what the reader was shown at an earlier stop in the same frame.
 
-        Stack, unchanged locals and known source are left out, and a note says so; notes that are shown once are left out, too. A
-        snapshot of the same stop, of an unknown frame, or of a program that is not stopped, stays whole otherwise. `view` is not
-        changed.
+        Stack, unchanged locals and known source are left out, and a note says so; notes that are shown once are left out, too. A snapshot
+        of the same stop, of an unknown frame, or of a program that is not stopped, stays whole otherwise. `view` is not changed, and
+        nothing is recorded: `mark_read` does that.
         """
         view = self._without_repeated_notes(view)
         known = self._shown_frames.get(_brief_place(view))

@@ -129,11 +129,11 @@ def _count_with_noun(number: int, what: str) -> str:
 def changes_in(
     changed: Mapping[str, tuple[str | None, str]], notes: list[str]
 ) -> dict[str, list[str | None]]:
-    """Return the values of changed variables before and after, at most `MAX_CHANGES` variables, by name.
+    """Return a list of the values before and now by name, for at most `MAX_CHANGES` changed variables.
 
-    `changed` is as in `ActivationComparison.changes`; None before says that the variable is new. For an object only the changed
-    members are returned, under names such as `cart.total`, if they are known. A note on how many more have changed is appended to
-    `notes`.
+    `changed` is as in `ActivationComparison.changes`; None before says that the variable is new. For an object only the changed members are
+    returned, under names such as `cart.total`, if they are known. Each value is on one short line. A note on how many more have changed is
+    appended to `notes`.
     """
     if len(changed) > MAX_CHANGES:
         notes.append(f"{len(changed) - MAX_CHANGES} more changed: dap_variables")

@@ -87,7 +87,7 @@ class Breakpoints:
         Return what was wanted there before, for `restore`. What comes back is the breakpoint that stopped or logged there, and the one of
         this client that collects (records values without stopping); each may be None. A breakpoint that stops replaces both; one that
         collects replaces both, too, but leaves a person's alone. `listeners` are called if what stops there changes. `client` is the
-        client's key, and counts only if the breakpoint has no `collectedBy`.
+        client's key, and counts only if the breakpoint has no `collectedBy`. No request is sent.
         """
         line = requested["line"]
         client = requested.get("collectedBy") or client
@@ -154,9 +154,9 @@ class Breakpoints:
     ) -> RequestedBreakpoint | None:
         """Remove the breakpoint that stops at a line, and the one with which the client collects there.
 
-        Return the one that stopped, else the one that collected; None: there was neither, and nothing has changed. `line` is the
-        requested one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. `listeners` are called if one
-        that stopped was removed; the line is removed from `person_places`.
+        Return the one that stopped, else the one that collected; None: there was neither, and nothing has changed. `line` is the requested
+        one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. `listeners` are called if one that stopped
+        was removed; the line is removed from `person_places`. No request is sent.
         """
         requested_line = self._requested_line(path, line, mirrors, client)
         stops, collects = self.on(path, requested_line, client)
@@ -168,8 +168,8 @@ class Breakpoints:
     def move(self, path: str, moves: Mapping[int, int]) -> None:
         """Move a file's breakpoints to other lines; `moves` has the new line by the old one.
 
-        A person's breakpoints that stop stay, because the person's editor moves them. `listeners` are called for each line that changes;
-        a breakpoint that was on a new line already is replaced.
+        A person's breakpoints that stop stay, because the person's editor moves them. `listeners` are called for each line that changes; a
+        breakpoint that was on a new line already is replaced. No request is sent.
         """
         here = [each for each in self.of(path) if each["line"] in moves]
         moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.person_places]
@@ -251,7 +251,8 @@ class Breakpoints:
         """Remove all breakpoints of a file, whoever set them, and what the client collects there.
 
         Return the files that had any. Without a path, those of all files are removed, all function breakpoints, and what the client
-        collects at functions. Exception filters stay. `client` is the key of the client whose collecting breakpoints are removed.
+        collects at functions. Exception filters stay. `client` is the key of the client whose collecting breakpoints are removed. Listeners
+        are called for those that stopped on lines; no request is sent.
         """
         if path is None:
             self.stop_at([])

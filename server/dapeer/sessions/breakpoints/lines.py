@@ -147,9 +147,12 @@ class LogLines:
     ) -> tuple[list[Breakpoint], set[str]]:
         """Find where functions begin, for log points there.
 
-        Return each one's state, and the files that change. The states are DAP breakpoints in the order of `functions`: verified, or with
-        a message that says why not. Where the adapter logs at functions by itself, the function breakpoints are sent here, and the states
-        are pending. The caller sends the breakpoints of the files.
+        Return each one's state, and the files that change. The states are DAP breakpoints in the order of `functions`: verified, or with a
+        message that says why not. Where the adapter logs at functions by itself, the function breakpoints are sent here, and the states are
+        pending. The caller sends the breakpoints of the files.
+
+        Raises:
+            DapeerError: The adapter rejects a request, or does not answer.
         """
         if self._log_points.functions:
             self._named_points = [{"name": each["name"], **self._point(each)} for each in functions]
@@ -169,6 +172,9 @@ class LogLines:
         `requested` has the function's `name` and what to `collect`. Return its state as a DAP breakpoint. The places are found by a
         function breakpoint that is set for a moment, and are kept for the next time. An unverified breakpoint has a message: there is no
         such function, its place is not known, or a breakpoint stops there.
+
+        Raises:
+            DapeerError: The adapter rejects a request, or does not answer.
         """
         name = requested["name"]
         if name not in self._places:
@@ -336,6 +342,9 @@ class LineBreakpoints:
 
         Functions at which it cannot are left out. An event tells the mirror what became of the others, and the breakpoints of files whose
         log points change are sent again.
+
+        Raises:
+            DapeerError: The adapter rejects a request for log points, or does not answer; or the session has ended.
         """
         able = [each for each in functions if not self.why_not_at(each, "")]
         if not (able or self.functions):
@@ -445,8 +454,11 @@ class LineBreakpoints:
         """Instruct the program to collect at exactly the points and functions that are wanted now.
 
         Nothing is evaluated if the program got just that instruction last, or has no folder for rows. The mirror gets an event with the
-        outcome of each point; a failed evaluation raises nothing, and is the `message` of all points. `frame_id` is the adapter's id of
-        the frame in which the expression is evaluated.
+        outcome of each point; a failed evaluation raises nothing, and is the `message` of all points. `frame_id` is the adapter's id of the
+        frame in which the expression is evaluated.
+
+        Raises:
+            ChannelClosed: The session ended first.
         """
         if self._folder is None:
             return
@@ -461,8 +473,11 @@ class LineBreakpoints:
     async def _evaluate_spec(self, spec: str, frame_id: int | None) -> Mapping[str, Any]:
         """Evaluate the definition's tracer expressions one by one until one succeeds.
 
-        Return the program's answer. `spec` is JSON: the folder for rows and the points. `frame_id` is the adapter's id of the frame;
-        None: no frame. If all fail, or time out, the answer has only a `message` that says why the last one did.
+        Return the program's answer. `spec` is JSON: the folder for rows and the points. `frame_id` is the adapter's id of the frame; None:
+        no frame. If all fail, or time out, the answer has only a `message` that says why the last one did.
+
+        Raises:
+            ChannelClosed: The session ended first.
         """
         why = ""
         for tracer in self.tracers:

@@ -58,9 +58,9 @@ async def evaluate(
 
 
 async def _cancelled(session: Session, seconds: float) -> bool:
-    """Send `cancel` for the pending `evaluate`; return whether its response has arrived within `seconds`.
+    """Send `cancel` for the pending `evaluate`; return whether `evaluate` was answered within `seconds`.
 
-    False if no evaluation is pending, or the connection fails. The wait is not interrupted by a cancellation.
+    False if no evaluation is pending, or the connection fails. The wait is not interrupted by a cancellation of the caller.
     """
     sent = session.unanswered_evaluation()
     if sent is None:

@@ -146,7 +146,8 @@ class ProcessWatch:
         """Wait for the end of a process; record it, and its killer, if the adapter does not report it.
 
         `file` is the pidfd of `pid`. The adapter gets some time to report the end: less where a signal killed the process. The end of a
-        process that is not surely the debuggee counts only if a signal killed it.
+        process that is not surely the debuggee counts only if a signal killed it. If the adapter has reported the end, the killer alone is
+        recorded, as its cause.
         """
         session = self._session
         killer = await process_end.wait_for_end(pid, file, lambda: self._stop_event)

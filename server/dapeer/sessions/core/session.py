@@ -198,6 +198,8 @@ class Session(SessionControl):
     def _take_in(self, message: Message) -> None:
         """Apply a message to the mirror and the inspection, call `on_message`, then publish it.
 
+        The event `initialized` sets the session's `initialized`.
+
         When the message brings the last row that a point may have, the point's log points are removed.
         """
         self.mirror.apply(message, time.time())

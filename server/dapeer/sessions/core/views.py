@@ -47,7 +47,8 @@ def view_of(session: Session) -> look.Snapshot:
 def _view(session: Session) -> look.Snapshot:
     """Return the snapshot of a session that is stopped, has ended, or runs; no request is sent.
 
-    For one that has ended or runs, it has the output since the last that was shown.
+    For one that has ended or runs, it has the output since the last that was shown. One that has ended, but by no tool, also has the last
+    error that it has printed, and in its cause what failed in the debugger.
     """
     stop = session.mirror.stop
     if stop is not None:
@@ -105,9 +106,10 @@ async def snapshot(session: Session, seconds: float = SECONDS_TO_LOOK) -> look.S
 
 
 async def wait_for_place(session: Session, seconds: float) -> None:
-    """Wait, for at most `seconds`, until the stack of the stopped thread is known; nothing tells if it is.
+    """Wait, for at most `seconds`, until the stack of the stopped thread is in the mirror.
 
-    If the inspection of the stop was put off, it is started. Return at once if the program runs.
+    Nothing is returned, and nothing raised if it does not come. If the inspection of the stop was put off, it is started. Return at once if
+    the program runs, and when it runs on.
     """
     stop = session.mirror.stop
     if stop is not None:
@@ -120,7 +122,7 @@ async def wait_for_place(session: Session, seconds: float) -> None:
 def summary(session: Session) -> look.Summary:
     """Return the facts of a session that `dap_status` shows: name, adapter, state, and problems.
 
-    No request is sent.
+    The keys are those of `Summary`; facts that are not known are left out. No request is sent.
     """
     facts = {
         "name": session.name,

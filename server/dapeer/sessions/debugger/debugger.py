@@ -464,7 +464,8 @@ class Debugger:
         """Disconnect from the session, its children first; return whether the debuggee was ended, too.
 
         `terminate` says whether to end the debuggee; None: only if dapeer, or nvim-dap, has launched it. Programs that the end of another
-        would resume are killed first, unless `terminate` is False. Errors of children raise nothing.
+        would resume are killed first, unless `terminate` is False. Errors of children raise nothing. The end is recorded in `doings` as the
+        calling client's.
 
         Raises:
             Unsupported: The adapter cannot detach from a program that it launched.
@@ -551,8 +552,10 @@ class Debugger:
     def push(self, *paths: str, started: Session | None = None) -> Broadcast:
         """Start sending all breakpoints of files to every session that takes them; return the broadcast.
 
-        `paths` are the files; a file without breakpoints loses those that sessions have. A session that leaves its program to a child
-        gets none: the child does. `started` is the first session of a program that was just started with them, and needs no update.
+        Its `wait_for_failures` waits for them, and returns which have not got them, and why.
+
+        `paths` are the files; a file without breakpoints loses those that sessions have. A session that leaves its program to a child gets
+        none: the child does. `started` is the first session of a program that was just started with them, and needs no update.
         """
         known = {each.id for each in started.program.sessions} if started else set[int]()
 

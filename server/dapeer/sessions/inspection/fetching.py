@@ -114,7 +114,7 @@ class OtherClient:
     def _answered(self, response: Response) -> None:
         """Set what the client asks for next, by the adapter's `response` to its own request.
 
-        After `stackTrace` that are the scopes of the first frame with a source; after `scopes` the variables of each that is not
+        After `stackTrace` it asks for the scopes of the first frame with a source; after `scopes` for the variables of each that is not
         expensive, which are put into `_unasked_containers`; a `variables` response takes its container out of `_unasked_containers`.
         """
         if (
@@ -298,7 +298,7 @@ class Fetching:
     async def threads(self) -> Mapping[int, str]:
         """Return the names of all threads by id; `threads` is sent only if the mirror does not know them.
 
-        The program may run or be stopped.
+        The program may run or be stopped. If the person's client looks at a stop first, the call waits for that.
 
         Raises:
             DapeerError: The request failed.
@@ -313,7 +313,8 @@ class Fetching:
     ) -> Sequence[StackFrame]:
         """Return up to `levels` frames of a stopped thread, from the `start`-th on; the innermost is 0.
 
-        What the mirror lacks is requested from the adapter. Empty: the stack has no frames there.
+        What the mirror lacks is requested from the adapter, once the person's client has looked, if it looks first. The list is shorter
+        than asked if the stack ends or the adapter sends less. Empty: the stack has no frames there.
 
         Raises:
             NotStopped: The thread runs.
@@ -391,7 +392,7 @@ class Fetching:
     async def scopes(self, frame_id: int) -> Sequence[Scope]:
         """Return the scopes of a frame of the current stop, by the adapter's frame id; requested if not known.
 
-        Empty: it has none.
+        Empty: it has none. If the person's client looks at the stop first, the call waits for that.
 
         Raises:
             NotStopped: The program runs.
@@ -408,7 +409,8 @@ class Fetching:
     async def variables(self, reference: int) -> Sequence[Variable]:
         """Return the children of a scope or variable, by its `variablesReference`.
 
-        They are requested if the mirror does not have them, or has them from before an evaluation. Empty: it has none.
+        They are requested if the mirror does not have them, or has them from before an evaluation. Empty: it has none. If the person's
+        client looks at the stop first, the call waits for that.
 
         Raises:
             NotStopped: The program runs.
@@ -478,7 +480,7 @@ class Fetching:
     async def exception_info(self, thread_id: int) -> Body:
         """Return the body of `exceptionInfo` for a stopped thread; empty: the adapter gives none.
 
-        It is requested once for each stop.
+        It is requested if the mirror lacks it, once the person's client has looked, if that looks first.
 
         Raises:
             NotStopped: The thread runs.

@@ -292,7 +292,8 @@ class Inspection(Fetching):
         """Fetch all that is shown of a stop, and wait for its output; set `looked` at the end in any case.
 
         If the signal is SIGABRT, or the adapter has reported a panic or the like as a breakpoint (`stop.raised`), the error that the
-        program has printed since the previous stop is recorded as the stop's exception.
+        program has printed since the previous stop is recorded as the stop's exception, and the place that it names
+        (`_keep_printed_place`). Errors of the adapter raise nothing.
         """
         try:
             self._mirror.mark_flowing(stop, flows=self._arriving.floods(stop))

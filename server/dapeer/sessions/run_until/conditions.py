@@ -255,6 +255,7 @@ class ByConditions(Driving):
 
         Raises:
             NoConditions: Conditions cannot tell it here; nothing is set.
+            NotStopped: The program runs.
         """
         await super().begin(frame_id)
         if self.watch.already:
@@ -364,7 +365,8 @@ class ByConditions(Driving):
     async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
         """Read what the conditions have recorded in the program; set `_value` and `_last_look_place` by it.
 
-        `_last_look_place` is the place that was looked at before this stop. With `ours` the last look was the one that has stopped the program.
+        `_last_look_place` is the place that was looked at before this stop. With `ours` the last look was the one that has stopped the
+        program. Where nothing was recorded or read, it is None and `_value` stays; it is `("", 0, 0)` if no place was looked at yet.
         """
         self._last_look_place = None
         shown = (
