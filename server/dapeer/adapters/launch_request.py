@@ -54,7 +54,8 @@ class NamedTests:
     def _left_out(self, printed: str) -> str:
         """Return why the build leaves the file out, if the runner knows none of its tests; empty: it does not.
 
-        `printed` is the runner's output. The tests that count are those written in the file, or the one that is named.
+        `printed` is the runner's output. The tests that count are those written in the file, which is read, or the one that is named. The
+        text is a clause without a period.
         """
         written = self.naming.written_in(self.file) if self.naming.left_out else []
         wanted = [each for each in self.parts[:1] if each in written] if self.parts else written

@@ -340,7 +340,7 @@ def _not_one(
 def _panic_sentence(awaited: Sequence[str], *, stops: bool) -> str:
     """Return a sentence on which tests pass if they panic, and whether the program `stops` there.
 
-    `awaited` are the names of these tests.
+    `awaited` are the names of these tests, at least one, of which a few are named. The sentence has no period.
     """
     names = [f"`{each.rpartition('::')[2]}`" for each in awaited]
     listed = ", ".join(names[:MAX_SUGGESTED_TESTS]) + (

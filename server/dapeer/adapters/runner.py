@@ -591,7 +591,7 @@ def folder_of(file: Path) -> Path:
 def holds(file: Path, pattern: Pattern) -> bool:
     """Return whether a file can be read and has a pattern in it; without a pattern, True.
 
-    `pattern` is a regular expression, or None.
+    `pattern` is a regular expression, or None. At most `_MAX_PROGRAM_BYTES` of the file are read, each byte as one character.
     """
     if pattern is None:
         return True

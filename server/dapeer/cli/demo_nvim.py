@@ -259,6 +259,7 @@ async def open_seat(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[S
 
     Raises:
         UnexpectedBehaviour: It does not start.
+        TimeoutError: It says nothing within `SECONDS_TO_WAIT`.
     """
     with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as place:
         socket = str(Path(place) / "nvim")

@@ -602,7 +602,10 @@ def _installation() -> Iterator[Finding]:
 
 
 def neovim_finding(path: str | None) -> Finding:
-    """Return the finding on the Neovim at `path`, which is run for its version; None: there is none."""
+    """Return the finding on the Neovim at `path`, which is run for its version; None: there is none.
+
+    It is `ok`, or a `note` that Neovim is missing, too old, or silent.
+    """
     if path is None:
         return Finding("note", "Neovim", "not found; only for sharing sessions with nvim-dap")
     version = version_of(path)

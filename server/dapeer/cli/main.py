@@ -19,8 +19,8 @@ _NEEDS_WSL = "dapeer does not run on Windows yet. Install and start it in WSL, t
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command of the command line, `argv` or that of this process, and return its exit code.
 
-    On Windows only help, the version and `install` run. An error of the system, such as too little memory, is printed to stderr,
-    with the code 2.
+    On Windows only help, the version and `install` run, and the code of another command is 1. An error of the system, such as too little
+    memory, is printed to stderr, with the code 2.
     """
     given = sys.argv[1:] if argv is None else argv
     if sys.platform == "win32" and not _IN_WINDOWS.intersection(given):

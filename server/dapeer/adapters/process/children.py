@@ -32,8 +32,8 @@ async def open_child(
     """Connect to where a debuggee's child process is debugged, and yield the adapter of the child.
 
     That is the parent's server once more, where the definition's children use it; else the address that `configuration` names, which is
-    what the parent's adapter gives for the child. At the exit the connection is closed, and processes of the child that its adapter has
-    named are killed; one that was released lives on.
+    what the parent's adapter gives for the child. Where the definition names a relay, the child's sockets are set to send without delay. At
+    the exit the connection is closed, and processes of the child that its adapter has named are killed; one that was released lives on.
 
     Raises:
         AdapterFailed: Nothing accepts connections there.

@@ -55,7 +55,7 @@ def as_log_point(
 
     `mark` separates their values, and `value` is the form of an expression in a log message. Unless the adapter heeds `conditions` there,
     or where it collects for several clients (`others`), a condition's value comes first in the message instead. `requested` is the
-    breakpoint in DAP's terms, which stays unchanged.
+    breakpoint in DAP's terms, with keys of dapeer's own that are left out of the result; it stays unchanged.
     """
     whole = conditions and not requested.get("others")
     message = row_separator(mark).join(
@@ -381,7 +381,8 @@ class LogPointReader:
     def _past_line_end(self, category: str, text: str) -> str:
         """Return `text` without the line end with which it begins, if it follows a log point's message.
 
-        It does if the last output of this `category` was such a message. A CR and its LF may come in two texts.
+        It does if the last output of this `category` was such a message, which is forgotten once anything but a CR has followed it: a CR
+        and its LF may come in two texts.
         """
         if category not in self._categories_after_message or not text:
             return text

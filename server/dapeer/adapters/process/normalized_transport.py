@@ -137,7 +137,8 @@ class Normalizer:
         """Yield the messages of an ordinary adapter that replace a message of this one; maybe none.
 
         An unwanted entry stop of a child process becomes a `continue` request, which is to be sent to the adapter; the responses to such
-        requests are dropped.
+        requests are dropped. After `terminated`, an adapter with the quirk `last_words_of_adapter` has only the program's `stdout` passed
+        on.
         """
         match message:
             case Event(event="stopped", body=body) if self._is_childs_entry(body):

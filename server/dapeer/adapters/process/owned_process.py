@@ -219,8 +219,8 @@ class Processes:
     def claim(self, pid: int) -> bool:
         """Have a process that an adapter names end with the session, if the session has started it.
 
-        Return whether that is so. The number alone says nothing: it may be one of a container, or of another machine. `pid` is the process
-        that the adapter names.
+        Return whether that is so; it never is for dapeer itself. The number alone says nothing: it may be one of a container, or of another
+        machine. `pid` is the process that the adapter names.
         """
         if pid in self._owned or pid <= 1 or pid == os.getpid():
             return pid in self._owned
@@ -275,10 +275,10 @@ class Processes:
         self.discard(pid)
 
     def detached(self) -> list[int]:
-        """Return the ids of living descendants of this session's processes that left their POSIX sessions.
+        """Find living descendants of this session's processes that left the POSIX sessions; return the ids.
 
-        They are daemons and servers: their environment has `mark`, or they were descendants when this was asked before. The
-        result is empty where the system tells no processes, or a process was released, as what it has started may be wanted.
+        They are daemons and servers: their environment has `mark`, or they were descendants when this was asked before, which is recorded.
+        The result is empty where the system tells no processes, or a process was released, as what it has started may be wanted.
         """
         if self._has_released:
             return []
@@ -338,10 +338,10 @@ class Processes:
     async def kill(self) -> None:
         """Kill the processes and the rest of their POSIX sessions; wait some seconds at most for their end.
 
-        The debugger of an attached program is left to the reaper: it is to detach first.
+        They stay owned. The debugger of an attached program is left to the reaper, which has it detach first, and is not waited for.
 
-        Some adapters leave a debuggee behind when they are killed, in a process group of its own
-        that nobody has told us of; but nobody leaves the session that an adapter leads.
+        Some adapters leave a debuggee behind when they are killed, in a process group of its own that nobody has told us of; but nobody
+        leaves the session that an adapter leads.
         """
         if self._attached is not None:
             self.detach()
@@ -412,7 +412,7 @@ class OwnedProcess:
     def kill_rest_of_session(self) -> list[OwnedProcess]:
         """Kill the other members of the POSIX session that it leads, until there are none, and return them.
 
-        The caller closes them. The result is empty if it leads no session.
+        Their end is not waited for; the caller closes them. The result is empty if it leads no session.
         """
         left: list[OwnedProcess] = []
         # A process may have started another one before it was killed.

@@ -169,7 +169,8 @@ def _add_place(
 def _add_option(parser: argparse.ArgumentParser, name: str, schema: Mapping[str, Any]) -> None:
     """Add to a parser the option of a tool's argument, such as `--session-id` of `session_id`.
 
-    `schema` is the argument's JSON Schema. A flag that is on by default becomes `--no-NAME`; a list may be given several times.
+    `schema` is the argument's JSON Schema. A flag that is on by default becomes `--no-NAME`; a list may be given several times. An object
+    of texts is given as `NAME=VALUE`, several times, and another object as JSON.
     """
     flags = [*ALSO.get(name, ()), f"--{_dashed(name)}"]
     common: dict[str, Any] = {

@@ -226,7 +226,7 @@ async def _try(
 async def _failure(command: tuple[str, ...], folder: Path) -> str | None:
     """Start a command in a folder as an MCP server, list its tools, and end it; return why that fails.
 
-    None: it is a server.
+    None: it is a server. It has `SECONDS_TO_ANSWER`, and its stderr is dropped; nothing is raised.
     """
     if not command:
         return "the entry has no command"
