@@ -19,9 +19,8 @@ from dapeer.adapters.definition.loading import load, shipped
 from dapeer.adapters.definition.table import RETIRED
 from dapeer.adapters.runner import load_runners
 from dapeer.base import credentials
-from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding, rows_off
+from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding, rows_of, rows_off
 from dapeer.cli.main import main
-from dapeer.cli.patches import rows_of
 from dapeer.integrations.variables import SECRETS
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.transports import http, token
@@ -290,7 +289,7 @@ def test_doctor_tells_what_stays_slow_since_the_system_refuses(
     node, there = load(shipped() / "js-debug.toml"), Detection(ready=True)
     told = "js-prompt-messages: Each stop and each answer of a JavaScript program takes 40 ms longer or more. (No)"
     for refusal, notes in (("No", [told]), ("", [])):
-        monkeypatch.setattr("dapeer.cli.patches.why_not_allowed", lambda said=refusal: said)
+        monkeypatch.setattr("dapeer.cli.doctor.why_not_allowed", lambda said=refusal: said)
         found = [str(each) for each in rows_off("js-debug", rows_of(node, there))]
         assert [each.partition("not changed: ")[2] for each in found] == notes
 

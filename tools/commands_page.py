@@ -2,7 +2,7 @@
 
 import argparse
 
-from dapeer.cli.debugging import options, parsers, table
+from dapeer.cli.debugging import options, table
 from dapeer.tools.base.known_tools import known_tools
 
 EVERYWHERE = {
@@ -26,7 +26,7 @@ def command_table() -> str:
 
 def _row(tool: str, description: str) -> str:
     name = table.name_of(tool)
-    parser = parsers.add_parser(options.alone, name, tool)
+    parser = options.add_parser(options.alone, name, tool)
     short = ", ".join(f"`{each}`" for each in table.short_names(tool))
     return f"| `{name}` | {short} | {' '.join(_taken(parser))} | {description} |"
 

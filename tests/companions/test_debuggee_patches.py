@@ -25,7 +25,7 @@ from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_i
 from _pydevd_bundle.pydevd_constants import STATE_RUN, STATE_SUSPEND, get_current_thread_id
 
 if sys.argv[2] == "ours":
-    importlib.import_module("dapeer_debuggee.stops.commands").QUEUE.apply()
+    importlib.import_module("dapeer_debuggee.stops.suspended").QUEUE.apply()
 debugger = pydevd.PyDB(set_as_global=False)
 debugger.writer = SimpleNamespace(add_command=lambda command: None)
 thread = threading.current_thread()

@@ -24,7 +24,7 @@ from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.owned_process import Reaper
 from dapeer.base.errors import ChannelClosed
 from dapeer.base.text.tracebacks import cause
-from dapeer.companions.python import debugpy_attaches
+from dapeer.companions.python import debugpy_adapter
 from dapeer.companions.python.debugpy_adapter import BENEATH, NEWEST, PROMPT
 from dapeer.companions.python.debugpy_launcher import ENVIRONMENT, delay_imports
 from dapeer.companions.python.debugpy_launching import INTEGRATION, SUPPORT, greenlets
@@ -274,8 +274,8 @@ def test_a_process_that_does_not_connect_is_injected_once_more(
 
     monkeypatch.setattr(servers, "inject", inject)
     monkeypatch.setattr(servers, "_connections", list[SimpleNamespace]())
-    monkeypatch.setattr(debugpy_attaches, "SECONDS_TO_CONNECT", 0.01)
-    with applied(debugpy_attaches.AGAIN):
+    monkeypatch.setattr(debugpy_adapter, "SECONDS_TO_CONNECT", 0.01)
+    with applied(debugpy_adapter.AGAIN):
         servers.inject(7, "arguments", on_output=tell)
         assert servers.wait_for_connection("a session", is_it, timeout=LIMIT)
     assert injected == [7, 7]
@@ -300,7 +300,7 @@ def test_what_gdb_says_while_it_attaches_is_told_only_where_that_fails(
         on_output("stderr", "Attach to PID failed.\n")
 
     monkeypatch.setattr(servers, "inject", inject)
-    with applied(debugpy_attaches.AGAIN):
+    with applied(debugpy_adapter.AGAIN):
         servers.inject(7, "arguments", on_output=tell)
     assert told == [("stderr", "[New Thread 1]\nAttach to PID failed.\n")]
 

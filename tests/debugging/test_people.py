@@ -15,7 +15,7 @@ import pytest
 from dapeer.adapters.choice.choice import require_definition
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.cli.command_line import command_parser
-from dapeer.cli.debugging import options, parsers, table
+from dapeer.cli.debugging import options, table
 from dapeer.cli.install.arguments import target_of
 from dapeer.cli.main import main
 from tests.debugging.project import Shell, shell
@@ -67,7 +67,7 @@ def test_lists_are_data_where_that_is_asked_for(capsys: pytest.CaptureFixture[st
 def test_help_has_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
     tool = "dap_run"
-    parser = parsers.add_parser(options.alone, table.name_of(tool), tool)
+    parser = options.add_parser(options.alone, table.name_of(tool), tool)
     for help_text in (parser.format_help(), command_parser().format_help()):
         assert max(map(len, help_text.splitlines())) <= COLUMNS
 

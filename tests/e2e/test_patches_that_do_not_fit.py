@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.cli.doctor import rows_off
+from dapeer.cli.doctor import rows_of_nvim_dap, rows_off
 from dapeer.cli.main import main
-from dapeer.cli.patches import rows_of_nvim_dap
 from tests.harness import ask, client, read
 from tests.languages import named, program_of, ready
 from tests.mutation.mutants import Mutant

@@ -2,12 +2,12 @@
 
 import gc
 
-from dapeer.mcp import loading
+from dapeer.cli import commands
 
 
 def test_the_garbage_collector_works_again_once_a_server_is_loaded() -> None:
     try:
-        with loading.without_garbage_collection():
+        with commands.without_garbage_collection():
             assert not gc.isenabled()
         assert gc.isenabled()
     finally:

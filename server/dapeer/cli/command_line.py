@@ -17,7 +17,7 @@ from dapeer.base.sources import expanded
 from dapeer.base.system import foreign_files, logs
 from dapeer.base.system.stderr import say
 from dapeer.cli import commands
-from dapeer.cli.debugging import parsers, script, table
+from dapeer.cli.debugging import options, script, table
 from dapeer.cli.debugging.options import Parser
 from dapeer.cli.install import arguments as installing
 from dapeer.cli.install import short_help
@@ -167,8 +167,8 @@ def complete(arguments: argparse.Namespace) -> int:
 def _add_debugging(add_parser: AddParser) -> None:
     """Add the commands that call tools; `main` reads those by parsers of their own, so these are for help."""
     for name, tool in table.tools_by_command().items():
-        parsers.add_parser(add_parser, name, tool).set_defaults(command=commands.debug)
-    parsers.add_any(add_parser).set_defaults(command=commands.debug)
+        options.add_parser(add_parser, name, tool).set_defaults(command=commands.debug)
+    options.add_any(add_parser).set_defaults(command=commands.debug)
     script.add_parser(add_parser).set_defaults(command=commands.debug)
 
 

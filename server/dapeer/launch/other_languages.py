@@ -43,7 +43,7 @@ from dapeer.sessions.debugger.debugger import Debugger
 log = logging.getLogger(__name__)
 
 SETTING = "DAPEER_CHILDREN"
-"""The variable that tells `dapeer_debuggee/process/stand_ins.py` where stand-ins call."""
+"""The variable that tells `dapeer_debuggee/process/children.py` where stand-ins call."""
 STAND_IN = COMPANIONS / "process" / "stand_in.py"
 LINE_SECTIONS = (".debug_info", ".zdebug_info")
 """Sections of a compiled program that has line numbers."""

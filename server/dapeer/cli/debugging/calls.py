@@ -156,9 +156,9 @@ def run(given: Sequence[str]) -> int:
 
         return script.run(given)
     if name == table.CALL:
-        from dapeer.cli.debugging import parsers
+        from dapeer.cli.debugging import options
 
-        tool, arguments, form = parsers.read_any(words)
+        tool, arguments, form = options.read_any(words)
         return call(tool, arguments, form, starts=True, waits=False)
     tool = table.tools_by_command()[name]
     known = known_tools()[tool]
@@ -166,13 +166,13 @@ def run(given: Sequence[str]) -> int:
     form, is_about_all = answers.AnswerFormat(), False
     if words or table.by_place(tool, known):
         # A command without a word does without `argparse`, which takes as long as all else here.
-        from dapeer.cli.debugging import parsers
+        from dapeer.cli.debugging import options
 
-        arguments, form, is_about_all = parsers.read_command(name, tool, words)
+        arguments, form, is_about_all = options.read_command(name, tool, words)
     if is_about_all:
-        from dapeer.cli.debugging import ending
+        from dapeer.cli.debugging import core
 
-        return ending.end_all()
+        return core.end_all()
     waiting = table.waits(tool, known) and arguments.get("wait_until_paused", True)
     return call(tool, arguments, form, starts=known["starts"], waits=waiting)
 

@@ -1,4 +1,4 @@
-"""Start the debugpy adapter, patched: faster messages, ports for one user, no unused descriptions.
+"""Start the debugpy adapter, patched: faster messages, ports for one user, early ends, repeated attaches.
 
 The debug server in the debuggee writes each message as two segments, with Nagle's algorithm on. So each
 message waits until the adapter's kernel acknowledges the first segment, which Linux delays by 40 ms.
@@ -14,23 +14,65 @@ import importlib
 import os
 import runpy
 import socket
+import subprocess
 import sys
+import threading
 import warnings
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
+from dapeer.base.text.tracebacks import cause
 from dapeer.companions.python import (
-    debugpy_attaches,
-    debugpy_ends,
+    debugpy_injector,
     debugpy_launcher,
     debugpy_output,
     debugpy_ports,
 )
 from dapeer.companions.python.debugpy_launcher import patching
 
-STREAM = "debugpy.common.messaging:JsonIOStream"
+LOGGED = "Stack where logged:"
+MAX_KEPT_LINES = 100
+"""Lines of the launcher's errors that are told at most: the last ones."""
 LAUNCHERS = "debugpy.adapter.launchers"
 SPAWN = f"{LAUNCHERS}:spawn_debuggee"
+OUTPUT = f"{LAUNCHERS}:Launcher.output_event"
+EXITED = f"{LAUNCHERS}:Launcher.exited_event"
+SPAWNS = (
+    "session start_request python launcher_path adapter_host args shell_expand_args cwd console "
+    "console_title sudo"
+)
+HANDLES = "debugpy.common.messaging:Request._handle"
+FAILS = patching.Row(
+    "failed-requests",
+    "debugpy",
+    "An adapter that fails, such as for want of memory, is noticed after 30 seconds.",
+    replaces={HANDLES: "self"},
+)
+ENDS = patching.Row(
+    "early-ends",
+    "debugpy",
+    "A program that ends before it is debugged is noticed after 30 seconds, without its errors.",
+    replaces={SPAWN: SPAWNS, OUTPUT: "self event", EXITED: "self event"},
+    uses=(f"{LAUNCHERS}:subprocess",),
+)
+SECONDS_TO_CONNECT = 3.0
+"""Seconds for a process to connect once the injector, which runs the debugger's code, succeeded."""
+MAX_CONNECT_TRIES = 3
+SERVERS = "debugpy.adapter.servers"
+INJECT = f"{SERVERS}:inject"
+AGAIN = patching.Row(
+    "attach-again",
+    "debugpy",
+    "An attach to a process that another debugger has just left may wait for a minute, and fail.",
+    replaces={INJECT: "pid debugpy_args on_output"},
+    uses=(
+        f"{SERVERS}:wait_for_connection(session predicate timeout=)",
+        f"{SERVERS}:subprocess",
+    ),
+)
+STREAM = "debugpy.common.messaging:JsonIOStream"
 REPORTS = "debugpy.adapter.sessions:report_sockets"
 WAITS = "debugpy.adapter.servers:wait_for_connection"
 
@@ -44,7 +86,7 @@ BENEATH = patching.Row(
     "launcher-beneath",
     "debugpy",
     "Programs are debugged without dapeer's changes in them: values are cut, and log messages come late.",
-    replaces={SPAWN: debugpy_ends.SPAWNS},
+    replaces={SPAWN: SPAWNS},
 )
 NO_REPORTS = patching.Row(
     "ports-not-reported",
@@ -155,6 +197,185 @@ def find_the_newest(patch: Any) -> None:
         return stock(session, fits, *rest, **named)
 
 
+# The ends of programs and launchers before a program is debugged.
+#
+# The adapter would wait for 30 seconds then, and say nothing of the reason: the launcher's errors go nowhere, and the program's output is
+# kept until `launch` is answered. It happens where a module of the user's hides one that debugpy imports, such as a `queue.py` in a folder
+# of PYTHONPATH. Nor would the adapter end where it fails itself, such as for want of memory: the thread that ends it waits for another one,
+# which reads its stdin.
+
+
+@FAILS
+def exit_on_failure(patch: Any) -> None:
+    """Patch debugpy's adapter so that it prints an error and exits with code 1 where a request fails.
+
+    Only an unexpected error of the adapter itself counts. debugpy means to do so, but first closes what another thread reads. `patch` is this
+    patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    """
+
+    @patch.replace(HANDLES)
+    def handle(stock: Any, self: Any, *rest: Any, **named: Any) -> None:
+        try:
+            stock(self, *rest, **named)
+        except Exception as error:
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+            os._exit(1)
+
+
+@ENDS
+def report_ends(patch: Any) -> None:
+    """Patch debugpy's adapter so that it reports at once an end of program or launcher before debugging.
+
+    It passes on output of the program before `launch` is answered, and watches each launcher that it starts itself, not one in a terminal.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    """
+    popen = importlib.import_module(LAUNCHERS).subprocess.Popen
+    starting = threading.local()
+
+    def start(stock: Any, args: Sequence[str], *rest: Any, **how: Any) -> Any:
+        """Do as `subprocess.Popen` (`stock`), also for the launcher that a `spawn_debuggee` here starts.
+
+        That one gets a pipe as stderr, a word in its environment by which it marks its lines about patches, and a thread that watches it.
+        """
+        client, starting.client = getattr(starting, "client", None), None
+        if client is None:
+            return stock(args, *rest, **how)
+        given = {"stderr": subprocess.PIPE, "env": patching.with_word(how.get("env"))}
+        launcher = stock(args, *rest, **{**how, **given})
+        threading.Thread(target=watch, args=(launcher, client), daemon=True).start()
+        return launcher
+
+    @patch.replace(OUTPUT)
+    def output_event(stock: Any, self: Any, event: Any, *rest: Any, **named: Any) -> None:
+        # The stock one waits for a lock that the handler of `launch` holds, then keeps the output.
+        self.client.channel.propagate(event)
+
+    @patch.replace(EXITED)
+    def exited_event(stock: Any, self: Any, event: Any, *rest: Any, **named: Any) -> Any:
+        """Report the end of a program that is to be debugged and is not yet; then do as debugpy (`stock`)."""
+        # One that is not debugged may have ended before `launch` is answered.
+        if not self.session.no_debug:
+            send_end(self.client, event("exitCode", int))
+        return stock(self, event, *rest, **named)
+
+    @patch.replace(SPAWN)
+    def spawn_debuggee(stock: Any, session: Any, *rest: Any, **named: Any) -> Any:
+        starting.client = session.client
+        return stock(session, *rest, **named)
+
+    ours = patching.guarded(patch, popen, start)
+    patch.set(f"{LAUNCHERS}:subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ours}))
+
+
+def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
+    """Read a launcher's stderr until it ends, then report the launcher's end to the client.
+
+    The output that is reported with it is what it has read. Lines about patches that are off go to this process's stderr, the last
+    `MAX_KEPT_LINES` others are reported. A negative exit code (a signal killed the launcher) is not the program's, and is not reported.
+    `client` is debugpy's `Client`.
+    """
+    kept: deque[bytes] = deque(maxlen=MAX_KEPT_LINES)
+    for line in launcher.stderr or ():
+        if line.startswith(patching.MARK.encode()):
+            os.write(2, line)
+        else:
+            kept.append(line)
+    output = b"".join(kept).decode("utf-8", "replace")
+    # debugpy logs the way to an error of its own, and where it logs that.
+    output = cause(output) if LOGGED in output else output
+    code = launcher.wait()
+    send_end(client, code if code >= 0 else None, output)
+
+
+def send_end(client: Any, code: int | None, printed: str = "") -> None:
+    """Send `output`, `exited` and `terminated` to a client whose program is not debugged yet.
+
+    `output` is sent if `printed` is not empty, `exited` if `code` is known. `client` is debugpy's `Client`. Nothing is sent once debugging
+    has started, since the adapter does it then, nor to a client that has gone.
+    """
+    # The client may have gone.
+    with contextlib.suppress(Exception):
+        if not client.has_started:
+            if printed:
+                client.channel.send_event("output", {"category": "stderr", "output": printed})
+            if code is not None:
+                client.channel.send_event("exited", {"exitCode": code})
+            client.channel.send_event("terminated")
+
+
+# One more attach to a process that has lost the first try.
+#
+# Where a process was left a moment ago, its debugger ends while the new one begins, and takes that for itself: nothing connects, and
+# the adapter would wait for a minute. What the adapter and gdb say meanwhile would be told as the program's output: it is told only where
+# the attach fails.
+
+
+def failures_of(on_output: Callable[[str, str], None]) -> Callable[[str, str], None]:
+    """Return a function that holds text back until an attach fails, and passes all to `on_output` then.
+
+    The function gets a category and a text, as `on_output` does; a text of `stderr` says that the attach has failed.
+    """
+    held: list[str] = []
+
+    def hold(category: str, text: str) -> None:
+        held.append(text)
+        if category == "stderr":
+            on_output(category, "".join(held))
+            held.clear()
+
+    return hold
+
+
+@AGAIN
+def try_again(patch: Any) -> None:
+    """Patch debugpy's adapter so that it injects its code again, where nothing connects.
+
+    It tries `MAX_CONNECT_TRIES` times in all. It also runs debugpy's injector by `debugpy_injector.py`, and reports the output of both only
+    if the attach fails. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
+    replaced by it.
+    """
+    servers: Any = importlib.import_module(SERVERS)
+    injectors: list[Any] = []
+
+    def start(stock: Any, args: Sequence[str], *rest: Any, **how: Any) -> Any:
+        # It runs debugpy so that this leaves nothing in the process.
+        python, *others = args
+        injectors.append(stock([python, "-P", debugpy_injector.__file__, *others], *rest, **how))
+        return injectors[-1]
+
+    @patch.replace(INJECT)
+    def inject(
+        stock: Any, pid: int, debugpy_args: Any, on_output: Any, *rest: Any, **named: Any
+    ) -> None:
+        """Do as debugpy's `inject`, and start a thread that repeats it while process `pid` does not connect.
+
+        It returns at once. `on_output` gets what the injectors print, only if one fails.
+        """
+        on_failure = failures_of(on_output)
+
+        def again() -> None:
+            """Repeat the injection until the process has connected, the injector has failed, or no try is left.
+
+            Each try waits for the injector's end, then for a connection for `SECONDS_TO_CONNECT`.
+            """
+            for _ in range(MAX_CONNECT_TRIES - 1):
+                if injectors[-1].wait() or servers.wait_for_connection(
+                    f"[{pid}]", is_it, timeout=SECONDS_TO_CONNECT
+                ):
+                    return
+                stock(pid, debugpy_args, on_failure, *rest, **named)
+
+        def is_it(connection: Any) -> bool:
+            return bool(connection.pid == pid)
+
+        stock(pid, debugpy_args, on_failure, *rest, **named)
+        watch = patch.guard(again, lambda: None)
+        threading.Thread(target=watch, daemon=True).start()
+
+    ours = patching.guarded(patch, servers.subprocess.Popen, start)
+    patch.set(f"{SERVERS}:subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ours}))
+
+
 def apply_rows() -> None:
     """Apply `ROWS`, the patches of debugpy's adapter, in this process; those that do not fit stay off.
 
@@ -169,13 +390,13 @@ def apply_rows() -> None:
 
 
 ROWS = (
-    debugpy_ends.FAILS,
-    debugpy_ends.ENDS,
+    FAILS,
+    ENDS,
     BENEATH,
     NO_REPORTS,
     NEWEST,
     debugpy_output.PASSED_ON,
-    debugpy_attaches.AGAIN,
+    AGAIN,
     debugpy_ports.ADMITTED,
     debugpy_ports.CHILDREN_ONLY,
     debugpy_ports.NO_TOKEN_SHOWN,

@@ -27,8 +27,7 @@ PARTS = (
     "stacks.levels",
     "stacks.stacks",
     "stops.returned",
-    "stops.resumes",
-    "stops.commands",
+    "stops.suspended",
     "stops.lines",
     "stops.unwinding",
     "process.leaving",
@@ -98,8 +97,8 @@ def improve_children() -> None:
 
     It is called in a program that dapeer has started, and in its children.
     """
-    from .process import children, ending, stand_ins
+    from .process import children, ending
 
     children.CHILDREN.apply()
-    stand_ins.NATIVE.apply()
+    children.NATIVE.apply()
     ending.watch()

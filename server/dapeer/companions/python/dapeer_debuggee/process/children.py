@@ -1,8 +1,18 @@
-"""Patches pydevd also in the Python processes that the program starts."""
+"""Processes that the program starts: Python ones are patched, too, native ones wait until dapeer debugs them.
+
+Native ones do so while breakpoints of such a language are set. `companions/process/stand_in.py` runs in place of the program, and becomes it when dapeer has answered, or some seconds have passed.
+"""
 
 from __future__ import annotations
 
 import importlib
+import json
+import os
+import re
+import signal
+import stat
+import struct
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +31,34 @@ CHILDREN = patching.Row(
         "_pydevd_bundle.pydevd_constants:get_protocol",
     ),
 )
+SETTING = "DAPEER_CHILDREN"
+"""The variable with what a stand-in needs, as JSON: `script`, `socket` and `seconds`."""
+MONKEY = "_pydev_bundle.pydev_monkey"
+MAKERS = {
+    f"{MONKEY}:create_fork_exec": "_posixsubprocess",
+    f"{MONKEY}:create_subprocess_fork_exec": "subprocess",
+}
+"""What makes pydevd's function in place of each `fork_exec`: by whom it was defined."""
+SPAWN = f"{MONKEY}:create_posix_spawn"
+NATIVE = patching.Row(
+    "native-children",
+    "debugpy",
+    "Native programs that the program starts are not debugged.",
+    replaces={**dict.fromkeys(MAKERS, "original_name"), SPAWN: "original_name"},
+)
+PYTHON = re.compile(r"(python|pypy)[\d.]*t?")
+ELF_64 = b"\x7fELF\x02"
+SECTIONS = (b".debug_info", b".zdebug_info")
+"""Sections of a program that has line numbers."""
+IGNORED = ("SIGPIPE", "SIGXFSZ", "SIGXFZ")
+"""Signals that Python ignores at its start."""
+ENVIRONMENT, SIGNALS, RIGHTS = 3, 12, 14
+"""Where `fork_exec` has the environment, `restore_signals`, and user, umask and the like.
+
+They are counted behind the command and the files to try.
+"""
+setting: dict[str, Any] = {}
+"""What `SETTING` has said at this process's start."""
 
 
 @CHILDREN
@@ -49,3 +87,202 @@ def improve_children(patch: Any) -> None:
         if type(made) is bytes:
             return made.replace(before.encode(), after.encode(), 1)
         return made.replace(before, after, 1)
+
+
+@NATIVE
+def replace_makers(patch: Any) -> None:
+    """Patch pydevd's functions that start processes: a native program is started as a stand-in.
+
+    Nothing changes unless the variable `SETTING` of the environment has the setting, as JSON. `patch` is this patch's `patching.Row`: it
+    calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    """
+    said = os.environ.get(SETTING)
+    if not said:
+        return
+    setting.update(json.loads(said))
+    for maker, owner in MAKERS.items():
+        replace_fork_exec(patch, maker, owner)
+    replace_posix_spawn(patch)
+
+
+def replace_fork_exec(patch: Any, maker: str, owner: str) -> None:
+    """Patch pydevd's function `maker`: the `fork_exec` that it makes starts stand-ins where wanted.
+
+    `maker` is a key of `MAKERS`. `owner` is the name of the module whose `fork_exec` pydevd replaces; a stand-in is started by the original
+    one there, past pydevd. It is wanted where `stand_in` gives a command, and the call is plain (`is_plain`); anything else is started by
+    pydevd's function, as without the patch. `patch` is `NATIVE`.
+    """
+    swap = patch.guard(stand_in, nothing)
+
+    @patch.replace(maker)
+    def make(stock: Any, original_name: Any, *rest: Any, **named: Any) -> Any:
+        """Return the `fork_exec` that pydevd's function makes, around which stand-ins are started."""
+        made = stock(original_name, *rest, **named)
+
+        def fork_exec(args: Any, *others: Any) -> Any:
+            """Start a process as pydevd does, or a stand-in, which is none that pydevd knows."""
+            command = swap(args, *others) if is_plain(others) else None
+            if command is None:
+                return made(args, *others)
+            module = importlib.import_module(owner)
+            return getattr(module, original_name)(command, [os.fsencode(command[0])], *others[1:])
+
+        return fork_exec
+
+
+def replace_posix_spawn(patch: Any) -> None:
+    """Patch pydevd's function `SPAWN`: the `posix_spawn` that it makes starts stand-ins where wanted.
+
+    They are wanted where `spawned` gives a command, but never in place of `posix_spawnp`; anything else is started by pydevd's function, as
+    without the patch. `patch` is `NATIVE`.
+    """
+    swap = patch.guard(spawned, nothing)
+
+    @patch.replace(SPAWN)
+    def make(stock: Any, original_name: Any, *rest: Any, **named: Any) -> Any:
+        """Return the `posix_spawn` that pydevd's function makes, around which stand-ins are started.
+
+        `original_name` is `posix_spawn` or `posix_spawnp`, which never starts one.
+        """
+        made = stock(original_name, *rest, **named)
+
+        def posix_spawn(path: Any, argv: Any, env: Any, **options: Any) -> Any:
+            """Start a process as pydevd does, or a stand-in, which is none that pydevd knows."""
+            searches = original_name.endswith("spawnp")
+            command = None if searches else swap(path, argv, env, options)
+            if command is None:
+                return made(path, argv, env, **options)
+            return getattr(os, original_name)(command[0], command, env, **options)
+
+        return posix_spawn
+
+
+def nothing(*_given: Any) -> None:
+    """Return None for any arguments: no stand-in."""
+
+
+def spawned(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
+    """Return the command of a stand-in for arguments of `posix_spawn`; None: it is not for one.
+
+    `path`, `argv` and `env` are that function's arguments, `options` a dict of its keyword arguments. It is as `stand_in` says, and none
+    with `resetids`.
+    """
+    if options.get("resetids"):
+        return None
+    # From Python 3.13 on None is this process's own.
+    pairs = (
+        None
+        if env is None
+        else [b"%s=%s" % (os.fsencode(k), os.fsencode(v)) for k, v in env.items()]
+    )
+    between: list[Any] = [None] * (SIGNALS - ENVIRONMENT - 1)
+    behind = (None, (), None, pairs, *between, options.get("setsigdef"))
+    return stand_in(argv, [os.fsencode(path)], *behind)
+
+
+def is_plain(others: tuple[Any, ...]) -> bool:
+    """Return whether `fork_exec` changes no user, group or umask, and calls nothing before exec.
+
+    `others` are its arguments behind the command.
+    """
+    return all(
+        each is None or each is True or each is False or each == -1 for each in others[RIGHTS + 1 :]
+    )
+
+
+def stand_in(args: Any, files: Any, *others: Any) -> list[Any] | None:
+    """Return the command of a stand-in for a command that is started; None: it is not for one.
+
+    `args` is the command, `files` are what is tried as its executable, and `others` the further arguments of `fork_exec`. The command runs
+    `companions/process/stand_in.py` with this Python, the executable and `args`. It is None where no executable is native, where this
+    process is no plain Python, or where the new environment has other variables for loading libraries.
+    """
+    cwd, env = others[2], others[ENVIRONMENT]
+    found = executable_of(files, cwd)
+    python = sys.executable
+    if found is None or not args or not PYTHON.fullmatch(os.path.basename(python)):
+        return None
+    # Python may need its own libraries, and the program perhaps others.
+    if env is not None and loader_variables(env) != loader_variables(
+        [b"%s=%s" % each for each in os.environb.items()]
+    ):
+        return None
+    restores = bool(others[SIGNALS]) if len(others) > SIGNALS else False
+    numbers = ",".join(
+        str(int(each)) for each in ignored_signals() if restores or not is_ignored(each)
+    )
+    options = [setting["script"], setting["socket"], str(setting["seconds"]), numbers]
+    return [python, "-I", "-S", *options, found, *args]
+
+
+def ignored_signals() -> list[signal.Signals]:
+    """Return the signals that Python ignores at its start, as far as this system has them."""
+    return [getattr(signal, each) for each in IGNORED if hasattr(signal, each)]
+
+
+def is_ignored(number: signal.Signals) -> bool:
+    """Return whether this process ignores a signal, as its children do then."""
+    return signal.getsignal(number) is signal.SIG_IGN
+
+
+def loader_variables(env: Any) -> list[bytes]:
+    """Return the pairs of an environment by which the system loads libraries."""
+    return sorted(bytes(each) for each in env if bytes(each).startswith(b"LD_"))
+
+
+def executable_of(files: Any, cwd: Any) -> Any:
+    """Return the first of `files` that can be run, if it is native, with line numbers; else None.
+
+    Names are relative to `cwd`; None is this process's own folder.
+    """
+    for each in files:
+        path = os.path.join(os.fsencode(cwd or "."), os.fsencode(each))
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return each if is_native(path) else None
+    return None
+
+
+def is_native(path: bytes) -> bool:
+    """Return whether a file is a native program with line numbers, not Python, without special rights.
+
+    Special rights are setuid, setgid and capabilities: the system takes them away from a program that is traced. False also if it cannot be
+    read. `path` is its path.
+    """
+    try:
+        return has_line_numbers(path) and not PYTHON.fullmatch(
+            os.path.basename(os.path.realpath(os.fsdecode(path)))
+        )
+    except (OSError, struct.error):
+        return False
+
+
+def has_line_numbers(path: bytes) -> bool:
+    """Return whether a file is a 64-bit ELF program with line numbers and without special rights.
+
+    Special rights are setuid, setgid and capabilities. Whether there are line numbers is told by its sections.
+
+    Raises:
+        OSError: It cannot be read.
+        struct.error: It is cut off.
+    """
+    with open(path, "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        head = file.read(64)
+        if head[:5] != ELF_64 or mode & (stat.S_ISUID | stat.S_ISGID) or has_capabilities(path):
+            return False
+        order = "<" if head[5] == 1 else ">"
+        (sections,) = struct.unpack_from(order + "Q", head, 0x28)
+        size, _, names = struct.unpack_from(order + "HHH", head, 0x3A)
+        file.seek(sections + names * size)
+        where, length = struct.unpack_from(order + "QQ", file.read(size), 0x18)
+        file.seek(where)
+        found = file.read(length).split(b"\0")
+    return any(each in found for each in SECTIONS)
+
+
+def has_capabilities(path: bytes) -> bool:
+    """Return whether a file gives capabilities to the process that runs it."""
+    try:
+        return bool(os.getxattr(path, "security.capability"))
+    except (OSError, AttributeError):
+        return False
