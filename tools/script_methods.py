@@ -1,8 +1,10 @@
 """Writes `scripting/methods.py`, one method for each tool, from the table of tools: `uv run python -m tools.script_methods`."""
 
+import inspect
 import keyword
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,7 +23,7 @@ HEAD = '''\
 An argument that is None is left out. Each method returns what the tool answers, and raises `ToolError` where it fails.
 """
 
-# ruff: noqa: A002, D301
+# ruff: noqa: A002
 
 from __future__ import annotations
 
@@ -76,9 +78,19 @@ def method(tool: Tool) -> str:
     passed = ", ".join([repr(tool.name), *(f"{key}={key}" for key in arguments)])
     return f"""\
     def {method_name(tool.name)}({", ".join(["self", *first, *star, *rest])}) -> Answer:
-        \"\"\"{tool.description.splitlines()[0]}\"\"\"
+        {docstring(tool)}
         return self.call_tool({passed})
 """
+
+
+def docstring(tool: Tool) -> str:
+    """Return the literal of a method's docstring: the tool's own one, with what the method adds and raises."""
+    text = inspect.cleandoc(tool.function.__doc__ or "").partition("\n\nRaises:")[0]
+    more = f"It calls the tool `{tool.name}`, and leaves out arguments that are None. The answer's `data` is what is called the data here."
+    raises = "Raises:\n    ToolError: The tool has failed, or a person has not consented."
+    lines = textwrap.indent(f"{text}\n\n{more}\n\n{raises}", " " * 8).strip()
+    raw = "r" if "\\" in text else ""
+    return f'{raw}"""{lines}\n        """'
 
 
 def method_name(tool: str) -> str:

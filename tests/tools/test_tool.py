@@ -1,5 +1,6 @@
 """A typed function with a docstring becomes a tool: its schema, and what it says to mistakes."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,7 +122,11 @@ def a_call() -> Call:
 
 def test_name_title_and_description_come_from_the_function() -> None:
     assert (toy_brew.name, toy_brew.title, toy_brew.groups) == ("toy_brew", "Brew", ("toy",))
-    assert toy_brew.description == "Brew something.\n\nIt takes a while."
+
+
+def test_what_follows_the_first_paragraph_of_a_docstring_is_not_for_models() -> None:
+    assert toy_brew.description == "Brew something."
+    assert inspect.getdoc(toy_brew.function) == "Brew something.\n\nIt takes a while."
 
 
 def test_hints_are_as_they_were_given_and_looking_is_idempotent() -> None:

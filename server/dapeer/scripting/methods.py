@@ -3,7 +3,7 @@
 An argument that is None is left out. Each method returns what the tool answers, and raises `ToolError` where it fails.
 """
 
-# ruff: noqa: A002, D301
+# ruff: noqa: A002
 
 from __future__ import annotations
 
@@ -66,11 +66,30 @@ class Methods(Protocol):
         ...
 
     def status(self, *, session_id: int | None = None) -> Answer:
-        """List the debug sessions: state, place, exit code, and which one is the default."""
+        """List the debug sessions: state, place, exit code, and which one is the default.
+
+        Sessions of programs that ended earlier are only counted. `session_id` shows that one alone. If no program lives, Neovims are searched
+        for, and attached; a Neovim that has been attached is told of once. The data has `sessions`, `breakpoints` (their number), and maybe
+        `older` and `focused`, the id of the default session.
+
+        It calls the tool `dap_status`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_status", session_id=session_id)
 
     def adapters(self) -> Answer:
-        """List the debug adapters: what they debug, whether they are ready, how to install them."""
+        """List the debug adapters: what they debug, whether they are ready, how to install them.
+
+        Programs are started to ask for their versions. The data has `adapters`, each with `type`, `languages`, `ready`, and maybe `version`, or
+        `missing` and `install`.
+
+        It calls the tool `dap_adapters`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_adapters")
 
     def restart(
@@ -84,7 +103,18 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """End the program and start it again as it was, as a new session."""
+        """End the program and start it again as it was, as a new session.
+
+        A program that has ended is started again, too. Breakpoints in files that were edited move with their lines; notes say so. `then` lists
+        what is sent once the program is ready, as `ready` says. The options say what is evaluated at the next stop (`evaluate`), how much of
+        the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The first stop of the
+        new session, which becomes the default, is returned.
+
+        It calls the tool `dap_restart`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_restart",
             then=then,
@@ -104,7 +134,17 @@ class Methods(Protocol):
         session_id: int | None = None,
         group: str | None = None,
     ) -> Answer:
-        """End the program; output and history stay."""
+        """End the program; output and history stay.
+
+        With `thread_ids` only these threads are asked to end, and it does not wait for that. `detached` ends processes, too, that left the
+        program's POSIX session. With `group` all of its programs are ended. A program that has ended already is no error. The data has the
+        session's summary, and `breakpoints` that did not work as requested.
+
+        It calls the tool `dap_terminate`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_terminate",
             thread_ids=thread_ids,
@@ -116,13 +156,29 @@ class Methods(Protocol):
     def disconnect(
         self, *, terminate_debuggee: bool | None = None, session_id: int | None = None
     ) -> Answer:
-        """End the session; an attached program runs on, a launched one ends."""
+        """End the session; an attached program runs on, a launched one ends.
+
+        It calls the tool `dap_disconnect`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_disconnect", terminate_debuggee=terminate_debuggee, session_id=session_id
         )
 
     def configurations(self) -> Answer:
-        """List what can be started by its name, from launch.json and Neovim, and what each asks for."""
+        """List what can be started by its name, from launch.json and Neovim, and what each asks for.
+
+        Programs are started to find which adapters are ready. The data has `configurations`, at most `MAX_LISTED_CONFIGURATIONS`, each with
+        `name`, `type`, `request`, `origin`, `where` it can be started, and maybe `asks`, `tasks` and `problem`; `compounds`, names of members
+        by name; and `problem` if a file cannot be read.
+
+        It calls the tool `dap_configurations`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_configurations")
 
     def continue_(
@@ -138,7 +194,18 @@ class Methods(Protocol):
         session_id: int | None = None,
         group: str | None = None,
     ) -> Answer:
-        """Run to the next stop or the end."""
+        """Run to the next stop or the end.
+
+        The thread is `thread_id`, by default that of the stop; most debuggers resume all threads. `then` lists what is sent once the program
+        runs; for a program that runs already, only that is sent. The options say what is evaluated at the next stop (`evaluate`), how much of
+        the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). With `group` all of
+        its sessions that are stopped are resumed. The next stop, or the state when the time is over, is returned.
+
+        It calls the tool `dap_continue`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_continue",
             thread_id=thread_id,
@@ -163,7 +230,18 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Run the line, calls included."""
+        """Run the line, calls included.
+
+        The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that still runs, that call runs to
+        its end first. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at the next stop (`evaluate`), how
+        much of the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next
+        stop, or the state when the time is over, is returned; notes say if the step was not done.
+
+        It calls the tool `dap_step_over`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_step_over",
             thread_id=thread_id,
@@ -187,7 +265,19 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Enter the function called on the current line."""
+        """Enter the function called on the current line.
+
+        The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that still runs, that call runs to
+        its end first. `target` is a part of the text of the call to enter, where the line has several; None: the first that is called.
+        `granularity` is DAP's. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and
+        whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is over, is
+        returned.
+
+        It calls the tool `dap_step_into`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_step_into",
             thread_id=thread_id,
@@ -211,7 +301,18 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Run until the current function has returned."""
+        """Run until the current function has returned.
+
+        The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that still runs, that call runs to
+        its end first. `granularity` is DAP's. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown
+        (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the
+        time is over, is returned.
+
+        It calls the tool `dap_step_out`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_step_out",
             thread_id=thread_id,
@@ -234,7 +335,18 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Run on to a line, or to a stop before it."""
+        """Run on to a line, or to a stop before it.
+
+        A breakpoint that lasts until the next stop is set on `line` (from 1) of `filename`, in place of any that is there, and the program is
+        continued. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for
+        how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, which may be another one, or the state when the time
+        is over, is returned.
+
+        It calls the tool `dap_run_to`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_run_to",
             filename=filename,
@@ -256,7 +368,16 @@ class Methods(Protocol):
         show: Literal["full", "brief"] | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Move execution to a line without running what lies between."""
+        """Move execution to a line without running what lies between.
+
+        The program stays stopped. `filename` is by default the file of the thread's top frame; `thread_id` by default the thread of the stop.
+        The new place is returned as a snapshot.
+
+        It calls the tool `dap_goto`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_goto",
             line=line,
@@ -277,7 +398,17 @@ class Methods(Protocol):
         session_id: int | None = None,
         group: str | None = None,
     ) -> Answer:
-        """Stop the program, or show where it is blocked."""
+        """Stop the program, or show where it is blocked.
+
+        It waits `timeout_ms` for the stop; where threads of a running program can be seen, and none stops soon, it returns where each of them
+        is blocked. `thread_id` is the thread to pause; None: the first one. Most debuggers pause all threads with it. A program that is stopped
+        already is only shown. With `group` all of its sessions that run are paused. `evaluate` and `show` are for the stop.
+
+        It calls the tool `dap_pause`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_pause",
             thread_id=thread_id,
@@ -296,7 +427,16 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Wait for the next stop or the end."""
+        """Wait for the next stop or the end.
+
+        It waits at most `timeout_ms`; a session that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are
+        for the stop. The session may be one that has ended; a note then names programs that live.
+
+        It calls the tool `dap_wait_until_paused`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_wait_until_paused",
             evaluate=evaluate,
@@ -319,7 +459,20 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Run until an expression holds or changes, or until a variable, attribute or item is written."""
+        """Run until an expression holds or changes, or until a variable, attribute or item is written.
+
+        With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a call, with "write" where the
+        variable, attribute or item is assigned. `scope` limits that to files and functions. `every` records all such lines, and stops at none.
+        `last` (with "write" alone) runs the program a second time, to say who wrote the value last before this stop. The options say what is
+        evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
+        (`wait_until_paused`, `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
+        `writes`, `same` and `told`.
+
+        It calls the tool `dap_run_until`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_run_until",
             expression=expression,
@@ -346,7 +499,17 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Run backwards by one line, or to the previous breakpoint, and return the snapshot."""
+        """Run backwards by one line, or to the previous breakpoint, and return the snapshot.
+
+        The thread is `thread_id`, by default that of the stop. With `to_breakpoint` `granularity` (DAP's) does not count. The options say what
+        is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
+        (`wait_until_paused`, `timeout_ms`).
+
+        It calls the tool `dap_step_back`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_step_back",
             to_breakpoint=to_breakpoint,
@@ -368,7 +531,15 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Restart a function call with its current arguments, and return the snapshot there."""
+        """Restart a function call with its current arguments, and return the snapshot there.
+
+        The frame is `frame_id`, by default the one shown. `evaluate` and `show` are for the stop there, for which it waits `timeout_ms`.
+
+        It calls the tool `dap_restart_frame`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_restart_frame",
             frame_id=frame_id,
@@ -395,7 +566,20 @@ class Methods(Protocol):
         column: int | None = None,
         at: str | None = None,
     ) -> Answer:
-        """Set a breakpoint, in running and later sessions; log_message prints {expressions}."""
+        """Set a breakpoint, in running and later sessions; log_message prints {expressions}.
+
+        The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names or patterns of
+        functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at hits where `condition` holds, and that
+        `hit_condition` names; with `expect` the program stops where that is false. With `log_message`, `collect` (expressions, recorded at up
+        to `max_hits` hits) or `calls` it does not stop. `column`, or `at`, a text on the line, chooses a place on it, and goes without
+        `more_lines`. Adapters are sent the change before this returns. The data is the breakpoint with its `state`; with `more_lines` it has
+        `set` (a number) and `breakpoints`.
+
+        It calls the tool `dap_set_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_set_breakpoint",
             filename=filename,
@@ -416,29 +600,73 @@ class Methods(Protocol):
     def remove_breakpoint(
         self, *, filename: str | None = None, line: int | None = None, function: str | None = None
     ) -> Answer:
-        """Remove the breakpoint on a line, or of functions, if there is one."""
+        """Remove the breakpoint on a line, or of functions, if there is one.
+
+        The breakpoint is on `filename` and `line`, or at `function` (a name, or the title of what collects there). On a line what stops goes,
+        whoever set it, and what the client itself collects. Adapters are sent the change before this returns. The data is `removed`: whether
+        there was one; False is no error.
+
+        It calls the tool `dap_remove_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_remove_breakpoint", filename=filename, line=line, function=function
         )
 
     def clear_breakpoints(self, *, filename: str | None = None) -> Answer:
-        """Remove all breakpoints of a file, or of all files; exception filters stay."""
+        """Remove all breakpoints of a file, or of all files; exception filters stay.
+
+        Without `filename` those of functions, and those on data, instructions and in watches go, too. Breakpoints of other clients that collect
+        stay; a note counts them. Adapters are sent the change before this returns. The data is `removed`, how many.
+
+        It calls the tool `dap_clear_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_clear_breakpoints", filename=filename)
 
     def breakpoints(self) -> Answer:
-        """List all breakpoints with their conditions, and their state in each adapter."""
+        """List all breakpoints with their conditions, and their state in each adapter.
+
+        Breakpoints that adapters have not got yet are sent first. The data has `breakpoints` (on lines), `functions` and `exception_filters`
+        (names), and if there are any, `in_memory` (on data and instructions) and `collecting` (at functions).
+
+        It calls the tool `dap_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_breakpoints")
 
     def set_exception_breakpoints(
         self, filters: Sequence[str], *, session_id: int | None = None
     ) -> Answer:
-        """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none."""
+        """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none.
+
+        `filters` are ids of the adapter's exception filters, which may have a condition. They replace the earlier ones in all living sessions,
+        and count for later ones; with `session_id` only that session gets them. Sessions whose adapters lack some of the filters get the
+        others, and are named in notes. The data has `filters`.
+
+        It calls the tool `dap_set_exception_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_set_exception_breakpoints", filters=filters, session_id=session_id
         )
 
     def set_function_breakpoints(self, names: Sequence[str]) -> Answer:
-        """Stop when one of these functions (`f`, `f if n > 3`) is entered; replaces earlier ones, [] removes them."""
+        """Stop when one of these functions (`f`, `f if n > 3`) is entered; replaces earlier ones, [] removes them.
+
+        It calls the tool `dap_set_function_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_set_function_breakpoints", names=names)
 
     def collected(
@@ -453,7 +681,18 @@ class Methods(Protocol):
         timeline: bool | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Sum up collected rows, or list them; also after the end."""
+        """Sum up collected rows, or list them; also after the end.
+
+        The rows are those that the session's program has recorded at breakpoints of this client. `at` chooses a place, `rows` a range of hits,
+        `where` those for which an expression over their columns holds. Without a choice each place is summed up; `changes` lists only rows that
+        change something, `by` groups rows, `plot` draws the columns of numbers, `timeline` lists the rows of all places in the order of time.
+        What was shown counts as reported. The data has the lines as `collected`.
+
+        It calls the tool `dap_collected`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_collected",
             at=at,
@@ -474,7 +713,17 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Run the program again to list the lines that collected call #n executed, and what each changed."""
+        """Run the program again to list the lines that collected call #n executed, and what each changed.
+
+        `n` is the number of the call among the rows of dap_collected; `at` is its function, needed where several functions have such a call.
+        The program is started anew as it was, with all that it does outside, for at most `timeout_ms`, and is ended then; its earlier session
+        stays as it is. The data has `call`, `run` (a sentence on the second run) and `lines`.
+
+        It calls the tool `dap_call`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_call", n=n, at=at, timeout_ms=timeout_ms, session_id=session_id)
 
     def set_data_breakpoint(
@@ -488,7 +737,17 @@ class Methods(Protocol):
         frame_id: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Stop when a variable is written, or read. It lasts as long as the session."""
+        """Stop when a variable is written, or read. It lasts as long as the session.
+
+        `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program stops; `condition` and
+        `hit_condition` limit it. One on the same variable is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
+        whether there was one.
+
+        It calls the tool `dap_set_data_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_set_data_breakpoint",
             path=path,
@@ -510,7 +769,17 @@ class Methods(Protocol):
         frame_id: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Stop at a machine instruction. It lasts as long as the session."""
+        """Stop at a machine instruction. It lasts as long as the session.
+
+        `address` is a number, or an expression of the frame `frame_id` (by default the one shown) that has an address. `condition` and
+        `hit_condition` limit it. One at the same address is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
+        whether there was one.
+
+        It calls the tool `dap_set_instruction_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_set_instruction_breakpoint",
             address=address,
@@ -522,23 +791,58 @@ class Methods(Protocol):
         )
 
     def snapshot(self, *, session_id: int | None = None) -> Answer:
-        """Return where the program is: reason, source, stack, locals, changes, output; or how it ended."""
+        """Return where the program is: reason, source, stack, locals, changes, output; or how it ended.
+
+        It calls the tool `dap_snapshot`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_snapshot", session_id=session_id)
 
     def current_location(
         self, *, context_lines: int | None = None, session_id: int | None = None
     ) -> Answer:
-        """Return file, line and function of the stop, with the source around it."""
+        """Return file, line and function of the stop, with the source around it.
+
+        The place is that of the frame shown. `context_lines` is the number of source lines before it and behind it. The data has `file`,
+        `line`, `function` and `source`, a text that is empty if the source is not known. A note warns if the file has changed since the program
+        loaded it.
+
+        It calls the tool `dap_current_location`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_current_location", context_lines=context_lines, session_id=session_id
         )
 
     def threads(self, *, session_id: int | None = None) -> Answer:
-        """List the threads and asyncio tasks, and where each is in the user's code."""
+        """List the threads and asyncio tasks, and where each is in the user's code.
+
+        The threads of a running program are read now, where that is possible. The data has `threads`, each with `thread_id`, `name`, `state`
+        and maybe `function`, `file` and `line`. `tasks`, lines on who waits for what, and a `note` on an adapter that does not answer are there
+        if there are any.
+
+        It calls the tool `dap_threads`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_threads", session_id=session_id)
 
     def scopes(self, *, frame_id: int | None = None, session_id: int | None = None) -> Answer:
-        """List the scopes of a frame with the variables_reference of each."""
+        """List the scopes of a frame with the variables_reference of each.
+
+        The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and `variables_reference`; the one scope of a
+        running thread's frame has `frame_id` instead.
+
+        It calls the tool `dap_scopes`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_scopes", frame_id=frame_id, session_id=session_id)
 
     def variables(
@@ -553,7 +857,17 @@ class Methods(Protocol):
         session_id: int | None = None,
         group: str | None = None,
     ) -> Answer:
-        """List the variables in a container given by reference or path; default the locals of the frame."""
+        """List the variables in a container given by reference or path; default the locals of the frame.
+
+        The container is `variables_reference` of an answer, or the value at `path`; by default it is the frame `frame_id`. `filter` leaves only
+        `indexed` or `named` ones; `count` of them are returned from index `start` on. The data has `variables`, each with `name`, `value`, and
+        maybe `type` and `variables_reference`, and `more`, how many follow; with `path` also the fields of that value.
+
+        It calls the tool `dap_variables`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_variables",
             variables_reference=variables_reference,
@@ -569,7 +883,16 @@ class Methods(Protocol):
     def exception_info(
         self, *, thread_id: int | None = None, session_id: int | None = None
     ) -> Answer:
-        """Return type, message and traceback of the exception."""
+        """Return type, message and traceback of the exception.
+
+        The thread is `thread_id`, by default that of the stop. The data has `exception` (type and message), `break_mode` (DAP's) and
+        `traceback` (empty: the adapter gives none).
+
+        It calls the tool `dap_exception_info`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_exception_info", thread_id=thread_id, session_id=session_id)
 
     def stacktrace(
@@ -581,7 +904,17 @@ class Methods(Protocol):
         session_id: int | None = None,
         group: str | None = None,
     ) -> Answer:
-        """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
+        """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can.
+
+        The thread is `thread_id`, by default that of the stop. `levels` frames are listed from number `start_frame` (0: the innermost); frames
+        of a library that follow each other are one line. The data has `thread_id`, `total_frames` and `frames`; of a running program `state`
+        and `threads`.
+
+        It calls the tool `dap_stacktrace`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_stacktrace",
             thread_id=thread_id,
@@ -601,7 +934,18 @@ class Methods(Protocol):
         session_id: int | None = None,
         group: str | None = None,
     ) -> Answer:
-        """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands."""
+        """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
+
+        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they may change the program.
+        `context` is DAP's. Of several each one has its value or its error, and those behind one that has resumed or ended the program are not
+        evaluated. While the program runs, a frame of a thread is read, where that is possible. The data of one is `result`, `type`,
+        `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place.
+
+        It calls the tool `dap_evaluate`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_evaluate",
             expressions=expressions,
@@ -615,7 +959,17 @@ class Methods(Protocol):
     def set_variable(
         self, path: str, value: str, *, frame_id: int | None = None, session_id: int | None = None
     ) -> Answer:
-        """Give a variable a value."""
+        """Give a variable a value.
+
+        `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the one shown); `value` is an
+        expression of the program's language. The data has `path`, `value` as it is then, and `was` if the old value is known. A note says if
+        the program has left the stop by it.
+
+        It calls the tool `dap_set_variable`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_set_variable", path=path, value=value, frame_id=frame_id, session_id=session_id
         )
@@ -628,7 +982,16 @@ class Methods(Protocol):
         frame_id: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """List completions of an expression, such as `order.`, in a frame (default the one shown)."""
+        """List completions of an expression, such as `order.`, in a frame (default the one shown).
+
+        `text` is completed at `column` (from 1), with the names of the frame `frame_id`. At most `MAX_COMPLETIONS` names are returned, private
+        ones last. The data has `completions`, and `more`, how many were left out.
+
+        It calls the tool `dap_completions`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_completions", text=text, column=column, frame_id=frame_id, session_id=session_id
         )
@@ -643,7 +1006,17 @@ class Methods(Protocol):
         column: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Return numbered source lines of a file, default around the stop."""
+        """Return numbered source lines of a file, default around the stop.
+
+        The source is the file `filename`, or the adapter's own one with the number `source_reference`; by default the one where the program has
+        stopped. `count` lines are returned from `line` (from 1) on; without it, those around the place of the stop in that source, or the first
+        ones. `column` is marked. A line behind them says from which line there are more. There is no data.
+
+        It calls the tool `dap_source`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_source",
             filename=filename,
@@ -663,7 +1036,17 @@ class Methods(Protocol):
         count: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source."""
+        """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source.
+
+        `kind` is by default what the adapter supports, modules first. `matching` leaves only those whose name or path contains the text,
+        without regard to case; `count` of these are returned from index `start` on. The data has a list under `modules` or `sources`, and
+        `more`, how many follow.
+
+        It calls the tool `dap_modules`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_modules",
             kind=kind,
@@ -674,7 +1057,17 @@ class Methods(Protocol):
         )
 
     def compare(self, a: int, b: int) -> Answer:
-        """Tell where two runs (session ids) that `collect` the same part: control flow or values, and the rows before."""
+        """Tell where two runs (session ids) that `collect` the same part: control flow or values, and the rows before.
+
+        `a` and `b` are ids of sessions of two programs, also ended ones, whose rows are kept. Rows are compared thread by thread, at points
+        that both runs have; what was not compared is named. The data has `a`, `b`, counts of rows, and if the runs differ, `kind` and
+        `parting`.
+
+        It calls the tool `dap_compare`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_compare", a=a, b=b)
 
     def read_memory(
@@ -686,7 +1079,16 @@ class Methods(Protocol):
         frame_id: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Return `count` bytes of the program's memory as a hex dump."""
+        """Return `count` bytes of the program's memory as a hex dump.
+
+        `address` is a number, a pointer or `&variable` in the frame `frame_id`; `offset` bytes are added to it. The data has `address`, `hex`,
+        and `unreadable`, how many of the bytes behind could not be read, if any.
+
+        It calls the tool `dap_read_memory`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_read_memory",
             address=address,
@@ -705,7 +1107,16 @@ class Methods(Protocol):
         frame_id: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Write bytes into the program's memory."""
+        """Write bytes into the program's memory.
+
+        `address` is a number, a pointer or `&variable` in the frame `frame_id`, which may be evaluated; `offset` bytes are added to it. The
+        data has `address` and `written`, the number of bytes that the adapter has written.
+
+        It calls the tool `dap_write_memory`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_write_memory",
             address=address,
@@ -724,7 +1135,17 @@ class Methods(Protocol):
         frame_id: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Return machine instructions with their source lines, `before` of them before the address."""
+        """Return machine instructions with their source lines, `before` of them before the address.
+
+        `address` is a number, a pointer or `&variable` in the frame `frame_id`; by default it is where that frame is. `count` instructions are
+        returned from there on. The data has `instructions`, each with `address` and `instruction`, and maybe `symbol`, `file`, `line` and
+        `current`. A line says if those before cannot be had.
+
+        It calls the tool `dap_disassemble`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_disassemble",
             address=address,
@@ -743,7 +1164,17 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Send a Debug Adapter Protocol request that no other tool sends, and return its answer. Use the ids that other tools return."""
+        """Send a Debug Adapter Protocol request that no other tool sends, and return its answer. Use the ids that other tools return.
+
+        `command` and `arguments` are DAP's, with frames and references as handles of answers. `force` sends it although the adapter does not
+        advertise it. The adapter has `timeout_ms` to answer. The data has `body`, or if that is longer than `ANSWER_CHARS`, `cut`: its
+        beginning as text.
+
+        It calls the tool `dap_request`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_request",
             command=command,
@@ -764,7 +1195,18 @@ class Methods(Protocol):
         raw: bool | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Return the last lines that the program printed, or those after cursor `since`; after its end, too."""
+        """Return the last lines that the program printed, or those after cursor `since`; after its end, too.
+
+        At most `lines` lines of `category` are returned; `log` and `console` are the adapter's, `then` is what was answered to triggers.
+        `since` is the `cursor` of an earlier answer. `wait_ms` waits so long for output to come. `include_metadata` puts time and category
+        before each line; `raw` keeps colours and control characters. The data has `text`, `cursor`, `lines_total` and `ended`, and maybe
+        `exit_code`, `cause`, `dropped` and `left_out` (characters).
+
+        It calls the tool `dap_program_output`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_program_output",
             category=category,
@@ -777,7 +1219,16 @@ class Methods(Protocol):
         )
 
     def history(self, *, number: int | None = None, session_id: int | None = None) -> Answer:
-        """List the stops so far with place, reason and changed variables, or show one in full."""
+        """List the stops so far with place, reason and changed variables, or show one in full.
+
+        `number` is that of a stop: its snapshot is returned as it was. Without it the data has `stops`, each with `stop`, `reason`,
+        `thread_id`, `at`, and what has changed since the stop before. Old stops are dropped.
+
+        It calls the tool `dap_history`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("dap_history", number=number, session_id=session_id)
 
     def send_input(
@@ -790,7 +1241,17 @@ class Methods(Protocol):
         timeout_ms: int | None = None,
         session_id: int | None = None,
     ) -> Answer:
-        """Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input."""
+        r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input.
+
+        With `enter` a line end is typed behind `text`. If the program is stopped, it returns at once: the program reads the text later. Else it
+        waits for output or a stop, by default one second. The options say what is evaluated at the next stop (`evaluate`), how much of the stop
+        is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`).
+
+        It calls the tool `dap_send_input`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool(
             "dap_send_input",
             text=text,
@@ -802,21 +1263,57 @@ class Methods(Protocol):
         )
 
     def nvim_targets(self) -> Answer:
-        """List this user's running Neovims: address, process, working directory, which are attached."""
+        """List this user's running Neovims: address, process, working directory, which are attached.
+
+        It calls the tool `nvim_targets`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("nvim_targets")
 
     def nvim_connect(self, *, target: str | None = None) -> Answer:
-        """Attach to a Neovim, to share its sessions, breakpoints and tools; auto: all of this project."""
+        """Attach to a Neovim, to share its sessions, breakpoints and tools; auto: all of this project.
+
+        `target` is an address or a process id; `auto` attaches to all Neovims of the project. One that is attached already stays so. The data
+        has `attached`, a row for each.
+
+        It calls the tool `nvim_connect`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("nvim_connect", target=target)
 
     def nvim_disconnect(self, *, target: str | None = None) -> Answer:
-        """Detach from a Neovim; its sessions run on."""
+        """Detach from a Neovim; its sessions run on.
+
+        It calls the tool `nvim_disconnect`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("nvim_disconnect", target=target)
 
     def nvim_lua_tools(self, *, name: str | None = None) -> Answer:
-        """List tools of attached Neovims, which may be missing from your tool list."""
+        """List tools of attached Neovims, which may be missing from your tool list.
+
+        With `name` that tool alone is returned: the data has `name`, `description` and `input_schema`. Without, it has `tools`, each with
+        `name`, `arguments` and `description`; an empty list: no Neovim is attached, or it offers none.
+
+        It calls the tool `nvim_lua_tools`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("nvim_lua_tools", name=name)
 
     def nvim_lua_call(self, name: str, *, arguments: Mapping[str, Any] | None = None) -> Answer:
-        """Call a tool of nvim_lua_tools by its name."""
+        """Call a tool of nvim_lua_tools by its name.
+
+        It calls the tool `nvim_lua_call`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
         return self.call_tool("nvim_lua_call", name=name, arguments=arguments)

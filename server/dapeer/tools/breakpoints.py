@@ -279,9 +279,18 @@ async def dap_set_breakpoint(
     column: Annotated[int | None, Field(ge=1), Unlisted()] = None,
     at: Annotated[str | None, Field(description="text of the place"), Unlisted()] = None,
 ) -> Reply:
-    """Set a breakpoint, in running and later sessions; log_message prints {expressions}."""
-    # `at` is a text on the line that marks the column: it counts on lines only, and goes neither with `column` nor with
-    # `more_lines`. The program stops where `expect` is false.
+    """Set a breakpoint, in running and later sessions; log_message prints {expressions}.
+
+    The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names or patterns of
+    functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at hits where `condition` holds, and that
+    `hit_condition` names; with `expect` the program stops where that is false. With `log_message`, `collect` (expressions, recorded at up
+    to `max_hits` hits) or `calls` it does not stop. `column`, or `at`, a text on the line, chooses a place on it, and goes without
+    `more_lines`. Adapters are sent the change before this returns. The data is the breakpoint with its `state`; with `more_lines` it has
+    `set` (a number) and `breakpoints`.
+
+    Raises:
+        ArgumentError: The place or an option is invalid, or a Neovim has unsaved changes in the file; nothing was set.
+    """
     debugger = call.debugger
     place = place_of_breakpoint(filename, line, function, calls)
     plain = source_breakpoint(line or 0, condition, hit_condition, log_message)
@@ -340,7 +349,15 @@ async def dap_remove_breakpoint(
     line: Annotated[int | None, Field(ge=1)] = None,
     function: str | None = None,
 ) -> Reply:
-    """Remove the breakpoint on a line, or of functions, if there is one."""
+    """Remove the breakpoint on a line, or of functions, if there is one.
+
+    The breakpoint is on `filename` and `line`, or at `function` (a name, or the title of what collects there). On a line what stops goes,
+    whoever set it, and what the client itself collects. Adapters are sent the change before this returns. The data is `removed`: whether
+    there was one; False is no error.
+
+    Raises:
+        ArgumentError: Not exactly one of the two places is given.
+    """
     debugger = call.debugger
     place = place_of_breakpoint(filename, line, function, ())
     if place is None:
@@ -360,7 +377,14 @@ async def dap_remove_breakpoint(
 async def dap_clear_breakpoints(
     call: Call, filename: Annotated[str | None, Narrows()] = None
 ) -> Reply:
-    """Remove all breakpoints of a file, or of all files; exception filters stay."""
+    """Remove all breakpoints of a file, or of all files; exception filters stay.
+
+    Without `filename` those of functions, and those on data, instructions and in watches go, too. Breakpoints of other clients that collect
+    stay; a note counts them. Adapters are sent the change before this returns. The data is `removed`, how many.
+
+    Raises:
+        ArgumentError: The file does not exist.
+    """
     debugger = call.debugger
     path = source_file(filename, debugger.project) if filename else None
     before = _count(debugger, path)
@@ -387,7 +411,11 @@ async def dap_clear_breakpoints(
 
 @tool("List breakpoints", section=Section.STOP, read_only=True)
 async def dap_breakpoints(call: Call) -> Reply:
-    """List all breakpoints with their conditions, and their state in each adapter."""
+    """List all breakpoints with their conditions, and their state in each adapter.
+
+    Breakpoints that adapters have not got yet are sent first. The data has `breakpoints` (on lines), `functions` and `exception_filters`
+    (names), and if there are any, `in_memory` (on data and instructions) and `collecting` (at functions).
+    """
     debugger = call.debugger
     await debugger.push_kept_back(
         {each.program for each in debugger.sessions.values()}
@@ -427,7 +455,15 @@ async def dap_breakpoints(call: Call) -> Reply:
 async def dap_set_exception_breakpoints(
     call: Call, filters: list[str], session_id: SessionId = None
 ) -> Reply:
-    """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none."""
+    """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none.
+
+    `filters` are ids of the adapter's exception filters, which may have a condition. They replace the earlier ones in all living sessions,
+    and count for later ones; with `session_id` only that session gets them. Sessions whose adapters lack some of the filters get the
+    others, and are named in notes. The data has `filters`.
+
+    Raises:
+        ArgumentError: No adapter of these sessions has all of the filters; nothing was sent.
+    """
     debugger = call.debugger
     live = debugger.sessions.live
     chosen = [call.session(session_id)] if session_id is not None else live

@@ -199,7 +199,15 @@ async def dap_call(
     timeout_ms: Milliseconds = 30_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Run the program again to list the lines that collected call #n executed, and what each changed."""
+    """Run the program again to list the lines that collected call #n executed, and what each changed.
+
+    `n` is the number of the call among the rows of dap_collected; `at` is its function, needed where several functions have such a call.
+    The program is started anew as it was, with all that it does outside, for at most `timeout_ms`, and is ended then; its earlier session
+    stays as it is. The data has `call`, `run` (a sentence on the second run) and `lines`.
+
+    Raises:
+        ArgumentError: There is no such call, or several, or dapeer has not launched the program.
+    """
     session = call.focus.look(session_id)
     await session.program.read_rows()
     of_calls = [

@@ -33,7 +33,16 @@ async def dap_source(
     column: Annotated[int | None, Field(ge=1), Unlisted()] = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return numbered source lines of a file, default around the stop."""
+    """Return numbered source lines of a file, default around the stop.
+
+    The source is the file `filename`, or the adapter's own one with the number `source_reference`; by default the one where the program has
+    stopped. `count` lines are returned from `line` (from 1) on; without it, those around the place of the stop in that source, or the first
+    ones. `column` is marked. A line behind them says from which line there are more. There is no data.
+
+    Raises:
+        ArgumentError: There is no such source or line, or the file may hold secrets.
+        ConsentNeeded: The file has nothing to do with the project and its programs.
+    """
     if filename is None and source_reference is None:
         current = await _current_source(call, session_id)
         filename, source_reference = current.get("path"), current.get("sourceReference")
@@ -195,7 +204,15 @@ async def dap_modules(
     count: Annotated[int, Field(ge=1, le=500)] = 50,
     session_id: SessionId = None,
 ) -> Reply:
-    """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source."""
+    """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source.
+
+    `kind` is by default what the adapter supports, modules first. `matching` leaves only those whose name or path contains the text,
+    without regard to case; `count` of these are returned from index `start` on. The data has a list under `modules` or `sources`, and
+    `more`, how many follow.
+
+    Raises:
+        DapeerError: The session has ended, or the adapter supports no such request.
+    """
     session = call.session(session_id)
     session.mirror.require_live()
     only_sources = session.supports("loadedSources") and not session.supports("modules")

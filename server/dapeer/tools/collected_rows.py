@@ -41,7 +41,16 @@ async def dap_collected(
     timeline: bool = False,
     session_id: SessionId = None,
 ) -> Reply:
-    """Sum up collected rows, or list them; also after the end."""
+    """Sum up collected rows, or list them; also after the end.
+
+    The rows are those that the session's program has recorded at breakpoints of this client. `at` chooses a place, `rows` a range of hits,
+    `where` those for which an expression over their columns holds. Without a choice each place is summed up; `changes` lists only rows that
+    change something, `by` groups rows, `plot` draws the columns of numbers, `timeline` lists the rows of all places in the order of time.
+    What was shown counts as reported. The data has the lines as `collected`.
+
+    Raises:
+        ArgumentError: There are no such rows, or the choice is invalid.
+    """
     session = call.focus.look(session_id)
     await session.program.read_rows()
     every = [each for each in visible(session.program.collected, call.focus.key) if len(each.table)]

@@ -26,7 +26,16 @@ MAX_NAMED_POINTS = 5
 
 @tool("Compare runs", section=Section.LOOK, read_only=True)
 async def dap_compare(call: Call, a: int, b: int) -> Reply:
-    """Tell where two runs (session ids) that `collect` the same part: control flow or values, and the rows before."""
+    """Tell where two runs (session ids) that `collect` the same part: control flow or values, and the rows before.
+
+    `a` and `b` are ids of sessions of two programs, also ended ones, whose rows are kept. Rows are compared thread by thread, at points
+    that both runs have; what was not compared is named. The data has `a`, `b`, counts of rows, and if the runs differ, `kind` and
+    `parting`.
+
+    Raises:
+        NoSession: One of them is not there any more.
+        ArgumentError: The runs are one, one has no rows, or they have no point in common.
+    """
     runs = [_run(call, each) for each in (a, b)]
     if runs[0].program is runs[1].program:
         raise ArgumentError("`a` and `b` are one run.", "Name another one.")

@@ -60,7 +60,17 @@ async def dap_set_data_breakpoint(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Stop when a variable is written, or read. It lasts as long as the session."""
+    """Stop when a variable is written, or read. It lasts as long as the session.
+
+    `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program stops; `condition` and
+    `hit_condition` limit it. One on the same variable is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
+    whether there was one.
+
+    Raises:
+        Unsupported: The adapter has no data breakpoints.
+        ArgumentError: There is no such variable, or the adapter cannot watch it.
+        NotStopped: The session is not stopped.
+    """
     session = call.session(session_id)
     if session.post_mortem is None and not session.supports("setDataBreakpoints"):
         on = "write" if session.lines.traces else "change"
@@ -102,7 +112,17 @@ async def dap_set_instruction_breakpoint(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Stop at a machine instruction. It lasts as long as the session."""
+    """Stop at a machine instruction. It lasts as long as the session.
+
+    `address` is a number, or an expression of the frame `frame_id` (by default the one shown) that has an address. `condition` and
+    `hit_condition` limit it. One at the same address is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
+    whether there was one.
+
+    Raises:
+        Unsupported: The adapter has no instruction breakpoints.
+        ArgumentError: There is no such address, or the adapter has not set it.
+        NotStopped: The session is not stopped.
+    """
     session = call.session(session_id)
     session.require("setInstructionBreakpoints")
     place = normalize_address(

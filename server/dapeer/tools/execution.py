@@ -60,7 +60,17 @@ _TOOLS: Mapping[str, str] = {
 async def dap_continue(
     call: Call, thread_id: ThreadId = None, *, triggers: LaterTriggers, options: GroupOptions
 ) -> Reply:
-    """Run to the next stop or the end."""
+    """Run to the next stop or the end.
+
+    The thread is `thread_id`, by default that of the stop; most debuggers resume all threads. `then` lists what is sent once the program
+    runs; for a program that runs already, only that is sent. The options say what is evaluated at the next stop (`evaluate`), how much of
+    the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). With `group` all of
+    its sessions that are stopped are resumed. The next stop, or the state when the time is over, is returned.
+
+    Raises:
+        NotStopped: The session is not stopped, and there is no `then`.
+        DapeerError: The adapter rejects the request, or an argument is invalid.
+    """
     triggers.check()
     if triggers.then and (running := _running(call, options.session_id)) is not None:
         epoch, old = running.mirror.epoch, running.program.unseen_stops(running)
@@ -85,7 +95,17 @@ async def dap_step_over(
     *,
     options: ResumeOptions,
 ) -> Reply:
-    """Run the line, calls included."""
+    """Run the line, calls included.
+
+    The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that still runs, that call runs to
+    its end first. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at the next stop (`evaluate`), how
+    much of the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next
+    stop, or the state when the time is over, is returned; notes say if the step was not done.
+
+    Raises:
+        NotStopped: The session is not stopped.
+        Unsupported: The adapter does not support `granularity`.
+    """
     session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
     return await _step(call, session, "next", arguments, options)
 
@@ -99,7 +119,19 @@ async def dap_step_into(
     *,
     options: ResumeOptions,
 ) -> Reply:
-    """Enter the function called on the current line."""
+    """Enter the function called on the current line.
+
+    The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that still runs, that call runs to
+    its end first. `target` is a part of the text of the call to enter, where the line has several; None: the first that is called.
+    `granularity` is DAP's. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and
+    whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is over, is
+    returned.
+
+    Raises:
+        NotStopped: The session is not stopped.
+        ArgumentError: The line has no such call.
+        Unsupported: The adapter does not support `target` or `granularity`.
+    """
     session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
     if target is not None:
         arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
@@ -137,7 +169,17 @@ async def dap_step_out(
     *,
     options: ResumeOptions,
 ) -> Reply:
-    """Run until the current function has returned."""
+    """Run until the current function has returned.
+
+    The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that still runs, that call runs to
+    its end first. `granularity` is DAP's. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown
+    (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the
+    time is over, is returned.
+
+    Raises:
+        NotStopped: The session is not stopped.
+        Unsupported: The adapter does not support `granularity`.
+    """
     session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
     return await _step(call, session, "stepOut", arguments, options)
 
@@ -281,7 +323,17 @@ def stepping_arguments(
 
 @tool("Run to a line", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True)
 async def dap_run_to(call: Call, filename: str, line: Line, *, options: ResumeOptions) -> Reply:
-    """Run on to a line, or to a stop before it."""
+    """Run on to a line, or to a stop before it.
+
+    A breakpoint that lasts until the next stop is set on `line` (from 1) of `filename`, in place of any that is there, and the program is
+    continued. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for
+    how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, which may be another one, or the state when the time
+    is over, is returned.
+
+    Raises:
+        NotStopped: The session is not stopped.
+        ArgumentError: The file does not exist.
+    """
     session = call.session(options.session_id)
     stop = session.mirror.require_stop()
     path = source_file(filename, call.debugger.project)
@@ -309,7 +361,16 @@ async def dap_goto(
     *,
     options: _GotoOptions,
 ) -> Reply:
-    """Move execution to a line without running what lies between."""
+    """Move execution to a line without running what lies between.
+
+    The program stays stopped. `filename` is by default the file of the thread's top frame; `thread_id` by default the thread of the stop.
+    The new place is returned as a snapshot.
+
+    Raises:
+        ArgumentError: The adapter cannot move execution to that line.
+        NotStopped: The session is not stopped.
+        DapeerError: The adapter rejects the request, or does not support it.
+    """
     session = call.session(options.session_id)
     thread = thread_of(session, thread_id)
     frames = await session.inspect.stack_trace(thread)
@@ -341,7 +402,15 @@ class _PauseOptions(WaitOptions):
     asks="running",
 )
 async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOptions) -> Reply:
-    """Stop the program, or show where it is blocked."""
+    """Stop the program, or show where it is blocked.
+
+    It waits `timeout_ms` for the stop; where threads of a running program can be seen, and none stops soon, it returns where each of them
+    is blocked. `thread_id` is the thread to pause; None: the first one. Most debuggers pause all threads with it. A program that is stopped
+    already is only shown. With `group` all of its sessions that run are paused. `evaluate` and `show` are for the stop.
+
+    Raises:
+        DapeerError: The session has ended, or the adapter rejects the request.
+    """
     session = call.session(options.session_id)
     if session.mirror.stop is not None:
         return await next_stop(call, session, -1, options.timeout_ms, options=options)
@@ -368,7 +437,15 @@ def _living(call: Call) -> list[str]:
 
 @tool("Wait for a stop", section=Section.RUN, is_lean=True, read_only=True)
 async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
-    """Wait for the next stop or the end."""
+    """Wait for the next stop or the end.
+
+    It waits at most `timeout_ms`; a session that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are
+    for the stop. The session may be one that has ended; a note then names programs that live.
+
+    Raises:
+        ConsentNeeded: `evaluate` is given, and nobody has consented.
+        NoSession: There is no such session, or none at all.
+    """
     if options.evaluate:
         call.require_consent(
             "evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out."

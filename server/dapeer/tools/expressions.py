@@ -66,7 +66,18 @@ async def dap_evaluate(
     *,
     meant: CallTarget,
 ) -> Reply:
-    """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands."""
+    """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
+
+    The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they may change the program.
+    `context` is DAP's. Of several each one has its value or its error, and those behind one that has resumed or ended the program are not
+    evaluated. While the program runs, a frame of a thread is read, where that is possible. The data of one is `result`, `type`,
+    `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place.
+
+    Raises:
+        RequestFailed: There is one expression only, and it fails.
+        NotStopped: The session is not stopped, and its threads cannot be read.
+        ArgumentError: `expressions` is empty, or there is no such frame.
+    """
     if not expressions:
         raise ArgumentError("`expressions` is empty.", "Give at least one.")
     session = call.session(meant.session_id)
@@ -108,7 +119,18 @@ async def dap_set_variable(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Give a variable a value."""
+    """Give a variable a value.
+
+    `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the one shown); `value` is an
+    expression of the program's language. The data has `path`, `value` as it is then, and `was` if the old value is known. A note says if
+    the program has left the stop by it.
+
+    Raises:
+        ArgumentError: There is no such variable, or the path cannot be read.
+        RequestFailed: The adapter rejects the value, or the variable still has the old one.
+        Unsupported: The adapter cannot assign.
+        NotStopped: The session is not stopped.
+    """
     session = call.session(session_id)
     assignable = session.supports("setExpression")
     if not assignable:
@@ -228,7 +250,16 @@ async def dap_completions(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """List completions of an expression, such as `order.`, in a frame (default the one shown)."""
+    """List completions of an expression, such as `order.`, in a frame (default the one shown).
+
+    `text` is completed at `column` (from 1), with the names of the frame `frame_id`. At most `MAX_COMPLETIONS` names are returned, private
+    ones last. The data has `completions`, and `more`, how many were left out.
+
+    Raises:
+        ConsentNeeded: Members of an object are completed, which may run code of the program.
+        Unsupported: The adapter has no completions.
+        NotStopped: The session is not stopped.
+    """
     session = call.session(session_id)
     session.require("completions")
     if _MEMBER.search(text[: (column or len(text) + 1) - 1]):

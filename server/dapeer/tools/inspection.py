@@ -57,7 +57,16 @@ async def dap_current_location(
     context_lines: Annotated[int, Field(ge=0, le=100)] = 5,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return file, line and function of the stop, with the source around it."""
+    """Return file, line and function of the stop, with the source around it.
+
+    The place is that of the frame shown. `context_lines` is the number of source lines before it and behind it. The data has `file`,
+    `line`, `function` and `source`, a text that is empty if the source is not known. A note warns if the file has changed since the program
+    loaded it.
+
+    Raises:
+        NotStopped: The session is not stopped.
+        ArgumentError: The stopped thread has no stack.
+    """
     session = call.session(session_id)
     with looking(session) as stop:
         frame = await session.inspect.top(stop)
@@ -76,7 +85,15 @@ async def dap_current_location(
 
 @tool("List threads", section=Section.LOOK, read_only=True)
 async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
-    """List the threads and asyncio tasks, and where each is in the user's code."""
+    """List the threads and asyncio tasks, and where each is in the user's code.
+
+    The threads of a running program are read now, where that is possible. The data has `threads`, each with `thread_id`, `name`, `state`
+    and maybe `function`, `file` and `line`. `tasks`, lines on who waits for what, and a `note` on an adapter that does not answer are there
+    if there are any.
+
+    Raises:
+        DapeerError: The session has ended.
+    """
     session = call.session(session_id)
     session.mirror.require_live()
     seen = await session.thread_locator.look()
@@ -122,7 +139,15 @@ def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
 
 @tool("List scopes", section=Section.LOOK, read_only=True)
 async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId = None) -> Reply:
-    """List the scopes of a frame with the variables_reference of each."""
+    """List the scopes of a frame with the variables_reference of each.
+
+    The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and `variables_reference`; the one scope of a
+    running thread's frame has `frame_id` instead.
+
+    Raises:
+        NotStopped: The session is not stopped.
+        StaleReference: The frame belongs to an earlier stop.
+    """
     session = call.session(session_id)
     if frame_id is not None and await report.frame_to_read(session, frame_id):
         # What is read where it waits has no references.
@@ -157,7 +182,18 @@ async def dap_variables(
     *,
     meant: CallTarget,
 ) -> Reply:
-    """List the variables in a container given by reference or path; default the locals of the frame."""
+    """List the variables in a container given by reference or path; default the locals of the frame.
+
+    The container is `variables_reference` of an answer, or the value at `path`; by default it is the frame `frame_id`. `filter` leaves only
+    `indexed` or `named` ones; `count` of them are returned from index `start` on. The data has `variables`, each with `name`, `value`, and
+    maybe `type` and `variables_reference`, and `more`, how many follow; with `path` also the fields of that value.
+
+    Raises:
+        NotStopped: The session is not stopped, and its frames cannot be read.
+        StaleReference: The reference or frame belongs to an earlier stop.
+        ArgumentError: There is no such variable.
+        ConsentNeeded: Only code of the program gives the value.
+    """
     session = call.session(meant.session_id)
     if variables_reference is None and (running := await report.frame_to_read(session, frame_id)):
         return await report.variables_of_frame(session, running, path, filter, start, count)
@@ -323,7 +359,15 @@ def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]
 async def dap_exception_info(
     call: Call, thread_id: ThreadId = None, session_id: SessionId = None
 ) -> Reply:
-    """Return type, message and traceback of the exception."""
+    """Return type, message and traceback of the exception.
+
+    The thread is `thread_id`, by default that of the stop. The data has `exception` (type and message), `break_mode` (DAP's) and
+    `traceback` (empty: the adapter gives none).
+
+    Raises:
+        ArgumentError: The thread did not stop at an exception.
+        NotStopped: The session is not stopped.
+    """
     session = call.session(session_id)
     thread = thread_of(session, thread_id)
     stop = session.mirror.require_stop(thread)

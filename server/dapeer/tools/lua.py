@@ -255,7 +255,15 @@ async def nvim_lua_tools(
     call: Call,
     name: Annotated[str | None, Field(description="in full")] = None,
 ) -> Reply:
-    """List tools of attached Neovims, which may be missing from your tool list."""
+    """List tools of attached Neovims, which may be missing from your tool list.
+
+    With `name` that tool alone is returned: the data has `name`, `description` and `input_schema`. Without, it has `tools`, each with
+    `name`, `arguments` and `description`; an empty list: no Neovim is attached, or it offers none.
+
+    Raises:
+        NoNeovim: A tool is named, and there are none at all.
+        ArgumentError: There is no such tool.
+    """
     tools = call.of_neovim
     if name is not None:
         one = _find_tool(tools, name)

@@ -46,7 +46,17 @@ async def dap_read_memory(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return `count` bytes of the program's memory as a hex dump."""
+    """Return `count` bytes of the program's memory as a hex dump.
+
+    `address` is a number, a pointer or `&variable` in the frame `frame_id`; `offset` bytes are added to it. The data has `address`, `hex`,
+    and `unreadable`, how many of the bytes behind could not be read, if any.
+
+    Raises:
+        ArgumentError: There is no such address, or no byte of it can be read.
+        ConsentNeeded: Only an evaluation finds the address.
+        Unsupported: The adapter cannot read memory.
+        NotStopped: The session is not stopped.
+    """
     session = call.session(session_id)
     session.require("readMemory")
     place = await memory_reference(session, address, await frame_of(session, frame_id), call=call)
@@ -128,7 +138,16 @@ async def dap_write_memory(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Write bytes into the program's memory."""
+    """Write bytes into the program's memory.
+
+    `address` is a number, a pointer or `&variable` in the frame `frame_id`, which may be evaluated; `offset` bytes are added to it. The
+    data has `address` and `written`, the number of bytes that the adapter has written.
+
+    Raises:
+        ArgumentError: `data` is not hex, or there is no such address.
+        Unsupported: The adapter cannot write memory.
+        NotStopped: The session is not stopped.
+    """
     session = call.session(session_id)
     session.require("writeMemory")
     content = _bytes(data)
@@ -173,7 +192,17 @@ async def dap_disassemble(
     frame_id: FrameId = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return machine instructions with their source lines, `before` of them before the address."""
+    """Return machine instructions with their source lines, `before` of them before the address.
+
+    `address` is a number, a pointer or `&variable` in the frame `frame_id`; by default it is where that frame is. `count` instructions are
+    returned from there on. The data has `instructions`, each with `address` and `instruction`, and maybe `symbol`, `file`, `line` and
+    `current`. A line says if those before cannot be had.
+
+    Raises:
+        ArgumentError: There is no such address.
+        Unsupported: The adapter cannot disassemble.
+        NotStopped: The session is not stopped.
+    """
     session = call.session(session_id)
     session.require("disassemble")
     frame = await frame_of(session, frame_id)

@@ -55,7 +55,14 @@ async def nvim_connect(
     call: Call,
     target: Annotated[str, Field(description="address, pid, or auto")] = discovery.AUTO,
 ) -> Reply:
-    """Attach to a Neovim, to share its sessions, breakpoints and tools; auto: all of this project."""
+    """Attach to a Neovim, to share its sessions, breakpoints and tools; auto: all of this project.
+
+    `target` is an address or a process id; `auto` attaches to all Neovims of the project. One that is attached already stays so. The data
+    has `attached`, a row for each.
+
+    Raises:
+        NoNeovim: None fits, or it does not answer.
+    """
     known = [peer for peer in call.peers.attached.values() if _means(target, peer)]
     peers = known or [
         await _attach(found, call.peers)

@@ -50,7 +50,17 @@ async def dap_program_output(
     raw: bool = False,
     session_id: SessionId = None,
 ) -> Reply:
-    """Return the last lines that the program printed, or those after cursor `since`; after its end, too."""
+    """Return the last lines that the program printed, or those after cursor `since`; after its end, too.
+
+    At most `lines` lines of `category` are returned; `log` and `console` are the adapter's, `then` is what was answered to triggers.
+    `since` is the `cursor` of an earlier answer. `wait_ms` waits so long for output to come. `include_metadata` puts time and category
+    before each line; `raw` keeps colours and control characters. The data has `text`, `cursor`, `lines_total` and `ended`, and maybe
+    `exit_code`, `cause`, `dropped` and `left_out` (characters).
+
+    Raises:
+        ArgumentError: `since` is behind the end of the output.
+        NoSession: There is no such session.
+    """
     # Its processes print into one log, which is complete when all have ended.
     program = call.focus.look(session_id).program
     session = program.first
@@ -238,7 +248,15 @@ async def dap_history(
     number: Annotated[int | None, Field(ge=1)] = None,
     session_id: SessionId = None,
 ) -> Reply:
-    """List the stops so far with place, reason and changed variables, or show one in full."""
+    """List the stops so far with place, reason and changed variables, or show one in full.
+
+    `number` is that of a stop: its snapshot is returned as it was. Without it the data has `stops`, each with `stop`, `reason`,
+    `thread_id`, `at`, and what has changed since the stop before. Old stops are dropped.
+
+    Raises:
+        ArgumentError: The history does not have the stop `number`.
+        NoSession: There is no such session.
+    """
     session = call.focus.look(session_id)
     history = session.mirror.history
     await inspect_stop(session)
@@ -315,7 +333,16 @@ class _TypingOptions(ResumeOptions):
 async def dap_send_input(
     call: Call, text: str, enter: bool = True, *, options: _TypingOptions
 ) -> Reply:
-    r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input."""
+    r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input.
+
+    With `enter` a line end is typed behind `text`. If the program is stopped, it returns at once: the program reads the text later. Else it
+    waits for output or a stop, by default one second. The options say what is evaluated at the next stop (`evaluate`), how much of the stop
+    is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`).
+
+    Raises:
+        Unsupported: The program does not run in a terminal.
+        DapeerError: The session has ended.
+    """
     session = call.session(options.session_id)
     session.mirror.require_live()
     program = session.program

@@ -103,7 +103,18 @@ async def dap_request(
     timeout_ms: Milliseconds = 10_000,
     session_id: SessionId = None,
 ) -> Reply:
-    """Send a Debug Adapter Protocol request that no other tool sends, and return its answer. Use the ids that other tools return."""
+    """Send a Debug Adapter Protocol request that no other tool sends, and return its answer. Use the ids that other tools return.
+
+    `command` and `arguments` are DAP's, with frames and references as handles of answers. `force` sends it although the adapter does not
+    advertise it. The adapter has `timeout_ms` to answer. The data has `body`, or if that is longer than `ANSWER_CHARS`, `cut`: its
+    beginning as text.
+
+    Raises:
+        ArgumentError: Another tool sends this request, or an argument is missing; nothing was sent.
+        Unsupported: The adapter does not advertise it; nothing was sent.
+        NotStopped: The request resumes, and the session is not stopped.
+        DapeerError: The adapter rejects it, or does not answer in time.
+    """
     session = call.session(session_id)
     if command in OWN:
         raise ArgumentError(

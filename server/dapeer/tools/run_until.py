@@ -71,7 +71,20 @@ async def dap_run_until(
     *,
     options: ResumeOptions,
 ) -> Reply:
-    """Run until an expression holds or changes, or until a variable, attribute or item is written."""
+    """Run until an expression holds or changes, or until a variable, attribute or item is written.
+
+    With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a call, with "write" where the
+    variable, attribute or item is assigned. `scope` limits that to files and functions. `every` records all such lines, and stops at none.
+    `last` (with "write" alone) runs the program a second time, to say who wrote the value last before this stop. The options say what is
+    evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
+    (`wait_until_paused`, `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
+    `writes`, `same` and `told`.
+
+    Raises:
+        NotStopped: The session is not stopped.
+        ArgumentError: The expression is empty, too long or does not parse, or an argument does not go with `last`.
+        DapeerError: The expression cannot be watched there.
+    """
     session = call.session(options.session_id)
     stop = session.mirror.require_stop()
     left = RemainingTime(options.timeout_ms)

@@ -87,9 +87,12 @@ class Adapters(TypedDict):
 
 @tool("Status", section=Section.START, read_only=True, output=Status)
 async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = None) -> Reply:
-    """List the debug sessions: state, place, exit code, and which one is the default."""
-    # Sessions of programs that ended earlier (`_worth_listing`) are only counted. Neovims are searched for and attached if no
-    # program lives, an inspection of a stop that was put off is done now, and a Neovim that was attached is told of once.
+    """List the debug sessions: state, place, exit code, and which one is the default.
+
+    Sessions of programs that ended earlier are only counted. `session_id` shows that one alone. If no program lives, Neovims are searched
+    for, and attached; a Neovim that has been attached is told of once. The data has `sessions`, `breakpoints` (their number), and maybe
+    `older` and `focused`, the id of the default session.
+    """
     debugger = call.debugger
     if not any(each.program.alive for each in debugger.sessions.programs):
         # A Neovim without the plugin does not announce itself.
@@ -184,7 +187,11 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
 
 @tool("Debug adapters", section=Section.START, read_only=True, output=Adapters, starts=True)
 async def dap_adapters(call: Call) -> Reply:
-    """List the debug adapters: what they debug, whether they are ready, how to install them."""
+    """List the debug adapters: what they debug, whether they are ready, how to install them.
+
+    Programs are started to ask for their versions. The data has `adapters`, each with `type`, `languages`, `ready`, and maybe `version`, or
+    `missing` and `install`.
+    """
     project = call.debugger.project
     python = find_python(None, project, environment_for(project))
     definitions = call.debugger.definitions.values()
@@ -231,7 +238,17 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
     starts=True,
 )
 async def dap_restart(call: Call, triggers: UnlistedTriggers, options: ResumeOptions) -> Reply:
-    """End the program and start it again as it was, as a new session."""
+    """End the program and start it again as it was, as a new session.
+
+    A program that has ended is started again, too. Breakpoints in files that were edited move with their lines; notes say so. `then` lists
+    what is sent once the program is ready, as `ready` says. The options say what is evaluated at the next stop (`evaluate`), how much of
+    the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The first stop of the
+    new session, which becomes the default, is returned.
+
+    Raises:
+        NoSession: There is no such session, or it is not clear which program is meant.
+        DapeerError: The program does not start.
+    """
     triggers.check()
     before = call.focus.program_to_end(options.session_id, also_ended=True)
     edited = [*follow_edits(call.debugger.breakpoints, before)]
@@ -271,7 +288,17 @@ async def dap_terminate(
     *,
     meant: CallTarget,
 ) -> Reply:
-    """End the program; output and history stay."""
+    """End the program; output and history stay.
+
+    With `thread_ids` only these threads are asked to end, and it does not wait for that. `detached` ends processes, too, that left the
+    program's POSIX session. With `group` all of its programs are ended. A program that has ended already is no error. The data has the
+    session's summary, and `breakpoints` that did not work as requested.
+
+    Raises:
+        NoSession: There is no such session, or it is not clear which program is meant.
+        ArgumentError: There is no such thread, or `detached` is given for a program that dapeer did not start.
+        Unsupported: The adapter cannot end single threads.
+    """
     session_id = meant.session_id
     if thread_ids is not None:
         return await _terminate_threads(call.session(session_id), thread_ids)

@@ -41,7 +41,16 @@ async def dap_stacktrace(
     *,
     meant: CallTarget,
 ) -> Reply:
-    """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can."""
+    """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can.
+
+    The thread is `thread_id`, by default that of the stop. `levels` frames are listed from number `start_frame` (0: the innermost); frames
+    of a library that follow each other are one line. The data has `thread_id`, `total_frames` and `frames`; of a running program `state`
+    and `threads`.
+
+    Raises:
+        NotStopped: The program runs, and its threads cannot be read.
+        ArgumentError: There is no such thread.
+    """
     session = call.session(meant.session_id)
     if session.mirror.stop is None and session.thread_locator.sees_running:
         return await _running_stacks(call, session, thread_id, start_frame, levels)

@@ -249,7 +249,12 @@ _START_KINDS: Final = CallKinds(
 
 @tool("Configurations", section=Section.START, read_only=True, output=Configurations, starts=True)
 async def dap_configurations(call: Call) -> Reply:
-    """List what can be started by its name, from launch.json and Neovim, and what each asks for."""
+    """List what can be started by its name, from launch.json and Neovim, and what each asks for.
+
+    Programs are started to find which adapters are ready. The data has `configurations`, at most `MAX_LISTED_CONFIGURATIONS`, each with
+    `name`, `type`, `request`, `origin`, `where` it can be started, and maybe `asks`, `tasks` and `problem`; `compounds`, names of members
+    by name; and `problem` if a file cannot be read.
+    """
     launcher = Launcher(call.debugger, call.peers)
     peer = launcher.peer
     problem = ""
@@ -484,7 +489,18 @@ async def _explained(call: Call, values: Json) -> Json:
 async def dap_run(
     call: Call, arguments: StartArguments, triggers: TriggerArguments, options: StopOptions
 ) -> Reply:
-    """Debug a program or attach to one, to its first stop or end."""
+    """Debug a program or attach to one, to its first stop or end.
+
+    The arguments name a `program`, `module`, `code` or `configuration` to launch, or a process to attach to (`pid`, `port`), and how it is
+    debugged; with `repeat` or `processes` it runs several times. Breakpoints are set before it starts. `then` lists what is sent once it is
+    ready. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how
+    many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The first stop, or the end, is returned; the session becomes the default.
+    Notes say what was inherited from before.
+
+    Raises:
+        ArgumentError: The arguments contradict each other, or a file or breakpoint is invalid; nothing was started.
+        DapeerError: It does not start.
+    """
     triggers.check()
     arguments.check_repetition(sends=bool(triggers.then))
     arguments.check_tree()

@@ -591,8 +591,9 @@ def tool(
 ) -> Callable[[ToolFunction], Tool]:
     """Return a decorator that makes a `Tool` of a function whose first parameter is the `Call`.
 
-    This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it. Its name, docstring and parameters
-    are the tool's; a parameter that is a dataclass stands for its fields.
+    This is the one place that says anything of a tool: lists, pages, schemas and tables are made of it. The function's
+    name and parameters are the tool's, and the first paragraph of its docstring is the tool's description, which models read; a parameter
+    that is a dataclass stands for its fields.
 
     Args:
         title: A short name for people.
@@ -613,12 +614,12 @@ def tool(
     """
 
     def made(function: ToolFunction) -> Tool:
-        """Return the `Tool` that calls this function, with its name, docstring and marked arguments."""
+        """Return the `Tool` that calls this function, with its name, description and marked arguments."""
         return Tool(
             function=function,
             name=function.__name__,
             title=title,
-            description=inspect.cleandoc(function.__doc__ or ""),
+            description=inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0],
             section=str(section),
             kinds=kinds,
             read_only=read_only,
