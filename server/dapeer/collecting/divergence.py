@@ -338,7 +338,8 @@ def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
 def rows_of_run(collected: Collected, place: Mapping[int, int]) -> RunRows:
     """Return a run's rows at some points, in the order of collection; rows of other points are left out.
 
-    `place` has, by the number of a point, the number of its place, a pair of points that both runs have.
+    `collected` has what the run has collected. `place` has, by the number of a point, the number of its place, a pair of points that both
+    runs have.
     """
     processes = list(dict.fromkeys(process for process, _ in collected.collections))
     return RunRows(
@@ -450,7 +451,10 @@ class RunComparison:
         return len(self.run_a) - self.only_a - self.rows_changed
 
     def take(self, parting: Divergence) -> None:
-        """Count a difference, and keep it in `data` or `flow` if it is the first of its kind by position."""
+        """Count the difference `parting`; keep it in `data` or `flow` if it is the first of its kind.
+
+        First is what comes before by its `position` in the runs.
+        """
         if parting.kind == "flow":
             self.only_a += parting.rows[0]
             self.only_b += parting.rows[1]
@@ -521,8 +525,9 @@ def _partings(
 ) -> Iterator[Divergence]:
     """Yield the differences of a gap: rows of one place are paired, the `inner` gaps are rows of one run.
 
-    A pair is of kind "data", a gap of `inner` of kind "flow". `inner` has the gaps within `gap` that remain if only the places of the
-    rows are compared; `rows` has the rows of the thread in both runs.
+    A pair is of kind "data", a gap of `inner` of kind "flow". `found` is the comparison so far, which knows the columns to leave out.
+    `inner` has the gaps within `gap` that remain if only the places of the rows are compared; `rows` has the rows of the thread in both
+    runs.
     """
     i, j = gap.start_a, gap.start_b
     end = RowDifference(gap.end_a, gap.end_a, gap.end_b, gap.end_b)

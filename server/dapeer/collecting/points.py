@@ -34,7 +34,8 @@ class CollectionPoints:
     ) -> RequestedBreakpoint | None:
         """Set, or with None remove, what a client collects on a line; return what it collected there before.
 
-        If that changes it, `listeners` are called with the path.
+        `requested` is the breakpoint that collects. None is returned if the client collected nothing there. If that changes it, `listeners`
+        are called with the path.
         """
         points = self.by_path.setdefault(path, {})
         before = points.pop((line, client), None)
@@ -121,9 +122,9 @@ def without_calls(
 ) -> Iterator[tuple[Literal["never called", "never ended"], str, str]]:
     """Yield state, name and doubt of those functions of a point at functions that have no row.
 
-    `name` is the point's text, which may name several functions with commas between them; `calls` says whether its rows are calls. The
-    state is "never called", or "never ended" for a function that was called and has not returned. Nothing is yielded where rows were lost
-    or dropped. The doubt is a text in brackets that begins with a space, mostly empty.
+    `collected` has what the program has collected. `name` is the point's text, which may name several functions with commas between them;
+    `calls` says whether its rows are calls. The state is "never called", or "never ended" for a function that was called and has not
+    returned. Nothing is yielded where rows were lost or dropped. The doubt is a text in brackets that begins with a space, mostly empty.
     """
     points = {
         n for n, each in collected.points.items() if (each.function, each.calls) == (name, calls)

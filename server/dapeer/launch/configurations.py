@@ -436,7 +436,8 @@ def merge_configurations(
 def _read(written: Json, variable_values: VariableValues, inputs: Json) -> Configuration:
     """Return a configuration of launch.json with this platform's keys and its variables filled in.
 
-    `written` is the configuration as the file has it, `inputs` are the questions of the file, by id.
+    `variable_values` has the values of variables, and the platform. `written` is the configuration as the file has it, `inputs` are the
+    questions of the file, by id.
     """
     own = for_platform(written, variable_values.platform)
     values, asks = fill_variables(_without_editor_keys(own), variable_values, inputs)
@@ -476,7 +477,11 @@ def _ready(action: Json) -> ReadyCondition:
 
 
 def _from_neovim(sent: Json, variable_values: VariableValues) -> Configuration:
-    """Return a configuration from what Neovim sent: name, type, request, filetype, config and asks."""
+    """Return a configuration from what Neovim sent, with its variables filled in.
+
+    `sent` has `name`, `type`, `request`, `filetype`, `config` (an object) and `asks` (texts, what Neovim would ask the person).
+    `variable_values` has the values of variables.
+    """
     values, asks = fill_variables(
         _without_editor_keys(_with_object_env(sent["config"])), variable_values, {}
     )

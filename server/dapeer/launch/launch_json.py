@@ -200,8 +200,8 @@ def fill_variables(
 ) -> tuple[dict[str, Any], tuple[PersonVariable, ...]]:
     """Return a configuration with its variables filled in at any depth, and the missing variables.
 
-    Missing ones are those that only an editor or a person knows; these, and unknown ones, stay as they are written. `inputs` are
-    the questions of the file, by id.
+    Missing ones are those that only an editor or a person knows; these, and unknown ones, stay as they are written. The configuration given
+    stays as it is. `surroundings` has the values of variables, `inputs` are the questions of the file, by id.
     """
     asks: list[PersonVariable] = []
 
@@ -229,7 +229,7 @@ def fill_variables(
 def _value_of_variable(variable: str, surroundings: VariableValues) -> str:
     """Return the value of a variable, given without `${}`; if it is unknown, `${VARIABLE}` itself.
 
-    An environment variable that is not set is empty.
+    `surroundings` has what variables stand for. An environment variable that is not set is empty.
     """
     folder = PurePath(surroundings.folder)
     kind, colon, name = variable.partition(":")
@@ -280,7 +280,8 @@ def _asks(
 ) -> Iterator[PersonVariable]:
     """Yield the variables in a text that only an editor or a person knows, and that nobody has answered.
 
-    `field` is the dotted path of the text in its configuration, `inputs` are the questions of the file, by id.
+    `surroundings` has what variables stand for. `field` is the dotted path of the text in its configuration, `inputs` are the questions of
+    the file, by id.
     """
     for found in _VARIABLE.finditer(text):
         variable = found[1]

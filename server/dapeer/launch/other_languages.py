@@ -245,7 +245,12 @@ class _StandIns:
         self.debugger.keep(self._serve, reader, writer)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Debug the stand-in that has connected, and let it go on in any case; errors are logged."""
+        """Debug the stand-in that has connected, and let it go on in any case; errors are logged.
+
+        It waits until the first session of the program is known. An interpreter, and a process that is not of this program, go on
+        undebugged. `reader` and `writer` are the connection: the stand-in sends its command as a line of JSON, and goes on when it is sent
+        a line.
+        """
         try:
             pid = _peer_process(writer.get_extra_info("socket"))
             line = await reader.readline()
@@ -281,7 +286,8 @@ class _StandIns:
     ) -> None:
         """Attach to a stand-in, or note why that was not done; return when it may go on.
 
-        `reader` ends when the stand-in has gone on by itself: then nothing is attached to that is not attached to yet.
+        `pid` and `command` are the stand-in's, `parent` is the session that its own becomes a child of. `reader` ends when the stand-in has
+        gone on by itself: then nothing is attached to that is not attached to yet.
         """
         shown = shortened(escaped(command), MAX_COMMAND_CHARS)
         why = f"no debugger came within {SECONDS_TO_ATTACH:g} s"

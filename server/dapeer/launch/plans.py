@@ -254,8 +254,8 @@ def _remarks(
 ) -> dict[str, str]:
     """Return the input `remark` with what the caller should know of a start; empty without any.
 
-    `config` are keys that only the adapter knows. It joins an earlier remark in `inputs`, that the adapter stands in for the type that was
-    asked for, and what its definition says on such a start.
+    `launch` is the caller's request, and `request` is `launch` or `attach`; `config` are keys that only the adapter knows. It joins an
+    earlier remark in `inputs`, that the adapter stands in for the type that was asked for, and what its definition says on such a start.
     """
     stands_in = launch.type in definition.stands_in_for
     remarks = (
@@ -272,9 +272,10 @@ def plan_of(
 ) -> Plan:  # fmt: skip
     """Return the plan of a start under an adapter of dapeer, from checked arguments; nothing is started.
 
-    `dap_run_arguments` are arguments of dap_run with absolute paths, `config` keys that only the adapter knows. It reads files, and may ask programs
-    for their versions or a port for its pages: call it in a thread. With `waits` the process waits for its debugger, and has allowed it;
-    so nothing is checked there.
+    `launch` is the caller's request, whose type and filters count; `request` is `launch` or `attach`. `dap_run_arguments` are arguments of
+    dap_run with absolute paths, `config` keys that only the adapter knows. It reads files, and may ask programs for their versions or a
+    port for its pages: call it in a thread. With `waits` the process waits for its debugger, and has allowed it; so nothing is checked
+    there.
 
     Raises:
         AdapterUnknown: No adapter fits.
@@ -344,7 +345,8 @@ async def tests_of(
 ) -> tuple[LaunchRequest, Json]:
     """Return a request and its inputs, for tests changed to those of the test runner that runs them.
 
-    They are returned unchanged if no tests are requested by name. A runner may have to build the tests first, which it does.
+    `launch` is the caller's request, `inputs` are its arguments of dap_run, of which `request` is `launch` or `attach`. Both are returned
+    unchanged if no tests are requested by name. A runner may have to build the tests first, which it does.
 
     Raises:
         DapeerError: No runner is known for the tests, they cannot be built, or no test has the name.

@@ -171,8 +171,8 @@ class Launcher:
     ) -> Start:
         """Return the start of a configuration by name, or else of the call's arguments; nothing is started.
 
-        `where` is `nvim` (in Neovim), `direct` (under an adapter of dapeer) or `auto` (in Neovim if it can). It asks Neovim, and
-        may build tests.
+        `launch` is the caller's request, `configuration` a name or None. `where` is `nvim` (in Neovim), `direct` (under an adapter of
+        dapeer) or `auto` (in Neovim if it can). It asks Neovim, and may build tests.
 
         Raises:
             DapeerError: There is no such configuration or adapter, an argument does not fit, or something only a person can answer
@@ -383,7 +383,8 @@ class Launcher:
     ) -> Start:
         """Return the start of a plan in Neovim, as a configuration of nvim-dap.
 
-        `there` is the Neovim, and the name of the adapter there.
+        `there` is the Neovim, and the name of the adapter there. `launch` is the caller's request, of which the plan is. Nothing is
+        started.
 
         Raises:
             ArgumentError: The plan maps paths, or needs a terminal of dapeer.
@@ -405,8 +406,8 @@ class Launcher:
     ) -> Start:
         """Return the start of a configuration in Neovim as it is written, with the caller's arguments.
 
-        `there` is the Neovim, and the name of the adapter there. `inputs` are the caller's arguments, checked; they replace the
-        configuration's keys.
+        `there` is the Neovim, and the name of the adapter there; `chosen` is the configuration, `launch` the caller's request. Nothing is
+        started. `inputs` are the caller's arguments, checked; they replace the configuration's keys.
 
         Raises:
             ArgumentError: A file that a key names is a named pipe, a device or the like.
@@ -476,7 +477,8 @@ def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
 def _refuse_asking(chosen: Configuration, launch: LaunchRequest, *, in_neovim: bool) -> None:
     """Check that the caller's arguments answer all that a configuration asks a person.
 
-    `in_neovim` says that it is started in Neovim, where nvim-dap fills in variables for the current file.
+    `chosen` is the configuration, `launch` the caller's request. `in_neovim` says that it is started in Neovim, where nvim-dap fills in
+    variables for the current file.
 
     Raises:
         ArgumentError: They do not; the error lists what to give.

@@ -99,7 +99,7 @@ class TasksFile:
     def asks(self, label: str, variable_values: VariableValues) -> tuple[PersonVariable, ...]:
         """Return the variables that only a person can fill in, of a task and those that it depends on.
 
-        Each variable is there once; an unknown label has none.
+        Each variable is there once; an unknown label has none. `variable_values` has the values of variables that are known.
         """
         found: dict[str, PersonVariable] = {}
         for name in self._needed(label, ()):

@@ -123,7 +123,7 @@ class Connection:
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request, wait for its answer, and return the result; other messages meanwhile are dropped.
 
-        An answer to a call of `call_beside` may come first, and is returned instead.
+        `method` and `params` are MCP's. There is no timeout. An answer to a call of `call_beside` may come first, and is returned instead.
 
         Raises:
             ToolError: The server answers by an error.

@@ -323,7 +323,8 @@ async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint])
     """Add breakpoints of one file to the shared set, all or none, and wait until Neovims show them.
 
     Nothing is sent to adapters here: the caller pushes the file. The breakpoints are counted as set for programs that run. `requested` are
-    checked breakpoints in DAP's terms; each replaces one on the same line. `path` is the file's absolute path.
+    checked breakpoints in DAP's terms; each replaces what was on its line, but one that collects leaves a person's breakpoint there. `path`
+    is the file's absolute path.
 
     Raises:
         ArgumentError: A Neovim has unsaved changes in the file; what was there before is restored.
@@ -586,8 +587,8 @@ def quoted_names(names: Sequence[str]) -> list[tuple[str, str]]:
 async def add_point(call: Call, requested: RequestedFunction) -> Reply:
     """Collect or stop at functions in all programs, running and later ones; return the states as a reply.
 
-    A point that collects belongs to the calling client, and replaces one of the same title; one that stops is added to those that there
-    are.
+    Adapters are sent the change before this returns. A point that collects belongs to the calling client, and replaces one of the same
+    title; one that stops is added to those that there are.
 
     Raises:
         ArgumentError: An expression does not parse.
@@ -657,8 +658,8 @@ def _state_lines(
 ) -> Iterator[str]:
     """Yield the state of a point that collects at functions in each session, or why it does not collect.
 
-    `title` is the key of the point. Sessions that leave their program to a child yield nothing. Without sessions one line says that it is
-    not sent yet.
+    `title` is the key of the point, `requested` is the point, and `live` are the sessions that have not ended. Sessions that leave their
+    program to a child yield nothing. Without sessions one line says that it is not sent yet.
     """
     options = render.options(requested)
     for each in live:
@@ -683,7 +684,7 @@ def _state(made: Breakpoint | None) -> str:
 def data_of_point(requested: RequestedFunction) -> dict[str, Any]:
     """Return a point at functions as data, with the options that it has.
 
-    The keys are `function` or `calls`, `collect`, `condition` and `max_hits`.
+    `requested` is the point. The keys are `function` or `calls`, `collect`, `condition` and `max_hits`.
     """
     facts: dict[str, Any] = {
         "calls" if requested["calls"] else "function": quoted(requested["name"]),

@@ -235,7 +235,7 @@ async def _step_where_shown(
 def _unbegun(session: Session, calling: CallingFrame) -> list[str]:
     """Return a note that a step has not begun, since the program still runs a call of the shown frame.
 
-    Empty if the program has stopped or ended.
+    `calling` is the shown frame. Empty if the program has stopped or ended.
     """
     if not session.mirror.state.is_running:
         return []

@@ -214,7 +214,8 @@ def _choose_driver(
 ) -> Driving:
     """Return the object that runs the program by stops: watchpoints, conditions or steps.
 
-    It depends on what the adapter supports, and on its definition. `seconds` is the time that it may take.
+    It depends on what the adapter supports, and on its definition. `watch` is what is waited for, `scope` the files and functions where it
+    counts, `seconds` the time that it may take. Nothing is begun.
 
     Raises:
         Unsupported: The session is nvim-dap's, and could only be stepped.

@@ -107,7 +107,7 @@ async def _run(
 
     The process reads `code` at standard input; `serve` serves `script`, its client, at the other end of a socket. The process's id is added
     to `processes`, and what it writes to `printed`, standard output and standard error together. The working directory is the project's
-    folder. A cancelled call kills the process.
+    folder. A cancelled call kills the process. The exit code is known by then, so None is never returned.
 
     Raises:
         ArgumentError: The process could not be started.

@@ -322,7 +322,7 @@ def _row(
 def _tasks_of(found: KnownConfigurations, chosen: Configuration) -> dict[str, Any]:
     """Return the tasks of a configuration as `tasks`, or as `problem` why they cannot be run.
 
-    Empty: the configuration has no tasks.
+    `found` has all configurations with the project's tasks, `chosen` is one of them. Empty: it has no tasks.
     """
     try:
         plan = found.task_plan(chosen, {})

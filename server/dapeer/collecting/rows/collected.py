@@ -270,7 +270,8 @@ class Collected:
     def of(self, process: int, number: int, road: str = "") -> Collection | None:
         """Return the collection of a point in a process, by their numbers; it is made if it is new.
 
-        None: there is no such point. `road` is how the rows come, `TRACER` or `LOG`; a collection that exists keeps its own.
+        `number` is the point's. None: there is no such point. `road` is how the rows come, `TRACER` or `LOG`; a collection that exists
+        keeps its own.
         """
         point = self.points.get(number)
         if point is None:

@@ -143,7 +143,7 @@ def _tables(
 ) -> Iterator[tuple[int, Table]]:
     """Yield point and table of rows that have `count` values each; rows of an unknown shape are dropped.
 
-    `order` has the number of each row in the chunk.
+    `rows` are the rows' bytes, one behind the other. `order` has the number of each row in the chunk, `names` the shapes by their numbers.
     """
     size = row_format.row_bytes(count)
     heads = _column(rows, "I", 0, size)
@@ -186,7 +186,11 @@ def _table(rows: bytes, type_codes: str, order: Sequence[int], names: NumberedNa
 def _contexts_of(
     contexts: array[int], names: NumberedNames
 ) -> tuple[list[str], list[str], list[str]]:
-    """Return the threads, tasks and callers of rows as three lists, by the numbers of their contexts."""
+    """Return the threads, tasks and callers of rows as three lists, by the numbers of their contexts.
+
+    A context is a combination of these. `contexts` has the number of each row's context, and must not be empty; `names` has them by number.
+    One that is not there gives `NOBODY`.
+    """
     of = {each: names.contexts.get(each, NOBODY) for each in _different(contexts)}
     if len(of) == 1:
         thread, task, caller = of[contexts[0]]

@@ -119,8 +119,8 @@ def _oddities_of_calls(
 ) -> dict[int, str]:
     """Return what is odd about calls, by index, for at most `ODD_ROWS` of them.
 
-    Odd is a result unlike those of its function's other calls, or that it changes something as few of them do. `order` are the calls' row
-    indices, as they began; `recursive` names functions that call themselves.
+    Odd is a result unlike those of its function's other calls, or that it changes something as few of them do. `lines` has the table of the
+    calls. `order` are the calls' row indices, as they began; `recursive` names functions that call themselves.
     """
     found: dict[int, str] = {}
     for name, indices in by_function(lines, order).items():
@@ -179,7 +179,7 @@ MAX_LISTED_FUNCTIONS = 40
 def tree(table: Table, expressions: Sequence[str]) -> list[str]:
     """Return calls as lines: what each function returns, if there are many calls, and the tree, indented.
 
-    It is opened as far as `MAX_TREE_LINES` allow. `expressions` are those that were collected beside the call.
+    It is opened as far as `MAX_TREE_LINES` allow. `table` has the calls. `expressions` are those that were collected beside the call.
     """
     lines = CallLines(table, expressions)
     forest = CallForest(lines)
@@ -208,7 +208,8 @@ def _lanes(forest: CallForest, deepest: int) -> Iterator[str]:
 def _within(forest: CallForest, calls: Sequence[int], deepest: int, indent: str) -> Iterator[str]:
     """Yield the lines of calls that follow each other; those that repeat are folded into one line.
 
-    `calls` are row indices, `deepest` is how many levels of calls are shown, `indent` stands before each line.
+    `forest` has all calls of the table. `calls` are row indices, `deepest` is how many levels of calls are shown, `indent` stands before
+    each line.
     """
     shapes = [forest.shapes[each] for each in calls]
     parts = list(repeats(shapes))
@@ -239,7 +240,7 @@ def _within(forest: CallForest, calls: Sequence[int], deepest: int, indent: str)
 def _differing_arguments(forest: CallForest, calls: Sequence[int], period: int) -> str:
     """Return ", but for" and the arguments that differ among folded calls; empty: none differs.
 
-    `calls` are row indices; `period` is how many of them repeat together.
+    `forest` has all calls of the table. `calls` are row indices; `period` is how many of them repeat together.
     """
     each = [calls[place::period] for place in range(period)]
     if period == 1:
@@ -261,7 +262,10 @@ def _differing_arguments(forest: CallForest, calls: Sequence[int], period: int) 
 
 
 def _given_within(forest: CallForest, index: int) -> tuple[str, ...]:
-    """Return the arguments of all calls within the call in row `index`, at any depth."""
+    """Return the arguments of all calls within the call in row `index`, at any depth, as texts.
+
+    `forest` has all calls of the table. Empty: there are no calls within it.
+    """
     given, left = list[str](), list(forest.of(index))
     while left:
         inner = left.pop()
@@ -307,7 +311,7 @@ def _alike(
 ) -> str:
     """Return a line that says that `calls` are alike, or like those from the call in row `known` on.
 
-    `part` tells how many of them repeat together.
+    `calls` are row indices, `part` tells how many of them repeat together.
     """
     hits = forest.lines.table.hits
     like = "alike" if known is None else f"like #{hits[known]}"
@@ -393,7 +397,8 @@ def _calls_around_deep_oddities(forest: CallForest, index: int) -> Iterator[tupl
 def functions(forest: CallForest) -> Iterator[str]:
     """Yield a line for each function, those with most calls first: number of calls, time, and results.
 
-    There are at most `MAX_SHOWN_FUNCTIONS`; a last line says how many more there are.
+    `forest` has all calls of the table. The time is left out where it is short. There are at most `MAX_SHOWN_FUNCTIONS`; a last line says
+    how many more there are.
     """
     by = by_function(forest.lines, forest.order)
     order = sorted(by, key=lambda name: (-len(by[name]), name))

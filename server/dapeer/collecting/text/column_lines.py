@@ -230,7 +230,7 @@ def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) 
 def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
     """Yield lines on the columns: short names, constant ones, equal ones, then one for each other.
 
-    With `few` (each row is shown), the last are left out.
+    `found` has the columns of a table. With `few` (each row is shown), the last are left out.
     """
     yield from (f"{short} is {name}" for name, short in found.names.items())
     always = [
@@ -299,7 +299,8 @@ def described(each: Column) -> str:
 def odd_rows(found: ShownColumns) -> Iterator[str]:
     """Yield the first row, the odd ones and the last, and between them lines on how many are alike.
 
-    At most `ODD_ROWS` odd ones are shown; a last line says how many more there are.
+    `found` has the columns of a table. At most `ODD_ROWS` odd ones are shown, each with its reasons; a last line says how many more there
+    are.
     """
     why = found.why()
     repeated_ones = {each.index for each in found.repeated}

@@ -234,8 +234,8 @@ class _ExpressionCompiler:
     def _text(self, name: str, text: ast.expr, other: ast.expr, depth: int) -> Reads:
         """Return a function that tells of a row whether a text begins or ends with another, or has a pattern.
 
-        `name` is the function that the filter calls: `startswith`, `endswith` or `matches`; `text` and `other` are the syntax trees of
-        its arguments. All texts of the column are searched by `matches` here, at once.
+        `name` is the function that the filter calls: `startswith`, `endswith` or `matches`; `text` and `other` are the syntax trees of its
+        arguments, which are nested `depth` levels deep. All texts of the column are searched by `matches` here, at once.
 
         Raises:
             ArgumentError: `matches` has no column or no literal pattern.
@@ -259,6 +259,8 @@ class _ExpressionCompiler:
     def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
         """Return a function that gives, in a row, the value of a `not` or of a number with a minus sign.
 
+        It takes the row's index. `node` is the syntax tree, nested `depth` levels deep.
+
         Raises:
             ArgumentError: It is another operator.
         """
@@ -272,7 +274,11 @@ class _ExpressionCompiler:
     def _compared(self, node: ast.Compare, depth: int) -> Reads:
         """Return a function that tells of a row whether a comparison such as `a < b < c` holds.
 
-        The function raises `TypeError` where values cannot be compared.
+        It takes the row's index, and raises `TypeError` where values cannot be compared. `node` is the syntax tree, nested `depth` levels
+        deep.
+
+        Raises:
+            ArgumentError: A part of the comparison has what a filter has not.
         """
         parts = [self.read(each, depth + 1) for each in (node.left, *node.comparators)]
         compares = [_COMPARES[type(each)] for each in node.ops]
@@ -514,7 +520,10 @@ def _groups(
 
 
 def _plots(found: ShownColumns) -> Iterator[str]:
-    """Yield a line with a plot for each column of numbers, or one that says that there is none."""
+    """Yield a line with a plot for each column of numbers that changes; one says if there is none.
+
+    The line has the name of the column, its least number, a character for some rows each, and its greatest number.
+    """
     plotted = False
     for name, each in found.columns.items():
         if each.range is None:

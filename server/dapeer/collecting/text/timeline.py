@@ -291,9 +291,10 @@ def section(collections: Iterable[Collection], project: Path, client: str = "") 
 
 
 def _goes_in_order(fresh: Sequence[Collection], client: str) -> bool:
-    """Return whether the new rows are told as one list: they are few, of several points.
+    """Return whether new rows are told as one list in the order of time: they are few, of several points.
 
-    Of a point with more new rows than `ALL_ROWS` its summary has facts that a list does not show.
+    `fresh` are the collections with rows that are new for `client` (its key). Calls, watches and points where something is expected are
+    never told so, nor is a point with more new rows than `ALL_ROWS`, whose summary has facts that a list does not show.
     """
     plain = all(not (each.point.calls or each.point.expect or each.point.watch) for each in fresh)
     new = [len(each.unreported(client)) for each in fresh]
@@ -309,7 +310,7 @@ def _goes_in_order(fresh: Sequence[Collection], client: str) -> bool:
 def _in_order(fresh: Sequence[Collection], project: Path, client: str) -> list[str]:
     """Return a line on each point, and its new rows among those of the others, in the order of time.
 
-    A row's number is its place among all rows of these points.
+    `fresh` are the collections with rows that are new for `client` (its key). A row's number is its place among all rows of these points.
     """
     told = {id(each): len(each.table) - len(each.unreported(client)) for each in fresh}
     every = _sorted(_entries(each, range(len(each.table)), project) for each in fresh)
