@@ -158,9 +158,10 @@ async def end_earlier_programs(
     functions: Sequence[RequestedFunction],
     filters: Sequence[str] | None,
 ) -> Inheritance:
-    """End the programs that the client has started, and forget its breakpoints, before a fresh start.
+    """End the programs that the client has started, and forget what tools have set, before a fresh start.
 
-    The breakpoints that `requested` or `functions` name stay, and so do those of a person; other programs are sent the removals. Return
+    Forgotten are the breakpoints that any client's tools have set, what this client collects, and the exception filters. A person's
+    breakpoints, what other clients collect, and what `requested` or `functions` name stay. Other programs are sent the removals. Return
     what the new program inherits, with the programs that were ended.
 
     Args:
@@ -168,10 +169,11 @@ async def end_earlier_programs(
         focus: The focus of the client that starts the program; its `own` programs are ended.
         requested: The breakpoints of the call, by path.
         functions: The functions at which the call stops or collects.
-        filters: The exception filters of the call; None: it has none, so those from before count.
+        filters: The exception filters of the call; None: it has none.
 
     Raises:
         RequestTimeout: A program neither ends nor can be killed.
+        DapeerError: An adapter rejects the request, or cannot detach.
     """
     ended = focus.own
     for program in ended:

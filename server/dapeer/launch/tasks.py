@@ -126,7 +126,7 @@ class TaskRun:
         """Start one task, wait until it has ended (or, in the background, is ready), and append to `outcomes`.
 
         It runs a command of the project's tasks.json, to which the caller must have the person's consent. A task has `SECONDS_OF_TASK` to
-        end, a background task `SECONDS_TO_BE_READY` to be ready.
+        end, a background task `SECONDS_TO_BE_READY` to be ready; one that takes longer runs on until `self.processes` are ended.
 
         Raises:
             TaskFailed: It cannot be run, has failed, or takes too long.

@@ -492,10 +492,10 @@ async def dap_run(
     """Debug a program or attach to one, to its first stop or end.
 
     The arguments name a `program`, `module`, `code` or `configuration` to launch, or a process to attach to (`pid`, `port`), and how it is
-    debugged; with `repeat` or `processes` it runs several times. Breakpoints are set before it starts. `then` lists what is sent once it is
-    ready. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how
-    many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The first stop, or the end, is returned; the session becomes the default.
-    Notes say what was inherited from before.
+    debugged; with `repeat` or `processes` it runs several times. `fresh` ends this client's earlier programs first. Breakpoints are set
+    before it starts. `then` lists what is sent once it is ready. The options say what is evaluated at the next stop (`evaluate`), how much
+    of the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The first stop, or
+    the end, is returned; the session becomes the default. Notes say what was inherited from before.
 
     Raises:
         ArgumentError: The arguments contradict each other, or a file or breakpoint is invalid; nothing was started.

@@ -253,8 +253,8 @@ def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
 def unexpected_lines(table: Table, names: Sequence[str], expected: str) -> Iterator[str]:
     """Yield the rows in which the expression `expected` did not hold, each behind the row before it.
 
-    The last column of `table` says whether it held; `names` are those of all columns. If it always did, one line says so. At most
-    `MAX_UNEXPECTED_ROWS` are shown; a last line counts the others.
+    The last column of `table` says whether it held; `names` are those of all columns. If it always did, one line says so. Else lines on the
+    columns come first. At most `MAX_UNEXPECTED_ROWS` are shown; a last line counts the others.
     """
     verdicts = table.cells[-1]
     table = table.of(table.cells[:-1])

@@ -390,8 +390,8 @@ def _usual(times: int, total: int) -> bool:
 def _breaks(numbers: Sequence[float], usual: Sequence[bool], fits: Fits) -> Iterator[int]:
     """Yield the indices of the rows that break a sequence, such as one number that is out of order.
 
-    The row behind a bad one does not break it, if it fits what was before. `usual` says of each step whether it is as the others, `fits`
-    whether the sequence may go so far in so many rows.
+    The row behind a bad one does not break it, if it fits what was before. `usual` has for each step, from a number to the next, whether it
+    is as most are. `fits(rows, difference)` says whether numbers that are so many rows apart may differ by so much.
     """
 
     def between(before: int, after: int) -> bool:

@@ -86,7 +86,8 @@ def split_breakpoints(
     is the program that is about to be started, whose name tells the language of the expressions; empty: it is not known.
 
     Raises:
-        ArgumentError: A breakpoint has no valid place or options, or an expression does not parse; nothing has been set.
+        ArgumentError: A breakpoint has no valid place or options, an expression does not parse, or two different ones are on one line;
+            nothing has been set.
     """
     every = [each.requested() for each in breakpoints]
     functions = [each for each in every if not isinstance(each, tuple)]
