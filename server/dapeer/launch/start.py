@@ -238,8 +238,10 @@ class Launcher:
     ) -> Start:
         """Return the start of the configuration `chosen`; first check that the caller's `request` fits it.
 
+        `launch` is the caller's request, `where` is where it may start, as for `start`. Nothing is started.
+
         Raises:
-            DapeerError: It is another one, or the start is not possible.
+            DapeerError: The caller's `request` is not the configuration's, or the start is not possible.
         """
         if launch.request not in {None, chosen.request}:
             raise ArgumentError(

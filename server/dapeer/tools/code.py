@@ -91,8 +91,8 @@ async def _place(call: Call, session_id: int | None, source: str | int) -> int |
     """Return the line where the stopped program is in a source, from the frame that is shown outwards.
 
     `source` is a file's path, or the number of an adapter's own source. The stack is requested from the adapter, whose errors are ignored.
-    None: no frame is there, there is no session, or it is not stopped. `session_id` is the one that the caller has given, or None for the
-    client's default.
+    A session that is found becomes the client's default. None: no frame is there, there is no session, or it is not stopped. `session_id`
+    is the one that the caller has given, or None for the client's default.
     """
     try:
         session = call.session(session_id)

@@ -110,7 +110,11 @@ def _data(
 
 
 def _first_rows(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
-    """Return the first rows, as many as list `levels` frames; the last of these may be cut."""
+    """Return the first rows, as many as list `levels` frames; the last of these may be cut.
+
+    A row is a frame, or several that follow each other and belong together. One that is folded (`_listed`) counts as one frame, and keeps
+    all of its frames.
+    """
     start = rows[0].first if rows else 0
     kept: list[StackRow] = []
     for row in rows:

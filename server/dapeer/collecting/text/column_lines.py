@@ -169,7 +169,10 @@ class ShownColumns:
         return repeated(columns, self.table.hits)
 
     def row(self, index: int) -> str:
-        """Return the row `index` as a line: its number, and the values of the columns that change."""
+        """Return the row `index` as a line: its number, and the values of the columns that change.
+
+        Long values are cut, to share the room of a line.
+        """
         named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
         room = self.room or max(MIN_CELL_CHARS, share_chars(ROW_CHARS, [*map(len, named)]))
         values = [

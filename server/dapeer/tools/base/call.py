@@ -69,11 +69,12 @@ class Call:
     def session(self, session_id: int | None) -> Session:
         """Return the session that a call acts on: the one with this id, or the client's default session.
 
-        One that is named by id becomes the client's default. If the default is another session than that of the client's last answer, a
-        note on this is added to the call's answer.
+        The session becomes the client's default. If the default is another session than that of the client's last answer, a note on this is
+        added to the call's answer.
 
         Raises:
             NoSession: There is no such session, or without an id it is not clear which one is meant.
+            NotStopped: The session's process was killed while it was stopped.
         """
         last = self.focus.last
         session = self.focus.session(session_id)
