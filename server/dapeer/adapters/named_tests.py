@@ -460,7 +460,10 @@ def _own_files(folder: Path) -> Sequence[Path]:
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder and below, some thousand at most, but not in hidden or tools' folders."""
+    """Yield the files of a folder and below, but not in hidden folders and those of tools.
+
+    In each folder they are sorted, and its own come before those of its folders. It ends after the folder in which `MOST_FILES` are passed.
+    """
     seen = 0
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(each for each in folders if each[0] not in "._" and each not in TOOLS)

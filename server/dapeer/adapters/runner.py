@@ -460,10 +460,11 @@ def _filled(command: Sequence[str], values: Values) -> list[str]:
 async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float) -> str:
     """Run a command to its end, and return its stdout; what it has started is killed then.
 
-    `env` is added to the environment of dapeer's starter.
+    It is killed if it does not end within `seconds`, or if the caller is cancelled. `env` is added to the environment of the command that
+    starts programs in this task, or else dapeer's.
 
     Raises:
-        AdapterFailed: It cannot be run, does not end within `seconds`, or fails.
+        AdapterFailed: It cannot be run, does not end in time, or fails, with the end of its output.
     """
     shown = shlex.join(command)
     try:
@@ -552,7 +553,7 @@ def with_project(runner: Runner, folder: Path) -> RecognisedRunner:
 def program_of(recognised: RecognisedRunner) -> str | None:
     """Return the path of the runner's own program; None where the definition names none.
 
-    It is looked for in the project's folder and above it, then on PATH.
+    It is looked for in the project's folder and above it, then on PATH; a name with a slash only in these folders.
 
     Raises:
         ArgumentError: It is not installed in the project.

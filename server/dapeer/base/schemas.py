@@ -388,7 +388,11 @@ def _missing(resource: Any, resolver: Any) -> Iterator[str]:
 
 
 def _sentence(error: Any) -> str:
-    """Return a sentence for jsonschema's `ValidationError`: which argument, and what is expected of it."""
+    """Return a sentence for jsonschema's `ValidationError`: which argument, and what is expected of it.
+
+    The argument is named by its path (`breakpoints.0.line`), and the given value is quoted; both are shortened. Of several missing
+    arguments the first is named.
+    """
     path = [str(part) for part in error.absolute_path]
     where = f"Argument `{shortened('.'.join(path), MAX_CLAUSE_CHARS)}`" if path else "The arguments"
     given, limit = error.instance, error.validator_value
@@ -488,7 +492,10 @@ def _value(value: object) -> str:
 
 
 def _references(node: object) -> Iterator[str]:
-    """Yield the targets of all references in a decoded JSON Schema, at any depth."""
+    """Yield the targets of all references in a decoded JSON Schema, such as `#/$defs/point`, at any depth.
+
+    A target comes as often as it is referred to. A value that is neither an object nor a list yields nothing.
+    """
     inner: Iterable[object] = ()
     if is_object(node):
         yield from _referred(node)

@@ -124,9 +124,9 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
 
 
 def command_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands with their options.
+    """Return a new parser of all commands with their options, with `--version` and the options of the log.
 
-    Each command sets `command` of the parsed arguments to the function that runs it.
+    Each command sets `command` of the parsed arguments to the function that runs it, which takes these arguments and returns the exit code.
     """
     parser = Parser(
         prog="dapeer",
@@ -215,7 +215,10 @@ def _add_stdio(add_parser: AddParser) -> None:
 
 
 def _add_serve(add_parser: AddParser) -> None:
-    """Add the command `serve`, with the options of a server over HTTP, by argparse's `add_parser`."""
+    """Add the command `serve`, with the options of a server over HTTP, by argparse's `add_parser`.
+
+    They are its address, how clients are authenticated, `--with-stdin`, and those of `_add_neovim` and `_add_selection`.
+    """
     parser = _add(add_parser, "serve", "serve MCP clients over HTTP")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (%(default)s)")
     parser.add_argument(
@@ -240,7 +243,10 @@ def _add_serve(add_parser: AddParser) -> None:
 
 
 def _add_demo(add_parser: AddParser) -> None:
-    """Add the command `demo`, with the options that choose a story, by argparse's `add_parser`."""
+    """Add the command `demo`, with the options that choose a story, by argparse's `add_parser`.
+
+    They are `--nvim` and `--collect`, of which one at most can be given.
+    """
     parser = _add(add_parser, "demo", "watch an assistant find a bug, with a real debugger")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -251,7 +257,10 @@ def _add_demo(add_parser: AddParser) -> None:
 
 
 def _add_doctor(add_parser: AddParser) -> None:
-    """Add the command `doctor`, with its options, by argparse's `add_parser`."""
+    """Add the command `doctor`, with its options, by argparse's `add_parser`.
+
+    It takes an adapter's id, `--patches` and `--json`.
+    """
     parser = _add(add_parser, "doctor", "what is installed, what is missing, and how to get it")
     parser.add_argument(
         "adapter",
@@ -292,7 +301,10 @@ def _add_neovim(parser: argparse.ArgumentParser, *, default: str | None, help_te
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which tools, files and data a server offers, and those of integrations."""
+    """Add the options that say which tools, files and data a server offers, and those of integrations.
+
+    They are `--read-only`, `--tools`, `--readable`, `--no-redact`, `--data`, and what each of `ENTRIES` adds.
+    """
     parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     parser.add_argument(
         "--tools",

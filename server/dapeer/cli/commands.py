@@ -91,7 +91,10 @@ def _joinable(arguments: argparse.Namespace, nvim: str) -> ReachedServer | None:
 
 
 def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
-    """Return the options that were given and that apply to all clients of a server, such as `--read-only`."""
+    """Return the names of the options that were given and that apply to all clients of a server.
+
+    These are `--read-only`, `--tools`, `--readable`, `--no-redact` and those of integrations.
+    """
     options = {
         "--read-only": arguments.read_only,
         "--tools": arguments.tools,
@@ -104,7 +107,10 @@ def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
 
 
 def serve(arguments: argparse.Namespace) -> int:
-    """Serve MCP clients over HTTP, as the parsed arguments say, until the process is ended; return 0."""
+    """Serve MCP clients over HTTP, as the parsed arguments say, until the process is ended; return 0.
+
+    With `--with-stdin` it ends with standard input, too.
+    """
     import anyio
 
     with without_garbage_collection():
@@ -170,7 +176,10 @@ def debug(arguments: argparse.Namespace) -> int:
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    """Play the demo that the parsed arguments choose, print its transcript, and return the exit code."""
+    """Play the demo that the parsed arguments choose, print its transcript, and return the exit code.
+
+    With `--nvim` it starts a Neovim, with `--collect` it collects values in place of stops.
+    """
     import anyio
 
     from dapeer.cli import demo, demo_nvim
@@ -181,7 +190,10 @@ def demo(arguments: argparse.Namespace) -> int:
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    """Print the patches, a trial of one adapter, or a report, as the options say; return the exit code."""
+    """Print the patches, a trial of one adapter, or a report, as the options say; return the exit code.
+
+    `--patches` comes first, then an adapter that is named; `--json` prints the trial or the report as JSON.
+    """
     from dapeer.cli import doctor
 
     if arguments.patches:

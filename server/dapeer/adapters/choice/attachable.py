@@ -274,6 +274,9 @@ def _nothing_listens_error(host: str, port: int) -> ArgumentError:
 def _check_trace(pid: int) -> None:
     """Raise if the system does not let dapeer trace a process.
 
+    With the capability to trace any process, dapeer may trace those of other users. Where nothing is known of the process, only the
+    system's setting decides.
+
     Raises:
         ArgumentError: It is traced already, another user's, or the system forbids it in general.
     """

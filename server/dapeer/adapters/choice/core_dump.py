@@ -82,7 +82,10 @@ def _notes(file: BinaryIO) -> Iterator[tuple[int, bytes] | None]:
 
 
 def _in_segment(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield type and content of each note in a segment's data."""
+    """Yield type and content of each note in a segment's data; the names of notes are skipped.
+
+    Of a note that is cut at the end of `data`, what is there is yielded.
+    """
     at = 0
     while at + _NOTE.size <= len(data):
         name, length, kind = _NOTE.unpack_from(data, at)

@@ -76,7 +76,10 @@ def fits(
 
 
 def _is_of_kind(path: Path, variant: Variant) -> bool:
-    """Return whether a program's file meets the conditions of a variant on its content, name and place."""
+    """Return whether a program's file meets the conditions of a variant on its content, name and place.
+
+    A condition that the variant does not set is met. The file, and folders above it, may be read.
+    """
     return (
         (not variant.binary or is_binary(str(path)))
         and (not variant.holds or has_section(str(path), [variant.holds]))

@@ -116,8 +116,10 @@ def _over(own: Json, shared: Json) -> dict[str, Any]:
 def _definition(table: DefinitionTable, path: Path) -> Definition:
     """Return the definition of a whole file, whose placeholders are not checked yet.
 
+    `table` is the top of the file, of which all keys are read; `path` is the file.
+
     Raises:
-        DefinitionError: A key or type is wrong.
+        DefinitionError: A key is unknown or missing, or its type is wrong.
     """
     attach = table.table("attach")
     definition = table.read(
@@ -158,8 +160,10 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
 def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
     """Raise if the file's `values` use a placeholder that never has a value.
 
+    Known are the inputs of a launch, what depends on the installation, what detection finds, and in hints the groups of their patterns.
+
     Raises:
-        DefinitionError: They do.
+        DefinitionError: They do; the error names the first, and all that are known.
     """
     known = {*INPUTS, *OWN, *definition.detect.placeholders()}
     for key in (

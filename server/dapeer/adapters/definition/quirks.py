@@ -373,7 +373,10 @@ class Quirks:
 
     @property
     def on_the_wire(self) -> bool:
-        """Whether the adapter's messages need to be changed by the `Normalizer`."""
+        """Whether a quirk is set for which the `Normalizer` changes messages to or from the adapter.
+
+        Quirks that only say how dapeer starts, steps or ends do not count.
+        """
         return bool(
             self.exit_code_in_output
             or self.skip_first_stop

@@ -364,7 +364,7 @@ def add_any(add: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentPar
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add to a parser the options `--json` and `--color`."""
+    """Add to a parser the options `--json` and `--color`, which is `auto`, `always` or `never`."""
     parser.add_argument("--json", action="store_true", help="print the answer as data")
     parser.add_argument(
         "--color",

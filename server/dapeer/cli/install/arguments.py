@@ -21,7 +21,10 @@ SUMMARY: Final = "let a client, or Neovim, use dapeer"
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """Give the parser of `dapeer install` its arguments, and the function that runs the command."""
+    """Give the parser of `dapeer install` its arguments, and the function that runs the command.
+
+    They are one or more clients, `--user` or `--project`, `--remove`, `--skill-only`, and `--yes` or `--dry-run`.
+    """
     parser.add_argument(
         "target", type=target_of, nargs="+", metavar="CLIENT", help=", ".join(TARGETS)
     )

@@ -111,6 +111,8 @@ class LinkChange:
     def make(self) -> None:
         """Make the link in place of an older one, or remove it.
 
+        Missing folders around it are made. A link or file at its path is removed first; a folder there is an error.
+
         Raises:
             ArgumentError: The system refuses.
         """
@@ -349,7 +351,10 @@ def _unreadable(path: Path, why: str) -> ArgumentError:
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """Remove a folder below `root` if nothing is in it, and the folders around it that are empty then."""
+    """Remove a folder below `root` if nothing is in it, and the folders around it that are empty then.
+
+    `root` itself stays. It ends silently at the first folder that cannot be removed.
+    """
     while folder != root and root in folder.parents:
         try:
             folder.rmdir()

@@ -275,7 +275,9 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
 
 
 def value_at(text: str, path: Sequence[str]) -> object:
-    """Return the value at the path; None: there is none.
+    """Return the value at the path, decoded; None: there is none, or it is null, or the text is blank.
+
+    Of equal keys the last counts.
 
     Raises:
         MalformedText: The text is no JSON object, or something on the path is none.
@@ -293,6 +295,8 @@ def value_at(text: str, path: Sequence[str]) -> object:
 
 def everything_but(text: str, path: Keys) -> object:
     """Return all of a text but the value at the path: keys and values in their order, and comments.
+
+    The result is a pair of both, to be compared with that of another text. Comments within the value are left out.
 
     Raises:
         MalformedText: The text is no JSON object.

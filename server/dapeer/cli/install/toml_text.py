@@ -56,7 +56,11 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Yield the statements of a text that is valid TOML, in their order: headers, and keys with values."""
+    """Yield the statements of a text that is valid TOML, in their order: headers, and keys with values.
+
+    Each has its start and end in `text`, the whole path of its keys, that of the table around included, and the place of its value, which
+    is None for a header.
+    """
     table: Keys = ()
     for start, marks in _lines(text):
         end = marks[-1].end()
@@ -225,9 +229,9 @@ def by_hand(path: Keys, value: object) -> str:
 
 
 def _appended(text: str | None, path: Keys, table: Mapping[str, object]) -> Iterator[str]:
-    """Yield the text with a new table at its end.
+    """Yield the text with a new table at its end; None as `text`: there is no file.
 
-    Then, for each inline table that is around the path, yield the text with a member in that.
+    Then, for each inline table that is around the path, yield the text with a member in that. Nothing is checked.
     """
     if text is None:
         yield _table(path, table, "\n") + "\n"
@@ -294,7 +298,7 @@ def _table(path: Keys, table: Mapping[str, object], line: str) -> str:
 
 
 def _written(value: object) -> str:
-    """Return a value in TOML, on one line."""
+    """Return a value in TOML, on one line: tables become inline tables, dates and times stay such."""
     table = _as_table(value)
     if table is not None:
         pairs = (f"{_key(key)} = {_written(each)}" for key, each in table.items())
@@ -339,9 +343,9 @@ def _is_ours(one: Statement, path: Keys) -> bool:
 
 
 def _by_library(text: str, path: Keys, value: object) -> Iterator[str]:
-    """Yield the text as tomlkit changes it; None as value: without the value at the path.
+    """Yield at most one text: `text` as tomlkit changes it; None as value: without the value at the path.
 
-    Nothing is yielded if tomlkit fails.
+    Nothing is yielded if tomlkit fails, or the table around the path is not there.
     """
     try:
         document = tomlkit.parse(text)
