@@ -82,16 +82,34 @@ def normalize_address(address: str) -> str:
     return os.path.realpath(os.path.expanduser(address))
 
 
+def connect(address: str) -> socket.socket:
+    """Return a connection to an address, a path or `host:port`; the caller closes it.
+
+    A host of IPv6 is in brackets. It blocks for about `SECONDS_TO_CONNECT` at most.
+
+    Raises:
+        OSError: No process accepts connections there.
+    """
+    match = HOST_AND_PORT.fullmatch(address)
+    if match is not None:
+        place = match["host"].strip("[]"), int(match["port"])
+        return socket.create_connection(place, SECONDS_TO_CONNECT)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(SECONDS_TO_CONNECT)
+    try:
+        connection.connect(address)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def is_listening(address: str) -> bool:
     """Return whether a process accepts connections at an address; it is connected to, and closed at once.
 
-    `address` is a path, or `host:port` with an IPv4 host. It blocks for `SECONDS_TO_CONNECT` at most, and False is returned then.
+    `address` is a path or `host:port`, as for `connect`. False also if nothing answers in time.
     """
-    match = HOST_AND_PORT.fullmatch(address)
-    family = socket.AF_UNIX if match is None else socket.AF_INET
-    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_STREAM) as connection:
-        connection.settimeout(SECONDS_TO_CONNECT)
-        connection.connect(address if match is None else (match["host"], int(match["port"])))
+    with contextlib.suppress(OSError), connect(address):
         return True
     return False
 

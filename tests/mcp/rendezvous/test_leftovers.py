@@ -1,7 +1,11 @@
 """What killed servers have left is gone when another one starts; what lives stays."""
 
 import asyncio
+import json
+import socket
 from pathlib import Path
+
+import pytest
 
 from dapeer.base.system import folder_names
 from dapeer.mcp.rendezvous.announcement import runtime_folder
@@ -46,3 +50,19 @@ def test_nobody_takes_what_a_starting_server_makes_for_left(tmp_path: Path) -> N
             assert made.exists()
     with sweep_leftovers(tmp_path):
         assert not made.exists()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_the_announcement_of_a_neovim_at_a_port_stays_while_that_listens(
+    host: str, tmp_path: Path
+) -> None:
+    announced = tmp_path / "neovim-1.json"
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, 0), family=family) as listener:
+        shown = f"[{host}]" if ":" in host else host
+        facts = {"address": f"{shown}:{listener.getsockname()[1]}", "pid": 1}
+        announced.write_text(json.dumps(facts), "utf-8")
+        with sweep_leftovers(tmp_path):
+            assert announced.exists()
+    with sweep_leftovers(tmp_path):
+        assert not announced.exists()

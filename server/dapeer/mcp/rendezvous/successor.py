@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
@@ -31,8 +31,8 @@ from dapeer.mcp.rendezvous.reaching import (
     read_announcement,
 )
 from dapeer.mcp.rendezvous.standing import ClientWish
+from dapeer.neovim import sockets
 from dapeer.neovim.probe import probe
-from dapeer.neovim.sockets import HOST_AND_PORT
 
 try:
     import fcntl
@@ -46,7 +46,6 @@ It ends its sessions first, and waits after a crash.
 """
 SECONDS_TO_BE_FOUND: Final = 30
 """How long a server may take to start."""
-SECONDS_TO_CONNECT: Final = 0.5
 
 
 def wait_for_successor(
@@ -89,14 +88,11 @@ def _presence(nvim: str | None) -> Generator[socket.socket | None]:
     if nvim is None or nvim == "auto" or not _is_starting_core(nvim):
         yield None
         return
-    match = HOST_AND_PORT.fullmatch(nvim)
-    with socket.socket(socket.AF_INET if match else socket.AF_UNIX) as connection:
-        connection.settimeout(SECONDS_TO_CONNECT)
-        there = False
-        with suppress(OSError):
-            connection.connect((match["host"], int(match["port"])) if match else nvim)
-            there = True
-        yield connection if there else None
+    connection = None
+    with suppress(OSError):
+        connection = sockets.connect(nvim)
+    with connection or nullcontext():
+        yield connection
 
 
 def _is_starting_core(nvim: str) -> bool:
