@@ -167,8 +167,8 @@ class Filters:
         """Return the arguments of `setExceptionBreakpoints` that request what a caller names in `texts`.
 
         Filters of dapeer's own, and texts that the adapter does not support, are left out. Types and conditions become `filterOptions`,
-        joined for each filter, or `exceptionOptions` where the adapter's definition has break modes. `adapters` are the adapter's own
-        filters with their defaults.
+        joined for each filter, or, with all plain filters, `exceptionOptions` where the adapter's definition has break modes. `adapters`
+        are the adapter's own filters with their defaults.
         """
         requested = [each for text in texts if (each := self.parsed(text, adapters))]
         requested = [each for each in requested if each.filter in adapters]

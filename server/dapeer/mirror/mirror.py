@@ -498,7 +498,10 @@ class Mirror(Notes):
         }
 
     def _response_handlers(self) -> Mapping[str, ResponseHandler]:
-        """Return the handlers of responses: with the request's arguments and the response's body."""
+        """Return the handlers of responses, by command.
+
+        Each gets the request's arguments and the response's body.
+        """
         return {
             "initialize": self._initialize,
             "launch": self._launched,
@@ -609,8 +612,9 @@ class Mirror(Notes):
     def apply(self, message: Message, arrived_at: float = 0.0) -> None:
         """Change the state by the next message of the session, in either direction.
 
-        `arrived_at` is the time at which it arrived, in seconds since the epoch (0: unknown). A request counts when it is sent: one
-        that resumes ends the stops. Events and commands that are unknown here change nothing.
+        `arrived_at` is the time at which it arrived, in seconds since the epoch (0: unknown). A request counts when it is sent: one that
+        resumes ends the stops, `pause` makes the state a pausing one, and `setBreakpoints` marks the file's breakpoints as unanswered.
+        Events and commands that are unknown here change nothing.
         """
         match message:
             case Event(event="output", body=body):

@@ -88,8 +88,8 @@ class PrintedLogPoints:
     def last(self, since: int, until: int, max_messages: int) -> tuple[list[LogMessage], int]:
         """Return the last messages of all log points between two cursors, and how many more there are.
 
-        `since` and `until` are cursors of the output. They are at most `max_messages`, in the order of the output. The newest message of each log
-        point comes before older ones of others, so that each log point is represented as far as `max_messages` allows.
+        `since` and `until` are cursors of the output. The list has at most `max_messages`, in the order of the output. The newest message
+        of each log point comes before older ones of others, so that each log point is represented as far as `max_messages` allows.
         """
         within = {place: point.within(since, until) for place, point in self.points.items()}
         within = {place: numbers for place, numbers in within.items() if numbers}
@@ -125,8 +125,9 @@ class OutputIntake:
     def take(self, body: Body, arrived_at: float, log_point: tuple[str, int] | None) -> None:
         """Append the text of an `output` event's body to the output, or to the messages of its log point.
 
-        `arrived_at` is the time of arrival in seconds; `log_point` is path and line of the log point that has printed it, or None.
-        Telemetry is dropped, and so is an adapter's repetition of what the program's terminal has already sent.
+        `body` has the key `IN_TERMINAL` if the text comes from a terminal of dapeer's. `arrived_at` is the time of arrival in seconds since
+        the epoch; `log_point` is path and line of the log point that has printed it, or None. Telemetry is dropped, and so is an adapter's
+        repetition of what the program's terminal has already sent.
         """
         category = body.get("category") or "console"
         if category == "telemetry":  # > … should be sent to telemetry … instead of being shown

@@ -117,7 +117,8 @@ class Doings:
     def move(self, command: str, session: int, program: object) -> None:
         """Record that a request (`continue`, `terminate`, …) has resumed or ended a program.
 
-        `command` is the request's name, `session` a session's id, `program` the program itself. Nothing is recorded outside of `by`.
+        `command` is the name of a request that resumes or ends, `session` a session's id, `program` the program itself. Nothing is recorded
+        outside of `by`.
         """
         doer = _DOER.get()
         if doer is not None:

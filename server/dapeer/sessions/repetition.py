@@ -134,7 +134,7 @@ def _outcome(session: Session) -> tuple[RunVerdict, str]:
 def _unjudged(session: Session) -> str:
     """Return which condition of a breakpoint failed at each hit, and how; empty: none did.
 
-    Runs with such a breakpoint would go on for nothing.
+    Only the first such condition is named. Runs with such a breakpoint would go on for nothing.
     """
     mirrors = [each.mirror for each in session.program.sessions]
     for each in session.program.failures:

@@ -147,8 +147,8 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
 def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
     """Return where a thread or task is, such as ` at a.py:3 in f, inside g`; empty without frames.
 
-    The user's innermost frame is named first, then the innermost frame if that is another: of a task, what the first frame has called.
-    The text begins with a space. `frames` knows which frames are the user's.
+    The user's innermost frame (without one the innermost) is named first. Behind `inside` is, if it is another, the innermost frame of a
+    thread, or of a task the frame that the first one has called. The text begins with a space. `frames` knows which frames are the user's.
     """
     if not each.frames:
         return ""

@@ -85,11 +85,12 @@ class MovedFiles:
         await self._request("evaluate", EvaluateArguments(expression=str(command), context="repl"))
 
     async def _ask(self, path: str) -> Sequence[str]:
-        """Return the program's source files that have the same file name, as the adapter lists them.
+        """Return the program's source files that may be the file `path`, as the adapter lists them.
 
-        Where the definition says that the adapter reports loaded sources (`loaded`), these are searched, and nothing is sent. Else the
-        definition's command `named` is evaluated. The result is empty if there are none, and if the evaluation fails for any reason, as it
-        does with some adapters while the program runs; no error is raised.
+        Where the definition says that the adapter reports loaded sources (`loaded`), those of them are returned whose paths end alike, and
+        nothing is sent. Else the definition's command `named` is evaluated, which lists files of the same file name. The result is empty if
+        there are none, and if the evaluation fails for any reason, as it does with some adapters while the program runs; no error is
+        raised.
         """
         if self._sources.loaded:
             loaded = (str(each.get("path") or "") for each in self._mirror.loaded.sources.values())

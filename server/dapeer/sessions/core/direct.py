@@ -428,8 +428,8 @@ class DirectSession(Session):
     def why_over(self) -> str:
         """Return a clause on the adapter's end: its killer, the request it was answering, its last words.
 
-        The clause also tells what became of a program that was attached to. If the adapter runs inside of the program, a signal killed
-        the program.
+        The clause also tells what became of a program that was attached to. If the adapter runs inside of the program, a signal that killed
+        it has killed the program: then the clause says only that.
         """
         killer = self.process.killer
         if killer is not None and self.plan.definition.quirks.program_inside:

@@ -194,7 +194,11 @@ class ForwardedSession(Session):
 
 
 def _traits(hello: Hello, definition: Definition | None) -> Traits:
-    """Return the differences of nvim-dap's adapter, from its definition, if that is known, for `Session`."""
+    """Return the differences of nvim-dap's adapter, from its definition, if that is known, for `Session`.
+
+    The adapter is always shared with nvim-dap; the session is the person's (`is_theirs`) unless dapeer has asked for its start
+    (`hello.launch`).
+    """
     # nvim-dap sends log messages itself, and prints what they say; the caller that has started a session waits for its first stop.
     traits = Traits(is_shared=True, is_theirs=hello.launch is None)
     if definition is None:
@@ -208,7 +212,10 @@ def _traits(hello: Hello, definition: Definition | None) -> Traits:
 
 
 def _key(breakpoint_: RequestedBreakpoint) -> tuple[int, str, str, str]:
-    """Return a breakpoint's line and options as a tuple by which two breakpoints can be compared."""
+    """Return a breakpoint's line and options as a tuple by which two breakpoints can be compared.
+
+    The options are `condition`, `hitCondition` and `logMessage`; a missing one equals an empty one. Columns are not compared.
+    """
     return (
         breakpoint_["line"],
         breakpoint_.get("condition") or "",

@@ -69,9 +69,9 @@ class ProcessWatch:
     def find(self) -> None:
         """Search for the program's process, and watch it if exactly one is found; else search again at a stop.
 
-        The process is the one in the adapter's terminal, or a traced one below the adapter, else the adapter's only child. Nothing is
-        searched if a process is watched already, or the program runs inside of the adapter. The second search, at the first stop, is the
-        last one.
+        The process is the one in the adapter's terminal, or a traced one below the adapter, else the adapter's only child. A process found
+        below the adapter is claimed, so that it is killed with the adapter. Nothing is searched if a process is watched already, or the
+        program runs inside of the adapter. The second search, at the first stop, is the last one.
         """
         adapter, terminal = self._adapter.pid, self._adapter.terminal
         if self._file is not None or adapter is None or self._is_in_adapter:

@@ -167,11 +167,12 @@ class Supervisor:
     async def _begin_child(self, parent: DirectSession, offered: Body) -> None:
         """Start the session of a child process, and return once it is connected to its adapter.
 
-        `offered` is what the adapter wants, with the keys `request` and `configuration`. The session goes on in a task of its own.
+        `offered` is what the adapter wants, with the keys `request` and `configuration`. The session goes on in a task of its own. After an
+        error the child runs on without a debugger.
 
         Raises:
-            DapeerError: The child is not wanted, or cannot be reached: then it runs on without a debugger. The parent's channel
-                records why.
+            Unsupported: The child is not wanted, or its parent is being ended.
+            DapeerError: The child cannot be reached, which is recorded as a fault of the parent's channel.
         """
         if parent.plan.refuses_children and not parent.delegates:
             raise Unsupported("Child processes are not followed.", "follow_children does.")
@@ -214,7 +215,7 @@ class Supervisor:
 
         `arguments` are those of `launch` or `attach`; `started` is called once the debuggee runs. Processes that its adapter offers
         meanwhile get sessions of their own. In any case the session is finished and marked as ended in the registry afterwards; one that
-        could not start is dropped from it.
+        could not start is dropped from it. If the start is cancelled, the session's cause says so.
         """
         # The first one of a program gets the focus.
         self._sessions.add(session, focus=session.parent is None)
@@ -411,7 +412,8 @@ class Debugger:
     async def _end(self, session: Session, end: Callable[[Session], Awaitable[object]]) -> None:
         """Call `end` for a session's children and then for the session: children need their parent's adapter.
 
-        Sessions that have ended are left out. Programs that their adapter would resume are killed first.
+        Sessions that have ended are left out. Programs that their adapter would resume are killed first. Children that have begun meanwhile
+        are ended last. Which processes have left the program's POSIX session is recorded before.
         """
         if session.detached is not None:
             session.detached.record_processes()
@@ -483,8 +485,8 @@ class Debugger:
     async def restart(self, session: Session) -> Session:
         """End a program, if it has not ended, and start it again; return the first session of the new one.
 
-        `session` may be any session of the program. The program of a Neovim is started there. The new program's callers are told of the
-        same breakpoints as the old one's (`awaited`).
+        `session` may be any session of the program. The program of a Neovim is started there. The new program's callers are to be shown the
+        states of the same breakpoints as the old one's (`awaited`).
 
         Raises:
             DapeerError: The program does not end, or does not start again.

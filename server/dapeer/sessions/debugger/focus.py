@@ -45,9 +45,10 @@ class Focus:
         return Actor(self._runner.key if self._runner else self.key, client)
 
     def take_news(self) -> list[str]:
-        """Return a line on what others have done to the client's programs since the last call; empty: nothing.
+        """Return a line on what others have done since the last call; an empty list: nothing.
 
-        The list has at most one line. A script always gets an empty list. The next call begins where this one has ended.
+        It names breakpoints that they have set, changed or removed, and resumes and ends of the client's programs. A script always gets an
+        empty list. The next call begins where this one has ended.
         """
         doings, since = self._debugger.doings, self._heard_count
         self._heard_count = doings.count

@@ -27,7 +27,7 @@ from dapeer.view.stacks import path_of
 # Which files an assistant may read here: the project's, the programs' and their libraries'.
 
 _OF_THE_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))
-"""Schemes of names that are no files."""
+"""Folders in which the system shows processes and devices; their files are never allowed."""
 
 
 class Files:
@@ -58,8 +58,8 @@ class Files:
     def allows(self, path: str) -> bool:
         """Return whether a file may be read without a person's consent; a link counts as its target.
 
-        That is so below the allowed folders, in libraries of the sessions, and for sources and modules that they have reported. Whether
-        the file may hold secrets is another question (`shows`).
+        That is so below the allowed folders, in libraries of the sessions, and for sources and modules that they have reported. It never is
+        for the system's own files about processes and devices. Whether the file may hold secrets is another question (`shows`).
         """
         real = Path(os.path.realpath(path))
         if any(real.is_relative_to(system) for system in _OF_THE_SYSTEM):

@@ -205,7 +205,8 @@ class Inspection(Fetching):
     def on_message(self, message: Message) -> None:
         """React to a message that the mirror has applied: at a stop, start fetching what is shown of it.
 
-        A resume records who has resumed; a `stackTrace` response or a loaded source has the file's text kept.
+        `other_client` sees every message. A resume records who has resumed; a `stackTrace` response or a loaded source has the file's text
+        kept.
         """
         self.other_client.on_message(message)
         match message:

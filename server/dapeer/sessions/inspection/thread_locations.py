@@ -263,7 +263,8 @@ class ThreadLocator:
     async def _ask(self, question: Mapping[str, object]) -> Mapping[str, Value]:
         """Evaluate the definition's `waits` expressions with a question, until one succeeds.
 
-        The question is passed as JSON. Return the JSON object in the result; empty: the result is none.
+        The definition must have one (`reads_running`). The question is passed as JSON. Return the JSON object in the result; empty: the
+        result is none.
 
         Raises:
             DapeerError: The adapter rejected the last one, or an evaluation failed in another way than by a rejection.

@@ -254,7 +254,7 @@ class ByConditions(Driving):
         expression is true already. In some languages the program is instructed to record values, too.
 
         Raises:
-            NoConditions: Conditions cannot tell it here; nothing is set.
+            NoConditions: Conditions cannot tell it here, or the adapter rejects them; no breakpoint stays set.
             NotStopped: The program runs.
         """
         await super().begin(frame_id)

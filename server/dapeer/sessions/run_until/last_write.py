@@ -181,9 +181,10 @@ async def address_of(session: Session, expression: str, frame_id: int | None) ->
 
 
 async def _address(session: Session, expression: str, frame_id: int | None) -> str:
-    """Return the address of a value, as a number if the language has that.
+    """Return the address of a value, in hexadecimal, as the program has it in a frame.
 
-    LLDB shows what is behind a pointer.
+    It is the value of `(unsigned long)&(EXPRESSION)`, since LLDB shows of a pointer what is behind it; where the language has no such cast,
+    it is the first address in the text that `&(EXPRESSION)` gives.
 
     Raises:
         ArgumentError: It has none.
@@ -237,18 +238,14 @@ async def last_write(
     The whole program runs a second time from its start, with all its effects, up to the same stop; then it is ended and forgotten. The
     session itself does not move, and keeps the focus.
 
-    Args:
-        debugger: Starts the second run.
-        session: The first run, which is stopped.
-        expression: A value of up to 8 bytes, or an address.
-        frame_id: The frame in which that is looked up.
-        client: The key of the client that asks.
-        seconds: How long the second run may take.
+    Args: debugger: Starts the second run. session: The first run, which is stopped. expression: A value of up to 8 bytes, or an address.
+    frame_id: The frame in which that is looked up. client: The key of the client that asks. seconds: How long the second run may take.
 
     Raises:
         ArgumentError: The stop does not come by itself, the program cannot be run again, or the expression has no such place.
         Unsupported: The adapter watches no memory, or not that place from the start on.
         DapeerError: The second run does not start.
+        NotStopped: The program runs.
     """
     definition = debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()
@@ -285,7 +282,9 @@ async def last_write(
 async def _asked(
     session: Session, template: str, expression: str, frame_id: int | None
 ) -> Mapping[str, Any]:
-    """Evaluate the definition's expression about a caller's; return the program's answer.
+    """Evaluate the definition's `template` about a caller's `expression`; return the program's answer.
+
+    The answer is a JSON object; `frame_id` is the adapter's id of the frame in which it is evaluated.
 
     Raises:
         ArgumentError: The answer is an error, or there is none.
@@ -320,6 +319,7 @@ class _Traced:
 
         Raises:
             ArgumentError: The program cannot remember it.
+            NotStopped: The program has not stopped at its entry within `seconds`.
         """
         session, clock = self.session, anyio.current_time
         end = clock() + seconds
@@ -416,6 +416,7 @@ async def _recorded(
 
     Raises:
         Unsupported: The place cannot be watched yet.
+        NotStopped: The program has not stopped at its entry within `seconds`.
     """
     await second.program.next_stop(second, 0, seconds)
     watched = watch(second.program.collected, place, "write", client, every=True)

@@ -209,7 +209,7 @@ class Driving:
     async def evaluated(self, frame: StackFrame) -> str | None:
         """Evaluate the expression in a frame; return its text, None: it failed, which is recorded.
 
-        The failure is recorded as a row on the looking. An evaluation may take `SECONDS_TO_EVALUATE`.
+        The failure is recorded as a row of the watch's `look_point`, with the place. An evaluation may take `SECONDS_TO_EVALUATE`.
         """
         try:
             body = await evaluate(

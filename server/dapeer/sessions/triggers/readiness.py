@@ -93,8 +93,9 @@ class Processes:
 def processes_of(sessions: Iterable[Session]) -> Processes:
     """Return the processes of the sessions' programs, with those that they have started.
 
-    Sessions that have ended are left out. The processes of the debuggers are named separately. It reads the table of processes, so call it
-    in a thread.
+    Sessions that have ended are left out. The processes of the debuggers are named separately. `is_known` of the result is False if no
+    process of a program is known, or this system does not tell which process listens where. It reads the table of processes, so call it in
+    a thread.
     """
     living = [each for each in sessions if not each.over]
     first = {pid for each in living for pid in _processes(each)}
@@ -110,9 +111,10 @@ def processes_of(sessions: Iterable[Session]) -> Processes:
 
 
 def _processes(session: Session) -> set[int]:
-    """Return the pids of a session's program: the watched or reported one, or all that it has started.
+    """Return the pids of a session's program, without those that it has started if its own is known.
 
-    Empty: none is known, it is on another machine, or a child session has it.
+    That is the watched or reported pid, or the one that was attached to. Of a launched program whose pid is not known, they are all below
+    its adapter, and the adapter if it is the program itself. Empty: none is known, it is on another machine, or a child session has it.
     """
     if session.delegates:
         return set()
@@ -266,7 +268,8 @@ class Readiness:
     async def holds(self, trigger: Trigger) -> bool:
         """Return whether the program is ready for a trigger now; set `port` when it becomes known.
 
-        The program's new output is searched, and the table of sockets is read.
+        If the caller has given a pattern or a port, the program must have printed the one, and listen at the other, at a port in what it
+        printed, or, for a request to this machine, at that of the request. Its new output is searched, and the table of sockets is read.
 
         Raises:
             PatternOverdue: The pattern takes too long.
@@ -290,8 +293,8 @@ class Readiness:
         """Return whether the program is ready, where the caller has not said what it waits for; set `port`.
 
         Terminal input needs nothing. A request to a port of this machine needs a program that listens there, an evaluation in a web page
-        the loaded page. All others need that the program listens at any port; its least one becomes `port`. A program that was attached
-        to counts as ready, unless a request needs its port, or a page has to be loaded.
+        the loaded page. All others need that the program listens at any port; its least one becomes `port`. A program that was attached to
+        counts as ready, unless the port of a request is still to be found, or a page has to be loaded.
         """
         match trigger:
             case TerminalInput():

@@ -72,9 +72,10 @@ async def run_command(
 ) -> int:
     """Run a command, pass all that it prints to `printed` as it comes, and return its exit code.
 
-    Standard output and errors are one stream; its input is empty. `own_processes` makes the set of processes that it belongs to; it runs in the
-    folder `cwd`, and `env` is added to the variables that `of_starter` returns. What it has started and left behind is killed at its end.
-    There is no time limit: if the caller is cancelled, the command is killed with all that it has started.
+    Standard output and errors are one stream; its input is empty. `own_processes` makes the set of processes that it belongs to; it runs in
+    the folder `cwd`, and `env` is added to the variables that `of_starter` returns. What it has started and left behind is killed at its
+    end, after its output was read for at most `SECONDS_AFTER_EXIT`. There is no time limit: if the caller is cancelled, the command is
+    killed with all that it has started.
 
     Raises:
         CannotRun: There is no such command or folder.
@@ -151,6 +152,10 @@ class Sender:
 
         A redirect to another host that is not the same origin is not followed, and a note says so. After `MAX_REDIRECTS` the response has
         no body, and a note.
+
+        Raises:
+            NotListening: No debugged program is at an address on this machine; nothing was sent there.
+            httpx2.HTTPError: There is no response.
         """
         statuses: list[str] = []
         for _ in range(MAX_REDIRECTS + 1):
@@ -171,6 +176,10 @@ class Sender:
         """Send one request, to the checked numeric address if it is for this machine.
 
         Return status, location, body. For this machine no proxy is used, and no certificate is checked.
+
+        Raises:
+            NotListening: No debugged program is at the address on this machine; nothing was sent.
+            httpx2.HTTPError: There is no response.
         """
         url = httpx2.URL(request.url)
         here = request.is_here
@@ -304,7 +313,10 @@ class RunningTime:
         self._counted_since, self._was_stopped = now, self._stands()
 
     async def until(self, seconds: float) -> None:
-        """Wait until the programs have run for `seconds` since the beginning; stops do not count."""
+        """Wait until the programs have run for `seconds` since the counting began; stops do not count.
+
+        The time is counted meanwhile, as by `note`.
+        """
         while self.seconds_run < seconds:
             stopped, programs = self._was_stopped, self._programs()
 
@@ -436,7 +448,10 @@ class TriggerRun:
             self._close()
 
     def _close(self) -> None:
-        """Set each trigger that is not done to done, with a line that says why, and wake those who wait."""
+        """Set each trigger that is not done to done, with a line that says why, and wake those who wait.
+
+        The time of the end is kept in `ended_at`.
+        """
         for each in self.doings:
             if each.state != "done":
                 was_sent = each.state == "sent"
@@ -465,7 +480,8 @@ class TriggerRun:
     async def _do_one(self, each: TriggerProgress) -> bool:
         """Wait until the program is ready, do one trigger, and record its line.
 
-        Return whether the next may follow. What it has brought is added to the program's `responses`.
+        Return whether the next may follow: False if this one has failed. Errors (`DapeerError`) raise nothing, and are the line. What it
+        has brought is added to the program's `responses`.
         """
         title, wait = each.trigger.title, RunningTime(self.programs)
         each.state = "waits"

@@ -313,8 +313,8 @@ def _trigger(spec: Json) -> Trigger:
 def _request(spec: Json) -> HttpRequest:
     """Return the HTTP request of an entry of `then`.
 
-    Its key `request` has method and URL, beside `headers` and one kind of body. The method is POST with a body, GET without one, unless
-    it is given.
+    Its key `request` has method and URL, beside `headers` and one kind of body. The method is POST with a body, GET without one, unless it
+    is given. Headers without `Content-Type` get that of a JSON or form body.
 
     Raises:
         ArgumentError: The URL is not one of HTTP, or there are two bodies.
@@ -347,7 +347,7 @@ def _request(spec: Json) -> HttpRequest:
 def _body(key: str, value: object) -> tuple[str, bytes]:
     """Return the content type and the bytes of a body.
 
-    `key` says how `value` is written: json, form or body.
+    `key` says how `value` is written: json, form or body, which is a text and has an empty content type.
 
     Raises:
         ArgumentError: The value does not fit the key.
