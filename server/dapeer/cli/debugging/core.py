@@ -1,4 +1,4 @@
-"""Connects a command to the server of its project, which is started if none runs, and stays; or ends it.
+"""Connects a command to the server of its project, which it starts if none runs; or ends that server.
 
 Only the standard library, and little of it, unless a server is started: each command waits for this.
 """

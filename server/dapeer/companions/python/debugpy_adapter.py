@@ -1,4 +1,4 @@
-"""Start the debugpy adapter, patched: faster messages, ports for one user, early ends, repeated attaches.
+"""Start the debugpy adapter, patched: faster messages, ports for one user, early ends, attaches again.
 
 The debug server in the debuggee writes each message as two segments, with Nagle's algorithm on. So each
 message waits until the adapter's kernel acknowledges the first segment, which Linux delays by 40 ms.
