@@ -1,4 +1,4 @@
-"""The parsers of the commands that debug, made from their tools' schemas; and arguments, from what was typed."""
+"""Parsers of the commands that debug, from their tools' schemas, and arguments from what was typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that the program starts: Python ones are patched, too, native ones wait until dapeer debugs them.
+"""Processes that the program starts: Python ones are patched, too, native ones wait for a debugger.
 
 Native ones do so while breakpoints of such a language are set. `companions/process/stand_in.py` runs in place of the program, and becomes it when dapeer has answered, or some seconds have passed.
 """

@@ -1,4 +1,4 @@
-"""Threads that pydevd has suspended: each carries out queued commands without delay, and a late one reports no resume.
+"""Suspended threads of pydevd: they carry out queued commands at once, and a late one tells no resume.
 
 A thread that pydevd has suspended carries out one command, then waits up to 200 ms for the next, even if one is
 queued: it clears the event of its queue without checking the queue. That delays parallel requests, and each step in
