@@ -1,6 +1,6 @@
 """Normalizes the bodies of an adapter's messages to the specification's shape. Pure.
 
-A field that `bodies` or `types` name has the type that they say, or is absent, so readers need no checks.
+A field that `dap/types` names has the type that it says, or is absent, so readers need no checks.
 Other fields pass unchanged.
 """
 
@@ -26,14 +26,14 @@ from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.types import EVENTS, REQUESTS, RESPONSES
 
 Annotation: TypeAlias = Any
-"""One of `bodies` and `types`."""
+"""The type of a field in `dap/types`."""
 Check = Callable[[object], Value]
 """Returns a value as it should be, the same one where it is so already, or `ABSENT`."""
 
 EventHandler: TypeAlias = Callable[[Any], None]
-"""Takes the body of an event in: a `Body`, or what `bodies.EVENTS` says that it is."""
+"""Applies an event; it gets the body: a `Body`, or of the type in `EVENTS` of `dap/types`."""
 ResponseHandler: TypeAlias = Callable[[Body, Any], None]
-"""Takes a response in: what was asked, and its body, as `bodies.RESPONSES` says that it is."""
+"""Applies a response; it gets the request's arguments, and the body, of the type in `RESPONSES`."""
 
 ABSENT = object()
 LARGEST_INTEGER = 2**63 - 1

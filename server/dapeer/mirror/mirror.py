@@ -172,7 +172,7 @@ class CurrentStops:
     def apply_resume_request(self, seq: int, command: str, thread_id: object) -> None:
         """Remove all lasting stops when a request that resumes is sent, and keep them until its response.
 
-        `seq` is the request's number, which `apply_resume_response` looks up. Each stop gets in `left_with` the `command` if
+        `seq` is the request's number, which `apply_resume_response` looks up. Each stop gets in `resumed_with` the `command` if
         `thread_id` (the request's, maybe None) is its thread, and `continue` otherwise.
         """
         self._stops_left_by_request[seq] = self._stops
