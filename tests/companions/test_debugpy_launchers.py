@@ -285,7 +285,7 @@ def test_a_process_that_does_not_connect_is_injected_once_more(
 def test_what_gdb_says_while_it_attaches_is_told_only_where_that_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "__main__.py").write_text("raise SystemExit(1)")
+    (tmp_path / "__main__.py").write_text("input()\nraise SystemExit(1)")
     importlib.import_module("debugpy.adapter.clients")
     servers: Any = importlib.import_module("debugpy.adapter.servers")
     told: list[tuple[str, str]] = []
@@ -295,14 +295,19 @@ def test_what_gdb_says_while_it_attaches_is_told_only_where_that_fails(
 
     def inject(pid: int, debugpy_args: str, on_output: Callable[[str, str], None]) -> None:
         assert (pid, debugpy_args) == (7, "arguments")
-        servers.subprocess.Popen([sys.executable, str(tmp_path)])
+        injector = servers.subprocess.Popen([sys.executable, str(tmp_path)], stdin=subprocess.PIPE)
         on_output("stdout", "[New Thread 1]\n")
+        # An attach that takes long sends gdb's words so.
+        on_output("stderr", "[Thread 1 exited]\n")
+        assert told == []
+        injector.communicate(b"\n")
         on_output("stderr", "Attach to PID failed.\n")
 
     monkeypatch.setattr(servers, "inject", inject)
     with applied(debugpy_adapter.AGAIN):
         servers.inject(7, "arguments", on_output=tell)
-    assert told == [("stderr", "[New Thread 1]\nAttach to PID failed.\n")]
+    words = "[New Thread 1]\n[Thread 1 exited]\nAttach to PID failed.\n"
+    assert told == [("stderr", words)]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,36 @@ if __name__ == "__main__":
         print("ready", flush=True)
         [job.result() for job in jobs]
 """
+FULL = """
+import multiprocessing, threading
+
+def draw(events):
+    for number in range(3):
+        events.put(number)
+    print("ready", flush=True)
+    events.put(3)
+
+class Reader:
+    def __init__(self, events):
+        self.queue, self.lock = events, threading.Lock()
+
+    def take(self):
+        while True:
+            self.queue.get()
+            with self.lock:
+                pass
+
+def main():
+    reader = Reader(multiprocessing.Queue(2))
+    child = multiprocessing.Process(target=draw, args=(reader.queue,))
+    child.start()
+    threading.Thread(target=reader.take, name="reader", daemon=True).start()
+    with reader.lock:
+        child.join()
+
+if __name__ == "__main__":
+    main()
+"""
 FORKS = """
 #include <stdio.h>
 #include <sys/wait.h>
@@ -92,6 +122,38 @@ for worker in workers[1:]:
     assert ", child of 1, running: " in lines[4]
     assert "(sleep 600): it is of another language" in lines[5]
     assert sorted(each for each in lines if each.startswith("job ")) == ["job 0", "job 1"]
+
+
+@needs_gdb
+@needs_ptrace
+@pytest.mark.parametrize("paused", [False, True])
+async def test_a_hang_names_what_another_process_waits_for_and_who_has_the_same_queue(
+    tmp_path: Path, *, paused: bool
+) -> None:
+    (tmp_path / "full.py").write_text(FULL)
+    async with (
+        asyncio.timeout(LIMIT),
+        serving(sys.executable, tmp_path / "full.py") as server,
+        client(tmp_path) as c,
+    ):
+        how = {"request": "attach", "pid": server.pid, "tree": True}
+        answer = await read(c, "dap_run", **how)
+        child = data(await call_tool(c, "dap_status"))["sessions"][1]["pid"]
+        if paused:
+            answer = await read(c, "dap_pause", session_id=1)
+        lines = [line.strip() for line in answer.splitlines()]
+        assert (
+            "thread reader waits for Lock self.lock, held by thread MainThread since full.py:25"
+            in lines
+        )
+        end = f"thread MainThread waits for Process child, for the end of process {child}"
+        assert paused or end in lines
+        other = (
+            f"process {child} (session 2): thread MainThread waits for multiprocessing Queue events, for room; it is full, 2 of 2, "
+            f"thread MainThread of process {server.pid} (session 1) has it: reader.queue, full.py:26 in main; "
+            f"thread reader of process {server.pid} (session 1) has it: self.queue, full.py:17 in take"
+        )
+        assert other in lines
 
 
 @needs_gdb

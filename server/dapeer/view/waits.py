@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dapeer.base.json_types import Value, as_array, as_object
 from dapeer.base.text.fitting import shortened
@@ -17,6 +18,15 @@ RUNNING = "running"
 """The note of a wait for what runs already; those of its group are named first."""
 MAX_WAITING = 8
 """Members that are named of a group that waits for the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessWaits:
+    """What a debuggee has answered of what its threads and tasks wait for."""
+
+    name: str
+    """The process, as it is named in lines: `process 4242`."""
+    answer: Mapping[str, Value]
 
 
 def deadlock(answer: Mapping[str, Value]) -> list[str]:
@@ -56,10 +66,60 @@ def lines_of_held_waits(answer: Mapping[str, Value]) -> list[str]:
     `answer` is as for `deadlock`. The lines are on waits without a limit of time whose end depends on another member. The result is empty
     if no wait without a limit is for something that a known member holds: a program that works seldom has one.
     """
-    waits = map(as_object, as_array(answer.get("waits")))
-    endless = [each for each in waits if not each.get("timed")]
-    if not any(map(_is_held, endless)):
-        return []
+    endless = (
+        each for each in map(as_object, as_array(answer.get("waits"))) if not each.get("timed")
+    )
+    return _leading_lines(answer) if any(map(_is_held, endless)) else []
+
+
+def lines_of_other_processes(processes: Sequence[ProcessWaits]) -> list[str]:
+    """Return a line for each wait in another process than the first that shows what has to go on first.
+
+    Each begins with the names of its processes; where several have the same line, they are named together. Waits with a limit of time,
+    and those for an idle queue or future, are left out.
+    """
+    names: dict[str, list[str]] = {}
+    for each in processes[1:]:
+        known = with_sharers(each, processes)
+        for line in (*deadlock(known), *_leading_lines(known)):
+            names.setdefault(line, []).append(each.name)
+    return [f"{', '.join(of)}: {line}" for line, of in names.items()]
+
+
+def with_sharers(process: ProcessWaits, processes: Sequence[ProcessWaits]) -> Mapping[str, Value]:
+    """Return the answer of a process, in which waits for queues between processes name who else has these.
+
+    Their `sharers` is a text, such as `thread events of process 7 has it: self._queue, events.py:41 in _take`, of the threads and tasks
+    of the other `processes` whose frames have the same queue.
+    """
+    waits: list[Value] = []
+    for wait in map(as_object, as_array(process.answer.get("waits"))):
+        pipe = wait.get("pipe")
+        found = [
+            f"{_name(each.answer, number)} of {each.name} has it: {name}, {place}"
+            for each in processes
+            if pipe and each is not process
+            for number, name, place in _queues(each.answer, pipe)
+        ]
+        waits.append({**wait, "sharers": "; ".join(found[:MAX_HOLDERS])})
+    return {**process.answer, "waits": waits}
+
+
+def _queues(answer: Mapping[str, Value], pipe: Value) -> Iterator[tuple[int, str, str]]:
+    """Yield where the debuggee's frames have the queue of a pipe: index of the member, name, place."""
+    for each in as_array(answer.get("queues")):
+        match each:
+            case [int(number), str(other), str(name), str(place)] if other == pipe:
+                yield number, name, place
+            case _:
+                pass
+
+
+def _leading_lines(answer: Mapping[str, Value]) -> list[str]:
+    """Return lines for the waits without a limit of time that show what has to go on first."""
+    endless = (
+        each for each in map(as_object, as_array(answer.get("waits"))) if not each.get("timed")
+    )
     leading: list[Value] = [
         {**each} for each in endless if (each.get("by") and each.get("on")) or each.get("decides")
     ]
@@ -158,7 +218,7 @@ def _waiting(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     """Return what a member waits for, in which state that is, and who holds it or has to go on first.
 
-    `wait` has the keys `what`, `state`, `timed` and `by`; `answer` is the debuggee's, whose `members` have the names. At most
+    `wait` has the keys `what`, `state`, `timed`, `by` and perhaps `sharers`, a text; `answer` is the debuggee's, whose `members` have the names. At most
     `MAX_HOLDERS` holders are named. The parts are separated by commas; unknown ones are left out.
     """
     what, state = (shortened(str(wait.get(key) or ""), MAX_NAME_CHARS) for key in ("what", "state"))
@@ -168,7 +228,8 @@ def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     if count:
         holders = [each.removeprefix("held by ") for each in holders]
     more = [f"and {len(holders) - MAX_HOLDERS} more"] if len(holders) > MAX_HOLDERS else []
-    parts = [f"{what}{limited}", state, count + ", ".join([*holders[:MAX_HOLDERS], *more])]
+    sharers = str(wait.get("sharers") or "")
+    parts = [f"{what}{limited}", state, sharers, count + ", ".join([*holders[:MAX_HOLDERS], *more])]
     return ", ".join(filter(None, parts))
 
 

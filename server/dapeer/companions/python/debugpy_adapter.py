@@ -310,16 +310,19 @@ def send_end(client: Any, code: int | None, printed: str = "") -> None:
 # the attach fails.
 
 
-def failures_of(on_output: Callable[[str, str], None]) -> Callable[[str, str], None]:
-    """Return a function that holds text back until an attach fails, and passes all to `on_output` then.
+def failures_of(
+    on_output: Callable[[str, str], None], has_failed: Callable[[], bool]
+) -> Callable[[str, str], None]:
+    """Return a function that holds text back until the attach has failed, and passes all to `on_output` then.
 
-    The function gets a category and a text, as `on_output` does; a text of `stderr` says that the attach has failed.
+    The function gets a category and a text, as `on_output` does. `has_failed` says whether the injector has ended with an error, and is
+    asked at each text of `stderr`: where an attach takes more than ten seconds, debugpy sends what gdb says there, too.
     """
     held: list[str] = []
 
     def hold(category: str, text: str) -> None:
         held.append(text)
-        if category == "stderr":
+        if category == "stderr" and has_failed():
             on_output(category, "".join(held))
             held.clear()
 
@@ -351,7 +354,7 @@ def try_again(patch: Any) -> None:
 
         It returns at once. `on_output` gets what the injectors print, only if one fails.
         """
-        on_failure = failures_of(on_output)
+        on_failure = failures_of(on_output, lambda: bool(injectors and injectors[-1].poll()))
 
         def again() -> None:
             """Repeat the injection until the process has connected, the injector has failed, or no try is left.

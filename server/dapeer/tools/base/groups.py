@@ -17,6 +17,8 @@ from dapeer.tools.base.call import Call, Reply, with_notes
 
 ASSIGNED = " = "
 """Between an expression and its value."""
+FRAME_ID = re.compile(r"(?<=\[frame_id )\d+(?=\])")
+"""The id of a frame in a line of a stack: each session has its own."""
 SECONDS_AFTER_FIRST = 0.5
 """Seconds in which the others stop, too, once one has."""
 
@@ -224,14 +226,23 @@ def _line(row: Mapping[str, str], order: Sequence[str]) -> str:
     """Return one line that says the texts of all members, equal ones once with their labels.
 
     `row` has the members' texts by label, `order` all labels in the order in which they are named. Texts with the same `NAME = ` begin
-    with it only once, and those that are indented with their indentation.
+    with it only once, and those that are indented with their indentation. Frames at the same place are one, with the id of each.
 
     >>> _line({"0": "  x: int = 3", "1": "  x: float = nan"}, ["0", "1"])
     '  x: int = 3 in 0; x: float = nan in 1'
+    >>> _line({"0": "#0 f a.py:3 [frame_id 1]", "1": "#0 f a.py:3 [frame_id 5]"}, ["0", "1"])
+    '#0 f a.py:3 [frame_id 1 in 0, 5 in 1]'
     """
     alike = _alike(row)
     if len(alike) == 1:
         return next(iter(alike))
+    frames = {FRAME_ID.sub("{}", text) for text in alike}
+    if len(frames) == 1 and (frame := frames.pop()).count("{}") == 1:
+        ids = [
+            f"{FRAME_ID.findall(text)[0]} in {ranges(labels, order)}"
+            for text, labels in alike.items()
+        ]
+        return frame.replace("{}", ", ".join(ids))
     head, sign, _ = next(iter(alike)).partition(ASSIGNED)
     same = sign and all(text.startswith(f"{head}{sign}") for text in alike)
     start = f"{head}{sign}" if same else head[: len(head) - len(head.lstrip())]

@@ -19,7 +19,7 @@ from dapeer.base.text.fitting import fitted
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.collecting.text.timeline import CollectedNews, take_collected_news
 from dapeer.dap.requests import CONTROL
-from dapeer.launch.other_languages import note_undebugged
+from dapeer.launch.other_languages import note_undebugged, pid_of
 from dapeer.mirror.places import ThreadLocation, ThreadLocations
 from dapeer.mirror.states import Phase
 from dapeer.mirror.stops import Stop
@@ -28,6 +28,7 @@ from dapeer.sessions.core import views
 from dapeer.sessions.core.process_watch import unreported_kills
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import MirrorReading, inspect_stop, last_place, view_of
+from dapeer.sessions.inspection.fetching import run_together
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import GroupName, Milliseconds, SessionId, frame_of
@@ -77,6 +78,9 @@ class WaitOptions(ResumeOptions):
 
 
 NOTHING: Final = StopOptions()
+
+MAX_ASKED_PROCESSES = 8
+"""Other processes of a program that are asked what they wait for."""
 
 # Frames of running threads and tasks: read as they are now, without running code of the program.
 
@@ -348,8 +352,12 @@ async def gather(
         }
     elif state["state"] == "stopped" and state.get("reason") == "pause":
         # One thread was stopped; others may never go on.
-        answer = await session.thread_locator.waits()
-        places = {"deadlock": waits.deadlock(answer), "waits": waits.lines_of_held_waits(answer)}
+        processes = await _waits_of_program(session)
+        own = waits.with_sharers(processes[0], processes)
+        places = {
+            "deadlock": waits.deadlock(own),
+            "waits": waits.lines_of_held_waits(own) + waits.lines_of_other_processes(processes),
+        }
     await program.read_rows()
     slowness = await _slowness(session, remaining)
     await note_undebugged(call.debugger, program)
@@ -408,9 +416,40 @@ async def lines_of_waits(session: Session, seen: ThreadLocations) -> dict[str, l
     `deadlock` has those that wait for each other, `waits` the others. Both are empty where the adapter cannot tell, or did not answer
     before.
     """
-    answer: Mapping[str, Value] = await session.thread_locator.waits() if not seen.silent else {}
+    if seen.silent:
+        return {"deadlock": [], "waits": []}
+    processes = await _waits_of_program(session)
+    own = waits.with_sharers(processes[0], processes)
     listed = {each.own_id for each in (*seen.threads, *seen.tasks)}
-    return {"deadlock": waits.deadlock(answer), "waits": waits.lines_of_other_waits(answer, listed)}
+    others = waits.lines_of_other_processes(processes)
+    return {
+        "deadlock": waits.deadlock(own),
+        "waits": waits.lines_of_other_waits(own, listed) + others,
+    }
+
+
+async def _waits_of_program(session: Session) -> Sequence[waits.ProcessWaits]:
+    """Ask a session, and the running sessions of the same program, what their threads and tasks wait for.
+
+    The session's own answer comes first; at most `MAX_ASKED_PROCESSES` others are asked, all at once. An answer is empty where the
+    adapter cannot tell, or did not answer in time.
+    """
+    running = [
+        each
+        for each in session.program.sessions
+        if each is not session and each.mirror.phase is Phase.RUNNING
+    ]
+    asked = [session, *running[:MAX_ASKED_PROCESSES]]
+    answers: dict[int, Mapping[str, Value]] = {}
+
+    async def ask(each: Session) -> None:
+        answers[each.id] = await each.thread_locator.waits()
+
+    await run_together(*map(ask, asked))
+    return [
+        waits.ProcessWaits(f"process {pid_of(each)} (session {each.id})", answers.get(each.id, {}))
+        for each in asked
+    ]
 
 
 def _outcomes(call: Call, session: Session) -> Part:

@@ -563,6 +563,27 @@ def total_of(limiter: Any) -> Any:
     return awaiting.raw_attribute(limiter, "_total_tokens")
 
 
+def shared_queues(frames: list[Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield each queue between processes that the frames of a thread or task have, the innermost first, each once.
+
+    It is the pipe that names it in all processes, the name that the frame has for it, and the place `FILE:LINE in FUNCTION`. Variables of
+    the program's frames and their attributes are looked at.
+    """
+    seen: set[str] = set()
+    for frame in itertools.filterfalse(is_library, frames):
+        local = {**frame.f_locals}
+        named = [*local.items(), *itertools.islice(attributes_of(local), MAX_SEARCHED_ATTRIBUTES)]
+        for name, each in named:
+            if not paths.kind_of(each)[0].startswith("multiprocessing"):
+                continue
+            mine = raw_attributes(each)
+            pipe = pools.pipe_of(mine) if pools.is_shared(mine) else ""
+            if pipe and pipe not in seen:
+                seen.add(pipe)
+                file = os.path.basename(frame.f_code.co_filename)
+                yield pipe, name, f"{file}:{frame.f_lineno} in {frame.f_code.co_name}"
+
+
 # -- objects of Python's library
 
 
@@ -649,8 +670,9 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
         return f"all of its {mine.get('_total_tokens')} tokens are borrowed"
     if kind == "Barrier":
         return f"{mine.get('_count')} of {mine.get('_parties')} have come"
-    if kind == "Popen":
-        return f"for the end of process {mine.get('pid')}"
+    if kind == "Popen" or kind.endswith("Process"):
+        process = raw_attributes(mine["_popen"]) if "_popen" in mine else mine
+        return f"for the end of process {process.get('pid')}"
     return {"Event": "it is not set", "Condition": "to be notified"}.get(kind, "")
 
 
@@ -664,7 +686,7 @@ def state_of_queue(function: str, mine: dict[str, Any]) -> str:
     limits = ("maxsize", "_maxsize", "max_buffer_size")
     limit = next((queue[each] for each in limits if each in queue), 0)
     size: Any = size_of(queue)
-    if is_shared(mine):
+    if pools.is_shared(mine):
         size, limit = pools.size_of(mine), pools.bound_of(mine)
     if size is None:
         return f"for {what}" + (f"; its bound is {limit}" if limit else "")
@@ -674,11 +696,6 @@ def state_of_queue(function: str, mine: dict[str, Any]) -> str:
     if what == "an item" and not size:
         return "for an item; it is empty" + (of and f", {size}{of}")
     return f"for {what}; it holds {size}{of}"
-
-
-def is_shared(mine: dict[str, Any]) -> bool:
-    """Return whether these are the attributes of a queue between processes."""
-    return "_writer" in mine and "_reader" in mine
 
 
 def function_name(function: Any) -> str:

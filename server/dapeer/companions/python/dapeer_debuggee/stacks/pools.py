@@ -1,7 +1,8 @@
-"""Finds work items of process pools, and how full their queues are. Runs no code of the program."""
+"""Finds work items of process pools, and queues between processes. Runs no code of the program."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -93,3 +94,21 @@ def bound_of(queue: dict[str, Any]) -> int:
     """Return the bound of a `multiprocessing.Queue` with these attributes; 0: it has none."""
     bound = queue.get("_maxsize")
     return bound if type(bound) is int and 0 < bound < UNBOUNDED else 0
+
+
+def is_shared(queue: dict[str, Any]) -> bool:
+    """Return whether these are the attributes of a queue between processes."""
+    return "_writer" in queue and "_reader" in queue
+
+
+def pipe_of(queue: dict[str, Any]) -> str:
+    """Return what names the pipe of a `multiprocessing.Queue` in all processes that have it: `8:1234`.
+
+    It is the device and the inode of its reading end. `queue` are its attributes. Empty: the queue is closed, or has no such pipe.
+    """
+    number = awaiting.raw_attribute(queue.get("_reader"), "_handle")
+    try:
+        known = os.fstat(number) if type(number) is int else None
+    except OSError:
+        known = None
+    return f"{known.st_dev}:{known.st_ino}" if known is not None else ""

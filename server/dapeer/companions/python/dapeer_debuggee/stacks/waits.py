@@ -180,6 +180,8 @@ class Wait:
         """What distinguishes it from others that wait for the same."""
         self.together = ""
         """What several wait for that have no holder, in words: waits with the same text are one line."""
+        self.pipe = ""
+        """What names the awaited queue in all processes that have it; empty: it is none of several processes."""
         self.decides = False
         """Whether it shows what has to go on first, though by none of the members."""
 
@@ -187,7 +189,7 @@ class Wait:
 def look(question: str) -> str:
     """Return the answer, in JSON, to a question in JSON: what waits for what, or the variables of a frame.
 
-    `{}` asks what waits for what: the answer has `waits`, `circle` and `members`. With `id` of a thread or task, `number` of a frame in it
+    `{}` asks what waits for what: the answer has `waits`, `circle`, `members` and `queues`. With `id` of a thread or task, `number` of a frame in it
     (0: the innermost) and its `place` (function, file, line) it asks for variables: the answer has `variables` and `value`, or `error`.
     With a `path` as well it asks for the value of that expression there, and what that holds; `runs` lets the expression run code of the
     program.
@@ -249,8 +251,10 @@ def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str,
 def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
     """Find what each member waits for, and return that as a JSON object; `wait` of each member is set.
 
-    Its keys are `waits` (for each member that waits an object with `member`, `what`, `state`, `timed`, `on`, `by`, `note`, `together` and
-    `decides`), `circle` (indices of members that wait for each other in a deadlock; empty: none) and `members` (kind, name and id of each).
+    Its keys are `waits` (for each member that waits an object with `member`, `what`, `state`, `timed`, `on`, `by`, `note`, `together`,
+    `pipe` and `decides`), `circle` (indices of members that wait for each other in a deadlock; empty: none), `members` (kind, name and id
+    of each) and `queues`: for each queue between processes that a member's frames have a list of the member's index, the pipe that names
+    the queue in all processes, its name there, and the place.
     """
     for each in members:
         each.wait = of_thread(each, members) if each.kind == "thread" else of_task(each, members)
@@ -259,6 +263,11 @@ def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
         "waits": [described(each, members) for each in members if each.wait],
         "circle": [members.index(each) for each in circle(stuck)],
         "members": [[each.kind, each.name, each.id] for each in members],
+        "queues": [
+            [number, *queue]
+            for number, each in enumerate(members)
+            for queue in holding.shared_queues(each.frames)
+        ],
     }
 
 
@@ -268,7 +277,8 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
     Its keys are `member`, `what` and `state` (texts for a person), `timed` (the wait has a limit), `on` (the id of what is waited for; 0:
     it shares that with nobody) and `by`, a list of who has to go on first: index, how in words, and the place since which it has what is
     waited for. `note` distinguishes it from other waits of the same kind, `together` names what several wait for that have no holder, in
-    words (such waits are one line), and `decides` says that the wait shows what has to go on first, though no member is that.
+    words (such waits are one line), `pipe` names an awaited queue in all processes that have it, and `decides` says that the wait shows
+    what has to go on first, though no member is that.
     """
     wait = member.wait
     by = [[members.index(each), how, since] for each, how, since in wait.by]
@@ -281,6 +291,7 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
         "by": by,
         "note": wait.note,
         "together": wait.together,
+        "pipe": wait.pipe,
         "decides": wait.decides,
     }
 
@@ -388,8 +399,10 @@ def of_other(own: Any, name: str, function: str, *, timed: bool) -> Wait:
     _module, kind = paths.kind_of(own)
     mine = holding.raw_attributes(own)
     state = holding.state_of(kind, function, mine)
-    shared = "multiprocessing " if holding.is_shared(mine) else ""
-    wait = Wait(f"{shared}{kind}{name and ' '}{name}", state, timed=timed, on=own)
+    shared = pools.is_shared(mine)
+    library = "multiprocessing " if shared else ""
+    wait = Wait(f"{library}{kind}{name and ' '}{name}", state, timed=timed, on=own)
+    wait.pipe = pools.pipe_of(mine) if shared else ""
     wait.decides = "it is full" in state
     if kind in GROUPED:
         wait.note, wait.together = name, GROUPED[kind]
