@@ -313,7 +313,7 @@ def send_end(client: Any, code: int | None, printed: str = "") -> None:
 def failures_of(
     on_output: Callable[[str, str], None], has_failed: Callable[[], bool]
 ) -> Callable[[str, str], None]:
-    """Return a function that holds text back until the attach has failed, and passes all to `on_output` then.
+    """Return a function that holds text back, and passes it to `on_output` once the attach has failed.
 
     The function gets a category and a text, as `on_output` does. `has_failed` says whether the injector has ended with an error, and is
     asked at each text of `stderr`: where an attach takes more than ten seconds, debugpy sends what gdb says there, too.

@@ -564,7 +564,7 @@ def total_of(limiter: Any) -> Any:
 
 
 def shared_queues(frames: list[Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield each queue between processes that the frames of a thread or task have, the innermost first, each once.
+    """Yield each queue between processes that frames of a thread or task have, once, innermost first.
 
     It is the pipe that names it in all processes, the name that the frame has for it, and the place `FILE:LINE in FUNCTION`. Variables of
     the program's frames and their attributes are looked at.
