@@ -184,7 +184,7 @@ class Frames:
                 yield FrameRun((), side_by_side)
 
     def _placed(self, frames: Sequence[StackFrame]) -> Iterator[tuple[object, StackFrame]]:
-        """Yield a key and each frame: neighbours of one run share the key; None: another owner's frame.
+        """Yield each frame behind a key that neighbours of one run share; None: another owner's frame.
 
         A user's frame has function, line and source as its key; a label between user's frames has its own index.
         """

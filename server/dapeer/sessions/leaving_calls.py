@@ -52,7 +52,7 @@ async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
 
 
 def _index(frames: Sequence[StackFrame], begun: Stop) -> int | None:
-    """Return the index in `frames` of the frame that the earlier stop `begun` has shown; None: it is gone.
+    """Return the index in `frames` of the frame that was shown at the earlier stop `begun`; None: it is gone.
 
     It is found by its distance from the outermost frame, and has to be on the same line.
     """

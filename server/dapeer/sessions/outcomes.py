@@ -103,9 +103,9 @@ class BreakpointFacts:
 def verdicts_of(facts: BreakpointFacts) -> Iterator[Verdict]:
     """Yield what the caller should know of a breakpoint; nothing if it works, or has worked.
 
-    At most one verdict is about its place; further ones are about options that the adapter ignores, and about the program's own name of
-    the file, and come only while the program goes on. If the adapter has ended before the program, "not known" replaces a verdict that
-    the program never came there.
+    `facts` is what is known of it. At most one verdict is about its place; further ones are about options that the adapter ignores, and
+    about the program's own name of the file, and come only while the program goes on. If the adapter has ended before the program, "not
+    known" replaces a verdict that the program never came there.
     """
     if facts.not_collected:
         yield Verdict("not collected", f" ({facts.not_collected})")
@@ -450,8 +450,8 @@ class _JudgedProgram:
 def _at_functions(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
     """Yield the outcome of each function breakpoint, and each function to collect at, that did not work.
 
-    The `path` of an outcome is the function's name, its `line` 0. If the adapter ended before the program, states that it cannot know
-    become "not known".
+    `situation` is the judged program, with its sessions and the shared breakpoints. The `path` of an outcome is the function's name, its
+    `line` 0. If the adapter ended before the program, states that it cannot know become "not known".
     """
     first = situation.first
     found = at_functions(first, situation.sessions, situation.breakpoints, final=situation.is_final)
@@ -545,8 +545,9 @@ def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> Re
 def _at_lines(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
     """Yield the outcome of each breakpoint on a line that did not work.
 
-    Those in question were set for this program, or lie in files that it has loaded; those that were kept from it, since its file has
-    changed, are left out. A breakpoint may have several outcomes.
+    `situation` is the judged program, with its sessions and the shared breakpoints. Those in question were set for this program, or lie in
+    files that it has loaded; those that were kept from it, since its file has changed, are left out. A breakpoint may have several
+    outcomes.
     """
     awaited = situation.first.program.awaited
     loaded = _loaded(each.mirror for each in situation.sessions)
@@ -569,8 +570,8 @@ def _facts_of(
 ) -> BreakpointFacts:
     """Return what the sessions' mirrors know of one breakpoint, as facts for `verdicts_of`.
 
-    If the file `path` has changed, the breakpoint is looked up on the line that it had before. Files may be read to find out why it is not
-    bound.
+    `situation` is the judged program, with its sessions. If the file `path` has changed, the breakpoint is looked up on the line that it
+    had before. Files may be read to find out why it is not bound.
     """
     first, sessions = situation.first, situation.sessions
     changed = [each for each in sessions if each.inspect.editions.known_change(path) is not None]

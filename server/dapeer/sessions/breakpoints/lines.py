@@ -100,7 +100,9 @@ class LogLines:
             yield {**first, "others": others} if others else first
 
     def note_complete(self, number: int) -> bool:
-        """Record that a point has all its rows; return whether there are log points of it to remove now.
+        """Record that a point has all its rows; return whether log points of it can be removed now.
+
+        A point, named by its `number`, is a place that collects; a row is what it has recorded at one hit.
 
         False also the second time, and if the adapter's log points cannot be removed while it runs.
         """
@@ -112,7 +114,7 @@ class LogLines:
         )
 
     def files(self, number: int) -> list[str]:
-        """Return the files in which a point, by its number, has log points.
+        """Return the files in which a place that collects, by its point's number, has log points.
 
         They are the file of its line, if `log_points_of` was given that, and those in which its functions begin.
         """
@@ -125,7 +127,10 @@ class LogLines:
         return [*([path] if path in self._requested else ()), *at]
 
     def completed_breakpoints(self, path: str) -> list[RequestedBreakpoint]:
-        """Return those breakpoints of a file that collect, and whose point has all its rows already."""
+        """Return those breakpoints of a file that collect, and that have recorded as often as they are to.
+
+        They are of those that `log_points_of` got last for the file `path`.
+        """
         collecting_here = [each for each in self.requested(path) if "collect" in each]
         return [
             each
@@ -370,6 +375,8 @@ class LineBreakpoints:
     async def _remove(self, number: int) -> None:
         """Send the breakpoints of a point's files without its log points, and tell the mirror by events.
 
+        The point `number` is a place that collects, which has recorded as often as it is to.
+
         A `TRACED` event for each file gives the completed breakpoints the message `OVER`, and a `REMOVED` event names the point `number`.
         Errors raise nothing: the log point may stay, and its further hits are counted.
         """
@@ -451,7 +458,9 @@ class LineBreakpoints:
             await self.trace()
 
     async def trace(self, frame_id: int | None = None) -> None:
-        """Instruct the program to collect at exactly the points and functions that are wanted now.
+        """Instruct the program to record values at exactly the lines and functions that are wanted now.
+
+        Lines and functions at which it records are points, each with a number. The definition's tracer expressions are evaluated for it.
 
         Nothing is evaluated if the program got just that instruction last, or has no folder for rows. The mirror gets an event with the
         outcome of each point; a failed evaluation raises nothing, and is the `message` of all points. `frame_id` is the adapter's id of the
@@ -505,10 +514,10 @@ class LineBreakpoints:
         return object_in_value(str(body.get("result") or ""))
 
     def _spec(self) -> Iterable[dict[str, Any]]:
-        """Yield what the program is told of each point: on lines, at functions, and what is watched.
+        """Yield the instruction for each point: a line or function at which to record values, or a watch.
 
-        Those on lines and at functions have the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and `file` and
-        `line`, or `function` and perhaps `life`. Those that are watched are as `watch` got them.
+        Those on lines and at functions have the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and `file` and `line`,
+        or `function` and perhaps `life`. Those that are watched are as `watch` got them.
         """
         for path, collecting_lines in self._points.items():
             for each in collecting_lines:
@@ -524,9 +533,10 @@ class LineBreakpoints:
             yield {**each}
 
     def _apply_answers(self, answer: Mapping[str, Any]) -> None:
-        """Keep the program's answers by point, and apply events that tell the mirror about each breakpoint.
+        """Keep the program's answers on its points, and apply events that tell the mirror of each breakpoint.
 
-        `answer` has a list `points`, each with `id`, `bound`, `line` and `message`, and perhaps a `message` for all.
+        Points are the lines and functions at which the program is to record values. `answer` has a list `points`, each with `id`, `bound`,
+        `line` and `message`, and perhaps a `message` for all.
         """
         whole = str(answer.get("message") or "")
         answers: dict[int, Mapping[str, Any]] = {
@@ -550,7 +560,7 @@ class LineBreakpoints:
 
 
 def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> dict[str, Any]:
-    """Return the keys by which a point is described to the program, without its place.
+    """Return the dict by which a place that collects is described to the program, but for the place.
 
     They are `id` (the point's number), `collect` (a list of expressions), `condition` and `expect` (None: none), `max_hits` (None: no
     limit) and `calls`.
@@ -566,10 +576,10 @@ def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> 
 
 
 def _as_breakpoint(answer: Mapping[str, Any], common_message: str) -> Breakpoint:
-    """Return a point's state as a DAP breakpoint, made of the program's answer on it.
+    """Return the state of a place that collects as a DAP breakpoint, made of the program's answer on it.
 
-    `answer` has the keys `bound` (it is verified), `line` and `message`; it is empty if the program did not name the point. `common_message` is
-    the program's message on all points, for a point that has no message of its own.
+    `answer` has the keys `bound` (it is verified), `line` and `message`; it is empty if the program did not name the point.
+    `common_message` is the program's message on all points, for a point that has no message of its own.
     """
     made = Breakpoint(verified=bool(answer.get("bound")))
     if answer.get("line"):

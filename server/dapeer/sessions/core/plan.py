@@ -227,8 +227,8 @@ class Plan:
     def title(self) -> str:
         """Return `name`, else what is debugged (program, module, url, pid, …), else the adapter's id.
 
-        Of a program or core dump it is the file's name, of a URL that itself, of others the kind with the value, such as `pid 12`; a long
-        one is cut.
+        What is debugged stands in `inputs`. Of a program or core dump it is the file's name, of a URL that itself, of others the kind with
+        the value, such as `pid 12`; a long one is cut.
         """
         for key in ("core", "program", "module", "code", "url", "pid", "port"):
             value = self.inputs.get(key)

@@ -328,11 +328,11 @@ class Program(Generic[Of]):
         old: StopIds = NONE,
         report: Callable[[str], Awaitable[None]] | None = None,
     ) -> Of | None:
-        """Wait at most `seconds` for a stop or the end.
+        """Wait at most `seconds` for a stop of a process of the program, or for its end.
 
-        Return the session to show, or None if nothing happened. `epoch` is the number of the last stop of `session` before it was
-        resumed. Stops in `old`, which were there before, are returned only if `session` itself does not stop within `SECONDS_TO_STEP`.
-        `report` is awaited with the newest line of output, at most once in `SECONDS_BETWEEN_LINES`.
+        Return the session to show, or None if nothing happened. `epoch` is the number of the last stop of `session` before it was resumed.
+        Stops in `old`, which were there before, are returned only if `session` itself does not stop within `SECONDS_TO_STEP`. `report` is
+        awaited with the newest line of output, at most once in `SECONDS_BETWEEN_LINES`.
         """
         clock = anyio.current_time
         end = clock() + seconds

@@ -81,7 +81,9 @@ class OtherClient:
         """When it was heard of last."""
 
     def on_message(self, message: Message) -> None:
-        """Keep track of what the client has asked for at a stop; its requests have negative numbers.
+        """Keep track of what the person's client (nvim-dap) has asked for at a stop, by each message.
+
+        Its requests have negative numbers.
 
         A resume decides who looks first at the next stop: the client, unless dapeer has resumed the program, too.
         """
@@ -112,7 +114,7 @@ class OtherClient:
         self._active = anyio.current_time()
 
     def _answered(self, response: Response) -> None:
-        """Set what the client asks for next, by the adapter's `response` to its own request.
+        """Set what the person's client asks for next, by the adapter's `response` to its own request.
 
         After `stackTrace` it asks for the scopes of the first frame with a source; after `scopes` for the variables of each that is not
         expensive, which are put into `_unasked_containers`; a `variables` response takes its container out of `_unasked_containers`.
@@ -181,7 +183,7 @@ class OtherClient:
             self._set_looked()
 
     async def _patiently(self, is_over: Callable[[], bool]) -> bool:
-        """Wait until `is_over()` is true, and return True; False: the client has sent nothing for a while.
+        """Wait until `is_over()` is true, and return True; False: the person's client has become silent.
 
         The wait goes on as long as the client sends something every `SECONDS_WITHOUT_REQUEST`, and its answers come within
         `SECONDS_TO_ANSWER`.
@@ -198,10 +200,11 @@ class OtherClient:
         return goes_on
 
     def _expects(self, command: str, arguments: Body) -> bool:
-        """Return whether the client is about to send this request; never one for a part of an answer.
+        """Return whether the person's client is about to send this request, by what it has sent before.
 
         `command` and `arguments` are those of a request that dapeer wants to send: `stackTrace` of the stopped thread, `scopes` of its
-        first frame with a source, or `variables` of a container in `_unasked_containers`. Others are not expected.
+        first frame with a source, or `variables` of a container in `_unasked_containers`. Others are not expected, nor is a request for a
+        part of an answer (a page, say).
         """
         if any(arguments.get(each) for each in PARTS):
             return False

@@ -400,7 +400,8 @@ class ByConditions(Driving):
     def _condition(self, number: int) -> str:
         """Return the condition, in the program's language, for a place by its number, as the value is now.
 
-        It is of the definition's templates `changes`, `holds` or `fails`; the last stops where the expression is false, while it is true.
+        `number` is the place's index in `_condition_places`. It is of the definition's templates `changes`, `holds` or `fails`; the last
+        stops where the expression is false, while it is true.
         """
         known = self._until_definition
         if self.watch.on == "change":

@@ -189,7 +189,8 @@ class Driving:
     def _record(self, stop: Stop, line: tuple[str, str, str], before: str | None, now: str) -> None:
         """Add a row of the watch to the collected ones: the place `line`, and the value before and now.
 
-        The row's thread is empty if it is the program's only or first one; its seconds count from the beginning of the run.
+        A `before` of None gives an empty text. The row's thread is empty if it is the program's only or first one; its seconds count from
+        the beginning of the run.
         """
         name = self.session.mirror.threads.get(stop.thread_id, "")
         first = next(iter(self.session.mirror.threads), stop.thread_id)
