@@ -52,9 +52,9 @@ async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
 
 
 def _index(frames: Sequence[StackFrame], begun: Stop) -> int | None:
-    """Return the index in `frames` of the frame that was shown at the earlier stop `begun`; None: it is gone.
+    """Return the index in `frames` of the frame that was shown at the earlier stop; None: it is gone.
 
-    It is found by its distance from the outermost frame, and has to be on the same line.
+    `begun` is that stop. The frame is found by its distance from the outermost one, and has to be on the same line.
     """
     top = begun.top
     known = begun.stack.frames.get(begun.thread_id, ())

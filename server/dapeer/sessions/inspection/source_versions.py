@@ -130,7 +130,7 @@ class SourceVersions:
         """By path: what is left of the text from before the file was loaded again."""
 
     def keep(self, path: str) -> None:
-        """Read and keep the present text of a file, unless one is kept, or `MAX_KEPT_FILES` are; return nothing.
+        """Read and keep the present text of a file, unless one is kept, or `MAX_KEPT_FILES` are.
 
         A file that cannot be read is not kept. If the file was modified after the program had begun, or had loaded it last, None is kept:
         what the program has loaded is not known.
