@@ -27,6 +27,7 @@ from dapeer.base.errors import AdapterFailed, AdapterUnknown, ArgumentError
 from dapeer.base.json_types import as_array, is_array, is_object
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import of_starter
+from dapeer.base.text.fitting import shortened
 
 
 def _pattern(table: DefinitionTable, key: str) -> re.Pattern[str] | None:
@@ -328,8 +329,7 @@ async def look_up(
     placeholders, one after the other. `env` is added to the commands' environment.
 
     Raises:
-        AdapterFailed: A command failed, or took too long.
-        ValueError: The output is no JSON, where the lookup has a key in it.
+        AdapterFailed: A command failed, or took too long, or its output is no JSON, where the lookup has a key in it.
     """
     output = built
     if lookup.command:
@@ -443,10 +443,18 @@ def _objects(text: str, where: str) -> Iterator[Any]:
     With an empty `where`, lines that are no JSON are left out.
 
     Raises:
-        ValueError: `where` is given, and the output is no JSON.
+        AdapterFailed: `where` is given, and the output is no JSON.
     """
     if where:
-        yield from as_array(at(json.loads(text), where))
+        try:
+            listed = json.loads(text)
+        except ValueError:
+            begin = shortened(" ".join(text.split()), MAX_QUOTED_CHARS) or "nothing"
+            raise AdapterFailed(
+                f"The programs with tests are not listed as JSON: {begin}",
+                "Run the test runner by itself, and mend what it says.",
+            ) from None
+        yield from as_array(at(listed, where))
         return
     for line in text.splitlines():
         with suppress(ValueError):

@@ -210,19 +210,16 @@ class Seat:
         Raises:
             UnexpectedBehaviour: None comes within `SECONDS_TO_WAIT`.
         """
-        try:
-            with anyio.fail_after(SECONDS_TO_WAIT):
-                return await self._notifications[kind].take()
-        except TimeoutError:
-            raise UnexpectedBehaviour(f"Neovim should show: {kind}") from None
+        with in_time(f"show: {kind}"):
+            return await self._notifications[kind].take()
 
     async def is_at(self, text: str) -> None:
         """Wait until the line at Neovim's cursor is this text.
 
         Raises:
-            TimeoutError: It is not within `SECONDS_TO_WAIT`.
+            UnexpectedBehaviour: It is not within `SECONDS_TO_WAIT`.
         """
-        with anyio.fail_after(SECONDS_TO_WAIT):
+        with in_time(f"be at the line: {text.strip()}"):
             while await self.lua("return vim.api.nvim_get_current_line()") != text:
                 pass  # each question lets Neovim's loop turn once
 
@@ -230,9 +227,9 @@ class Seat:
         """Wait until Neovim waits for a key, and return the clause that says so.
 
         Raises:
-            TimeoutError: It does not within `SECONDS_TO_WAIT`.
+            UnexpectedBehaviour: It does not within `SECONDS_TO_WAIT`.
         """
-        with anyio.fail_after(SECONDS_TO_WAIT):
+        with in_time("wait for a key"):
             while not (state := await self._neovim.state()):
                 pass  # each question lets Neovim's loop turn once
         return state
@@ -251,6 +248,20 @@ class Seat:
             self._notifications[name].put(arguments)
 
 
+@contextmanager
+def in_time(expected: str) -> Generator[None]:
+    """Cancel the body if it takes longer than `SECONDS_TO_WAIT`; `expected` is what Neovim should do, in words.
+
+    Raises:
+        UnexpectedBehaviour: It takes longer.
+    """
+    try:
+        with anyio.fail_after(SECONDS_TO_WAIT):
+            yield
+    except TimeoutError:
+        raise UnexpectedBehaviour(f"Neovim should {expected}") from None
+
+
 @asynccontextmanager
 async def open_seat(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[Seat]:
     """Start a Neovim in a folder with nvim-dap, yield a scripted person's place at it, and end it.
@@ -258,8 +269,7 @@ async def open_seat(nvim: str, nvim_dap: Path, folder: Path) -> AsyncGenerator[S
     `nvim` is its executable, `nvim_dap` the plugin's folder.
 
     Raises:
-        UnexpectedBehaviour: It does not start.
-        TimeoutError: It says nothing within `SECONDS_TO_WAIT`.
+        UnexpectedBehaviour: It does not start within `SECONDS_TO_WAIT`.
     """
     with tempfile.TemporaryDirectory(prefix="dapeer-demo-") as place:
         socket = str(Path(place) / "nvim")
@@ -279,8 +289,7 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
     `nvim` is its executable, `nvim_dap` the plugin's folder, `folder` is where it runs. It has `SECONDS_TO_QUIT` to end by itself.
 
     Raises:
-        UnexpectedBehaviour: It does not start.
-        TimeoutError: It says nothing within `SECONDS_TO_WAIT`.
+        UnexpectedBehaviour: It does not start within `SECONDS_TO_WAIT`.
     """
     plugins = f"set runtimepath^={plugin_folder()},{nvim_dap}"
     start = [nvim, "--clean", "-n", "--headless", "--embed", "--listen", socket]
@@ -294,7 +303,7 @@ async def _running(nvim: str, nvim_dap: Path, socket: str, folder: Path) -> Asyn
         start_new_session=True,
     )  # fmt: skip
     try:
-        with anyio.fail_after(SECONDS_TO_WAIT):
+        with in_time("start"):
             line = await process.stderr.readline() if process.stderr else b""
         if line != b"ready\n":
             raise UnexpectedBehaviour(

@@ -603,7 +603,7 @@ def _installation() -> Iterator[Finding]:
         yield Finding(
             "note",
             "TCP ports",
-            "this system does not show who owns a port,  so other users can reach adapters that listen on one",
+            "this system does not show who owns a port, so other users can reach adapters that listen on one",
         )
     if sys.platform == "linux":
         yield ptrace_finding(ptrace_scope())

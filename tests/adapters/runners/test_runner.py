@@ -1,5 +1,6 @@
 """Definitions of test runners, and which of them a file is for."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,15 @@ from dapeer.adapters.choice.choice import find_definition
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.launch_request import NamedTests
 from dapeer.adapters.named_tests import as_tests
-from dapeer.adapters.runner import Runner, at, load_runners, recognise
-from dapeer.base.errors import ArgumentError, DefinitionError
+from dapeer.adapters.runner import (
+    ProgramLookup,
+    Runner,
+    at,
+    load_runners,
+    look_up,
+    recognise,
+)
+from dapeer.base.errors import AdapterFailed, ArgumentError, DefinitionError
 from tests.adapters.definition.test_documentation import example
 
 RUNNERS = load_runners(shipped())
@@ -150,3 +158,12 @@ def test_where_every_test_was_skipped_no_test_has_run(
 ) -> None:
     naming = next(each for each in RUNNERS if each.id == runner).naming
     assert NamedTests(Path("a"), (), naming).none_ran(printed) is none_ran
+
+
+async def test_programs_that_are_not_listed_as_json_are_an_error_with_what_was_said(
+    tmp_path: Path,
+) -> None:
+    asks = [sys.executable, "-c", "print('No test   is configured')"]
+    lookup = ProgramLookup(command=asks, at="tests", where={}, take={}, tests=[], listed=None)
+    with pytest.raises(AdapterFailed, match="not listed as JSON: No test is configured"):
+        await look_up(lookup, "", {}, tmp_path, {})

@@ -34,16 +34,16 @@ def ptrace_scope(file: Path = _PTRACE_SCOPE) -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Return whether there is a process with this id, of any user; a zombie of this user does not count.
+    """Return whether there is a process with this id, of any user; a zombie does not count.
 
-    A zombie of another user may count.
+    Where the system has no `/proc`, a zombie counts.
     """
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
+        pass  # it is another user's
     return not status(pid).get("State", "").startswith("Z")
 
 
