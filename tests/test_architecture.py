@@ -92,7 +92,7 @@ INSIDES = {
         ("other_languages",),
         ("commands", "configurations", "inheritance", "plans", "tasks"),
         ("tasks_json",),
-        ("env_file", "keys", "launch_json", "mappings", "moved_maps", "request"),
+        ("env_file", "keys", "launch_json", "mappings", "request"),
         ("json_with_comments",),
     ),
     "mcp": (

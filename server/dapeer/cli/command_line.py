@@ -20,7 +20,6 @@ from dapeer.cli import commands
 from dapeer.cli.debugging import options, script, table
 from dapeer.cli.debugging.options import Parser
 from dapeer.cli.install import arguments as installing
-from dapeer.cli.install import short_help
 from dapeer.integrations.entries import ENTRIES
 from dapeer.integrations.entry import AddParser
 from dapeer.integrations.variables import SECRETS
@@ -30,6 +29,25 @@ if TYPE_CHECKING:
     import socket
 
     from dapeer.mcp.front import Front
+
+
+# What bare `dapeer` prints, and `dapeer stdio` at a terminal: where to begin.
+
+BARE: Final = f"""\
+dapeer {dapeer.__version__}: a debugger that you and your AI share.
+
+  dapeer demo                     watch it find a bug
+  dapeer install claude           let your assistant use it, or cursor, codex, …
+  dapeer run app.py -b app.py:27  debug from this terminal
+  dapeer doctor                   what is installed, missing, and how to get it
+
+`dapeer --help` lists all commands, `dapeer COMMAND --help` explains one.
+"""
+STDIO_AT_A_TERMINAL: Final = (
+    "`dapeer stdio` is what an MCP client starts: it speaks JSON-RPC, and waits for it now. `dapeer install CLIENT` lets a client "
+    "start it; Ctrl-C ends it."
+)
+
 
 # What a command needs of the system before it can start, and the error if it is missing.
 
@@ -109,7 +127,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     secrets = credentials.remove_credentials(SECRETS)
     known = argparse.Namespace(credentials=secrets, given=given, front=front, door=door)
     if not given:
-        sys.stdout.write(short_help.BARE)
+        sys.stdout.write(BARE)
         return 0
     arguments = command_parser().parse_args(given, known)
     try:

@@ -31,8 +31,8 @@ from dapeer.base.system.process_table import program_file
 from dapeer.base.system.program_files import has_section, nearest_file, starts_others
 from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.dap.mapped import PathMapping
-from dapeer.launch import moved_maps
 from dapeer.launch.request import check_files
+from dapeer.sessions.breakpoints import moved_files
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.debugger.debugger import Debugger
 
@@ -332,12 +332,12 @@ def _with_moved_maps(
     key = definition.quirks.map_overrides
     if not key or key in config or not inputs.get("program"):
         return inputs, config
-    folders = moved_maps.moved_folders(str(inputs["program"]), project)
+    folders = moved_files.moved_folders(str(inputs["program"]), project)
     if not folders:
         return inputs, config
     told = ", ".join(f"{there} as {here}" for there, here in folders.items())
     remark = "; ".join(filter(None, (str(inputs.get("remark") or ""), f"source maps have {told}")))
-    return {**inputs, "remark": remark}, {**config, key: moved_maps.overrides(folders)}
+    return {**inputs, "remark": remark}, {**config, key: moved_files.overrides(folders)}
 
 
 async def tests_of(

@@ -11,8 +11,7 @@ import os
 import socket
 import sys
 
-from dapeer.scripting.debugger import Debugger
-from dapeer.scripting.execution import execute
+from dapeer.scripting.debugger import Debugger, execute
 from dapeer.scripting.wire import Connection
 
 NAME = "<script>"

@@ -45,18 +45,16 @@ from dapeer.tools.base.arguments import (
     SessionId,
     add_collecting,
     add_place_on_line,
+    check_and_claim_functions,
     check_for_function,
+    claim_breakpoints,
+    is_of_another,
     place_of_breakpoint,
     requested_functions,
+    resolve_column,
     source_breakpoint,
 )
 from dapeer.tools.base.call import Call, Reply, with_notes
-from dapeer.tools.base.collect_arguments import (
-    check_and_claim_functions,
-    claim_breakpoints,
-    is_of_another,
-    resolve_column,
-)
 from dapeer.tools.base.schema import Narrows, Unlisted
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view import render

@@ -34,7 +34,7 @@ from dapeer.sessions.memory_breakpoints import (
 )
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.lookup import memory_reference
+from dapeer.tools.base.evaluation import memory_reference
 from dapeer.tools.base.syntax import check_condition, check_hits
 from dapeer.tools.base.tool import Section, tool
 

@@ -26,8 +26,7 @@ from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.report import GroupOptions, ResumeOptions, Show, StopOptions, WaitOptions
 from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.tool import Section, tool
-from dapeer.tools.base.triggers import LaterTriggers
-from dapeer.tools.base.waiting import next_stop, resume, wait_for_pause
+from dapeer.tools.base.waiting import LaterTriggers, next_stop, resume, wait_for_pause
 
 Granularity = Annotated[Literal["statement", "line", "instruction"] | None, Needs("granularity")]
 TargetCall = Annotated[

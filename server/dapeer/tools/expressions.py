@@ -28,8 +28,7 @@ from dapeer.tools.base import evaluation, report
 from dapeer.tools.base.arguments import CallTarget, FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
-from dapeer.tools.base.evaluation import RESULT_CHARS, name_suggestions
-from dapeer.tools.base.lookup import SECONDS_TO_EVALUATE
+from dapeer.tools.base.evaluation import RESULT_CHARS, SECONDS_TO_EVALUATE, name_suggestions
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.inspection import VALUE_CHARS
 from dapeer.view import variables

@@ -29,8 +29,7 @@ from dapeer.tools.base.arguments import (
     thread_of,
 )
 from dapeer.tools.base.call import Call, Reply, with_notes
-from dapeer.tools.base.evaluation import RESULT_CHARS
-from dapeer.tools.base.lookup import find_variable
+from dapeer.tools.base.evaluation import RESULT_CHARS, find_variable
 from dapeer.tools.base.report import StopOptions, describe_silence, lines_of_waits, task_lines
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.base.waiting import show_state

@@ -27,7 +27,7 @@ from dapeer.sessions.core.evaluating import normalize_address
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base.arguments import FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.lookup import memory_reference
+from dapeer.tools.base.evaluation import memory_reference
 from dapeer.tools.base.tool import Section, tool
 from dapeer.view.stacks import frame_path
 

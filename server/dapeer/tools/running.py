@@ -23,8 +23,7 @@ from dapeer.sessions.repetition import RepeatUntil, repeat
 from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
 from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.report import StopOptions
-from dapeer.tools.base.triggers import TriggerArguments
-from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, next_stop
+from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, TriggerArguments, next_stop
 from dapeer.view.tally import Tally
 
 MILLISECONDS_WITHOUT_STOP = 1000

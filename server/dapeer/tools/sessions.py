@@ -31,8 +31,7 @@ from dapeer.tools.base.groups import group_line
 from dapeer.tools.base.report import ResumeOptions, detached_processes_note
 from dapeer.tools.base.schema import Narrows, Needs, Unlisted
 from dapeer.tools.base.tool import Section, tool
-from dapeer.tools.base.triggers import UnlistedTriggers
-from dapeer.tools.base.waiting import next_stop
+from dapeer.tools.base.waiting import UnlistedTriggers, next_stop
 from dapeer.view import render
 from dapeer.view.snapshot import Summary
 

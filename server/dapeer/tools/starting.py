@@ -50,16 +50,19 @@ from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.registry import Group
 from dapeer.sessions.repetition import RepeatUntil
 from dapeer.sessions.triggers.runs import SECONDS_TO_STOP, TriggerRun
-from dapeer.tools.base.arguments import BreakpointArgument
+from dapeer.tools.base.arguments import (
+    BreakpointArgument,
+    claim_breakpoints,
+    resolve_column,
+    split_breakpoints,
+)
 from dapeer.tools.base.call import Call, Reply, with_notes
-from dapeer.tools.base.collect_arguments import claim_breakpoints, resolve_column, split_breakpoints
 from dapeer.tools.base.deadline import RemainingTime
 from dapeer.tools.base.groups import SECONDS_AFTER_FIRST, group_line
 from dapeer.tools.base.report import StopOptions
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.tool import Section, tool
-from dapeer.tools.base.triggers import TriggerArguments
-from dapeer.tools.base.waiting import next_stop
+from dapeer.tools.base.waiting import TriggerArguments, next_stop
 from dapeer.tools.running import StartedProgram
 
 # Starts several programs as one group: a compound of launch.json, or one program several times.

@@ -11,8 +11,7 @@ from websockets.frames import Frame, Opcode
 
 from dapeer.base.json_types import Json
 from dapeer.integrations.claude_ide import service
-from dapeer.integrations.claude_ide.editor import Editor
-from dapeer.integrations.claude_ide.service import HEADER, PROTOCOL, Service
+from dapeer.integrations.claude_ide.service import HEADER, PROTOCOL, Editor, Service
 from dapeer.tools.base.call import Reply
 from tests.mcp.wire import call, started
 from tests.processes import LIMIT

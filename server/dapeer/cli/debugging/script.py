@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 from dapeer.base.system.stderr import say
 from dapeer.cli.debugging.answers import FAILED, INTERRUPTED
 from dapeer.cli.debugging.options import alone
-from dapeer.scripting.debugger import Debugger
-from dapeer.scripting.execution import execute
+from dapeer.scripting.debugger import Debugger, execute
 from dapeer.scripting.wire import ServerGone
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 
 from dapeer.base.errors import NoNeovim
 from dapeer.base.json_types import Json
-from dapeer.integrations.claude_ide.editor import Editor
+from dapeer.integrations.claude_ide.service import Editor
 from dapeer.mcp.server.integration import Integration, IntegrationContext
 from dapeer.peers import Peer
 from dapeer.tools.base.call import Reply
