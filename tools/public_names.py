@@ -1,13 +1,16 @@
 """The names that other people's files, prompts and habits rely on: `uv run python -m tools.public_names` writes them.
 
-`tests/public_names.txt` has them all, a line for each tool, table or command. A test compares.
+`tests/public_names.txt` has them all, a line for each tool, table or command, and for what processes of different versions of
+dapeer tell each other: the keys of each JSON object that a class describes, the methods and extensions of MCP of our own, the
+environment, the columns of rows, the rows of the register. A test compares.
 """
 
 import argparse
+import ast
 import json
 import re
 import subprocess
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,10 +22,14 @@ from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.adapters.definition.table import DefinitionTable
 from dapeer.adapters.runner import load_runners
 from dapeer.cli.command_line import command_parser
+from dapeer.companions.python.dapeer_debuggee.collecting import row_format
+from dapeer.mcp import data_extension
+from dapeer.mcp.rendezvous.reaching import Announcement
 from tests.adapters.definition.test_documentation import example
 from tests.programs import ROOT
 from tools import known_answers
 from tools.pages import NVIM, lua_tools
+from tools.source import Source, parse
 
 NAMES = ROOT / "tests" / "public_names.txt"
 REMAKE = "uv run python -m tools.public_names"
@@ -47,7 +54,9 @@ io.write(vim.json.encode({ words = words, options = options }))
 
 def made() -> str:
     """Return the text of the file."""
-    parts = (_tools(), _tables(), _of_the_plugin(), _commands("dapeer", command_parser()))
+    parts = (
+        _tools(), _tables(), _of_the_plugin(), _commands("dapeer", command_parser()), _between_processes(),
+    )  # fmt: skip
     return "".join(f"{line}\n" for part in parts for line in part)
 
 
@@ -122,6 +131,55 @@ def _commands(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     yield _line(name, [*given, *below])
     for word, each in sorted(below.items()):
         yield from _commands(f"{name} {word}", each)
+
+
+def _between_processes() -> Iterator[str]:
+    """Yield each class whose fields are the keys of JSON; then other names by which processes of dapeer understand each other."""
+    nodes = [node for path in Source().modules for node in ast.walk(parse(path))]
+    shapes: dict[str, ast.ClassDef] = {}
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    while more := [node for node in classes if node.name not in shapes and _is_shape(node, shapes)]:
+        shapes |= {node.name: node for node in more}
+    yield from sorted(_line(f"keys {name}", _fields(shape)) for name, shape in shapes.items())
+    yield _line("keys Announcement", vars(Announcement("", "", 0)))
+    own = (
+        data_extension.EXTENSION,
+        data_extension.KEEP,
+        data_extension.COMMAND,
+        data_extension.NEWS,
+    )
+    yield _line("MCP", (*own, data_extension.END))
+    texts = {
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    yield _line("environment", filter(re.compile(r"DAPEER_[A-Z_]+").fullmatch, texts))
+    yield _line("rows", (*row_format.CALL_COLUMNS, row_format.MAGIC.decode()))
+    yield _line("register", (row for node in nodes if (row := _name_of_row(node))))
+
+
+def _is_shape(node: ast.ClassDef, known: Container[str]) -> bool:
+    """Return whether a class describes a JSON object: a `TypedDict`, a model of pydantic or MCP's, or one that adds to a known one."""
+    bases = [ast.unparse(each) for each in node.bases]
+    own = {"TypedDict", "BaseModel"}
+    return any(each in own or each in known or each.startswith("t.") for each in bases)
+
+
+def _fields(node: ast.ClassDef) -> Iterator[str]:
+    """Yield the names of the fields of a class."""
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+            yield each.target.id
+
+
+def _name_of_row(node: ast.AST) -> str:
+    """Return the name that a call of `patching.Row` gives to a row of the register; empty: it is no such call, or names a variable."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="Row"), args=[ast.Constant(value=str(name)), *_]):
+            return name
+        case _:
+            return ""
 
 
 if __name__ == "__main__":

@@ -31,24 +31,6 @@ if TYPE_CHECKING:
     from dapeer.mcp.front import Front
 
 
-# What bare `dapeer` prints, and `dapeer stdio` at a terminal: where to begin.
-
-BARE: Final = f"""\
-dapeer {dapeer.__version__}: a debugger that you and your AI share.
-
-  dapeer demo                     watch it find a bug
-  dapeer install claude           let your assistant use it, or cursor, codex, …
-  dapeer run app.py -b app.py:27  debug from this terminal
-  dapeer doctor                   what is installed, missing, and how to get it
-
-`dapeer --help` lists all commands, `dapeer COMMAND --help` explains one.
-"""
-STDIO_AT_A_TERMINAL: Final = (
-    "`dapeer stdio` is what an MCP client starts: it speaks JSON-RPC, and waits for it now. `dapeer install CLIENT` lets a client "
-    "start it; Ctrl-C ends it."
-)
-
-
 # What a command needs of the system before it can start, and the error if it is missing.
 
 
@@ -127,7 +109,7 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     secrets = credentials.remove_credentials(SECRETS)
     known = argparse.Namespace(credentials=secrets, given=given, front=front, door=door)
     if not given:
-        sys.stdout.write(BARE)
+        sys.stdout.write(installing.BARE)
         return 0
     arguments = command_parser().parse_args(given, known)
     try:

@@ -33,7 +33,7 @@ def run(given: Sequence[str]) -> int | None:
     """
     if os.isatty(0) and os.isatty(1):
         from dapeer.base.system.stderr import say
-        from dapeer.cli.command_line import STDIO_AT_A_TERMINAL
+        from dapeer.cli.install.arguments import STDIO_AT_A_TERMINAL
 
         say(STDIO_AT_A_TERMINAL)
     options = _read(given[1:])
