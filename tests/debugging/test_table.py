@@ -118,3 +118,8 @@ def test_every_tool_that_a_text_names_becomes_a_command_that_exists(tool: str) -
 )
 def test_a_call_in_a_text_becomes_a_command_line(call: str, command: str) -> None:
     assert as_commands(f"({call})") == f"({command})"
+
+
+def test_a_process_is_attached_to_by_its_number() -> None:
+    assert typed("attach", "4242", "--tree") == {"pid": 4242, "tree": True}
+    assert typed("attach", "--port", "9229") == {"port": 9229}

@@ -7,7 +7,7 @@ import json
 
 from dapeer.base.json_types import is_array, is_object
 from dapeer.cli.debugging import answers
-from dapeer.cli.debugging.table import CALL, PLACE, by_place
+from dapeer.cli.debugging.table import ATTACH, CALL, PLACE, by_place
 from dapeer.tools.base.known_tools import known_tools
 
 TYPE_CHECKING = False
@@ -128,13 +128,13 @@ class Help(argparse.HelpFormatter):
         super().__init__(prog, width=answers.columns() - 2)
 
 
-def add_to(parser: argparse.ArgumentParser, tool: str, known_tool: KnownTool) -> None:
-    """Add to a command's parser all arguments of its tool, as words by place or as options.
+def add_to(parser: argparse.ArgumentParser, tool: str, known_tool: KnownTool, command: str) -> None:
+    """Add to the parser of a `command` all arguments of its tool, as words by place or as options.
 
     `known_tool` is what is known of the tool: its schema and traits.
     """
     schemas = known_tool["arguments"].get("properties", {})
-    places = by_place(tool, known_tool)
+    places = by_place(tool, known_tool, command)
     for name in places:
         _add_place(parser, tool, name, known_tool)
     taken = {*places, *(IN_A_POINT if PLACE in places else ())}
@@ -330,13 +330,15 @@ def add_parser(
     known = known_tools()[tool]
     summary = known["description"].replace("%", "%%")
     parser = add(name, help=summary, description=summary, allow_abbrev=False)
-    if tool == "dap_run":
+    if name == ATTACH:
+        parser.usage = f"{parser.prog} [OPTION …] [PID]"
+    elif tool == "dap_run":
         parser.usage = f"{parser.prog} [OPTION …] [PROGRAM] [-- ARGUMENT …]"
         parser.epilog = (
             "What stands behind -- are the program's own arguments; without PROGRAM it is a command as one types it: "
             "dapeer run -- pytest tests -k cart"
         )
-    add_to(parser, tool, known)
+    add_to(parser, tool, known, name)
     add_output_options(parser)
     if tool == "dap_disconnect":
         parser.add_argument(

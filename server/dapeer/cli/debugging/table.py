@@ -32,6 +32,8 @@ SHORT: Final = {
     "end": "dap_disconnect",
 }
 """Short names of commands, besides those that are made from the names of tools."""
+ATTACH: Final = "attach"
+"""The command that calls `dap_run` for a process, which it takes by place."""
 OTHERWISE: Final = {"dap_adapters": "", "dap_script": "", "dap_call": "collected-call"}
 """Tools whose name another command has, and how theirs is called; empty: they have none."""
 CALL: Final = "call"
@@ -68,7 +70,7 @@ def tools_by_command() -> dict[str, str]:
     """Return the tool of each command that calls one, by the command's name, the short names last."""
     named = {name_of(tool): tool for tool in known_tools()}
     named.pop("", None)
-    return {**named, **SHORT}
+    return {**named, **SHORT, ATTACH: "dap_run"}
 
 
 def is_command(word: str) -> bool:
@@ -81,8 +83,13 @@ def short_names(tool: str) -> list[str]:
     return [name for name, of in SHORT.items() if of == tool]
 
 
-def by_place(tool: str, known_tool: KnownTool) -> Sequence[str]:
-    """Return the arguments that a tool's command takes as words by place, in their order."""
+def by_place(tool: str, known_tool: KnownTool, command: str = "") -> Sequence[str]:
+    """Return the arguments that a tool's command takes as words by place, in their order.
+
+    `command` is the command's name where the tool has one that takes others than usual.
+    """
+    if command == ATTACH:
+        return ("pid",)
     return BY_PLACE.get(tool) or known_tool["arguments"].get("required", ())
 
 
