@@ -63,11 +63,11 @@ class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 def arrive(texts: dict[str, str]) -> str:
-    """Apply all patches of pydevd in this program; return why that failed, empty if it did not.
+    """Apply all patches of pydevd, which must be imported, in this program; return why that failed.
 
-    `texts` are the modules' sources by `python/PATH`, and the user's setting under `DAPEER_PATCHES`. Nothing happens if this package is
-    loaded already, or the setting is `off`; both count as no failure. At a disconnect all is undone, and the modules are removed; so it is
-    after a failure. No exception leaves it.
+    The text is empty if it did not. `texts` are the modules' sources by `python/PATH`, and the user's setting under `DAPEER_PATCHES`.
+    Nothing happens if these patches are there already, or the setting is `off`; both count as no failure. At a disconnect all is undone,
+    and the modules are removed; so it is after a failure, which raises nothing.
     """
     if f"{PACKAGE}.improving" in sys.modules:
         return ""

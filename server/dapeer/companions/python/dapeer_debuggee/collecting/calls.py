@@ -172,8 +172,8 @@ class CallRecorder:
         """Write the row of a frame's call that is over; return whether the thread is to stop behind it.
 
         `error` is what it raised, or the cell (text) of that; None: it has returned `result`. The thread is to stop behind the call whose
-        number the point's `life` names. A call that was not noted has no row, and False is returned; so is a call of which the row could
-        not be made.
+        number the point's `life` names. A call that was not noted has no row, and False is returned. A row that cannot be made is counted
+        as lost.
         """
         call = self._calls.pop(id(frame), None)
         if call is None:

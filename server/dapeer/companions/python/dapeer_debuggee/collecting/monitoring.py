@@ -183,7 +183,8 @@ class MonitoringHooks:
     def _line_caller(self) -> Any:
         """Return the callback of lines: it records, and disables a line without a point, or with enough rows.
 
-        It is not for codes with anything watched. What it does itself cannot fail: it calls hooks, and recorders, which are guarded, too.
+        It is used while nothing is watched anywhere. What it does itself cannot fail: it calls hooks, and recorders, which are guarded,
+        too.
         """
         find, disable = self._codes.get, self._sys_monitoring.DISABLE
         stay, call_alone = guard.hook(points.CodePlan.stay), guard.hook(self._call_alone)

@@ -197,7 +197,7 @@ def trace_when_needed(patch: Any) -> None:
     """Patch pydevd so that it traces no thread until something needs it.
 
     Nothing changes from Python 3.12 on, with gevent, or where pydevd has begun already. `patch` is this patch's `patching.Row`: it calls
-    this function when it is applied, and its `undo` puts back what was replaced by it, and begins tracing.
+    this function when it is applied, and its `undo` puts back what was replaced by it.
 
     Raises:
         Misfit: debugpy has no helper for this processor; nothing is changed.

@@ -529,9 +529,10 @@ def waits_for_condition_of(frames: list[Any], lock: Any) -> bool:
 
 
 def owner_of(lock: Any) -> Any:
-    """Return the task, or the number of the thread, that Python knows to hold a lock; None: it knows none.
+    """Return the task, or the number of the thread, that Python knows to hold a lock.
 
-    A number is `Thread.ident`. Only reentrant locks, and locks of trio and anyio, know it; None is also that of a lock that is free.
+    None, or the number 0: nobody holds it, or Python does not know who. A number is `Thread.ident`. Only reentrant locks, and locks of trio
+    and anyio, know their holder.
     """
     module, kind = paths.kind_of(lock)
     if module == "_thread":

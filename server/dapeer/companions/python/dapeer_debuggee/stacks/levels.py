@@ -140,8 +140,8 @@ def describe_few(patch: Any) -> None:
     ) -> Any:
         """Return pydevd's response to `stackTrace`, with the frames from `start_frame` on, `levels` of them.
 
-        pydevd's own function does it where all frames are asked for (0), where there are no more than `levels`, with a filter of files, and
-        where the stack has causes of exceptions.
+        pydevd's own function does it where all frames are asked for (0), where there are no more than `levels` and `MAX_DESCRIBED_FRAMES`,
+        with a filter of files, and where the stack has causes of exceptions.
         """
 
         def of(debugger: Any, first: int, most: int) -> Any:

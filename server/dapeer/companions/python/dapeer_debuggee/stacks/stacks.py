@@ -229,8 +229,8 @@ def add_members(frames: Any, error: Any, lists: Any) -> None:
     """Append the frames of an exception group's members, and of groups in it, to a chain of frames.
 
     The frames of each member follow a label that names it, in a list of its own, at the end of `frames`, pydevd's `FramesList`, which is
-    changed. `error` is the exception; nothing happens if it is no group. At most `tracebacks.MAX_MEMBERS` of a group are added, and members
-    without a traceback are left out. `lists` is pydevd's module of frames.
+    changed. `error` is the exception; nothing happens if it is no group. At most `tracebacks.MAX_MEMBERS` of a group are added. `lists` is
+    pydevd's module of frames, whose function the patch `CAUSES` must have replaced: else none is added.
     """
     for member in tracebacks.group_of(error)[: tracebacks.MAX_MEMBERS]:
         # pydevd lists the frames of what it takes for a cause.

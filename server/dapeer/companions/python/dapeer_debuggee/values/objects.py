@@ -233,7 +233,7 @@ DATA = frozenset(map(id, (int, float, bool, type(None), str, bytes, list, tuple,
 
 
 def kind_of(value: Any) -> str:
-    """Return `module`, `class` or `function` for a value that is one; empty for data, as any other is.
+    """Return `module`, `class` or `function` for a value that is one; empty for any other, which is data.
 
     Methods and built-in functions are functions.
     """
