@@ -77,7 +77,7 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
     """Serve the client at stdin and stdout until it leaves or a signal arrives, and end all sessions.
 
     A server that takes the place of an ended one also serves other clients at a socket, and ends when all have left. At SIGTERM or SIGINT
-    open calls get a moment to be answered first.
+    open calls get a moment to be answered first. Some seconds after the last client has left, the process ends, whatever hangs then.
 
     Args:
         offer: What is served.

@@ -9,13 +9,18 @@ from contextlib import asynccontextmanager
 import pytest
 from mcp import Client, MCPError
 
+from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.base.errors import ArgumentError
 from dapeer.mcp.all_tools import TOOLS
+from dapeer.mcp.server.server import make_server
 from dapeer.mcp.server.toolbox import LEAN, Selection
+from dapeer.peers import Peers
+from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import tool
-from tests.mcp.small import SMALL, in_memory, text
+from tests.mcp.small import ERAS, SMALL, in_memory, text
 from tests.processes import LIMIT
+from tests.programs import ROOT
 
 
 @tool("Status", read_only=True)
@@ -172,3 +177,16 @@ async def test_the_lean_group_is_at_most_twelve_tools_in_six_kilobytes() -> None
     assert len(of_lean) <= 12
     shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
     assert len(json.dumps(shown, separators=(",", ":"))) <= 6 * 1024
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_people_see_a_client_until_what_it_was_served_on_ends(era: str) -> None:
+    async with (
+        asyncio.timeout(LIMIT),
+        Debugger(load_all(shipped(), user_folder()), ROOT) as debugger,
+        Peers(debugger) as peers,
+    ):
+        async with Client(make_server(debugger, SMALL, peers=peers), mode=era) as connected:
+            await connected.call_tool("small_add", {"a": 1})
+            assert len(peers.company.names) == 1
+        assert peers.company.names == []

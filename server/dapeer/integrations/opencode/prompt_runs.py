@@ -719,9 +719,10 @@ class PromptRun:
         return turn
 
     async def _stop(self) -> None:
-        """Stop the run that dapeer has started, unless another client has written to the session since.
+        """Stop the run and reject what it asks, unless another client has written to the session since.
 
-        It first waits until OpenCode works on the prompt, without a limit: the caller sets one. Errors of OpenCode are ignored.
+        Nothing is done unless dapeer has begun the prompt in an idle session, and the event stream was open. It first waits until OpenCode
+        works on the prompt, without a limit: the caller sets one. Errors of OpenCode are ignored.
         """
         if self.prompt not in _ours or not self._event_arrived.is_set():
             return

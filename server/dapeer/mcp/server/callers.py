@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any, Final
 
 from mcp.server.connection import Connection
@@ -17,6 +17,8 @@ from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.focus import Focus
 
 _COMMANDS: Final = "dapeer.commands"
+_AT_END: Final = "dapeer.at_end"
+"""Where the state of a transport has what is to be called at its end."""
 
 
 def client_of(context: ServerRequestContext[Any, Any]) -> str:
@@ -39,11 +41,11 @@ def count_client(context: ServerRequestContext[Any, Any], company: ConnectedClie
     modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     name = client_of(context)
     state: dict[str, Any] = context.lifespan_context if modern else connection_of(context).state
+    at_end = state[_AT_END] if modern else connection_of(context).exit_stack
     key = f"dapeer.here {name}"
     if key not in state:
         state[key] = leave = company.add_client(name)
-        if not modern:
-            connection_of(context).exit_stack.callback(leave)
+        at_end.callback(leave)
 
 
 def asks_for_data(context: ServerRequestContext[Any, Any]) -> bool:
@@ -98,12 +100,13 @@ def commands_of(context: ServerRequestContext[Any, Any]) -> Commands:
 async def lifespan(debugger: Debugger, commands: Commands) -> AsyncGenerator[dict[str, Any]]:
     """Yield the state of one transport that clients are served on: stdio, a bridge, or HTTP.
 
-    Afterwards nothing is collected any more for the clients whose focus is in it: those since MCP 2026-07-28. `commands` is put into it,
-    and is the same everywhere.
+    Afterwards the clients since MCP 2026-07-28 have left: people no longer see them, and nothing is collected for them any more.
+    `commands` is put into it, and is the same everywhere.
     """
-    state: dict[str, Any] = {_COMMANDS: commands}
-    yield state
-    _end_collecting(state, debugger)
+    with ExitStack() as at_end:
+        state: dict[str, Any] = {_COMMANDS: commands, _AT_END: at_end}
+        at_end.callback(_end_collecting, state, debugger)
+        yield state
 
 
 def _end_collecting(state: Mapping[str, Any], debugger: Debugger) -> None:
