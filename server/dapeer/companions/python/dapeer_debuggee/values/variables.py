@@ -209,9 +209,9 @@ class PlainVariable:
         self.name, self.value = name, value
 
     def get_var_data(self, *_: Any, **__: Any) -> dict[str, Any]:
-        """Return the DAP `Variable`: name, text, type and no reference.
+        """Return the DAP `Variable`: `name`, `value`, `type` and no reference (`variablesReference` 0).
 
-        Arguments of pydevd's method are ignored.
+        Arguments of pydevd's method are ignored. No code of the program runs.
         """
         kind = objects.name_of(type(self.value))
         return {
