@@ -136,7 +136,7 @@ def kill(pid: int) -> list[int]:
     """Send SIGKILL to a process; return a list with its open pidfd, which is readable once it has ended.
 
     The list is empty if there is no such process, or the system has no pidfds. A process that may not be signalled is left alone, and its
-    pidfd is in the list all the same. The caller closes it.
+    pidfd is in the list all the same. Nobody closes it: the reaper ends soon.
     """
     files: list[int] = []
     with contextlib.suppress(OSError):
