@@ -69,9 +69,9 @@ class Cleanup:
     def clean_up(self) -> None:
         """Kill all listed processes; delete the listed folders once they have ended.
 
-        It waits for `SECONDS_TO_DIE` at most. A process whose start time has changed is another one, and is left alone. Debuggers of
-        attached programs are not killed here: for each a process is forked that waits until it has detached. A folder that was not given as
-        a name in hexadecimal is left out.
+        It waits for that for `SECONDS_TO_DIE` at most, and not at all without folders. A process whose start time has changed is another
+        one, and is left alone. Debuggers of attached programs are not killed here: for each a process is forked that waits until it has
+        detached. A folder that was not given as a name in hexadecimal is left out.
         """
         for pid in [*self.attached]:
             self.fork_detach(pid)

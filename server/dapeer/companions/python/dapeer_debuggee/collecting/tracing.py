@@ -185,9 +185,9 @@ def call_tracer(plan: Any, inner: Any) -> Any:
 def record_end(plan: Any, raised: list[Any], frame: Any, event: str, argument: Any) -> None:
     """Record the end of a call at its `return` event; keep in `raised` what was raised in it before.
 
-    The thread may stop then, until it is resumed. `raised` is a list of one, which is changed: an exception, its cell, or None. `event` and
-    `argument` are those of a trace function; those that neither raise nor end the call are passed by, as is a generator's or coroutine's
-    suspension. `plan` is the `points.CodePlan` of the frame's code.
+    The thread may stop then, until it is resumed. `raised` is a list of one, which is changed: an exception, from the next `line` event on
+    only its cell, or None. `event` and `argument` are those of a trace function. A generator's or coroutine's suspension is no end. `plan`
+    is the `points.CodePlan` of the frame's code.
     """
     if event == "line":
         raised[0] = remembered(raised[0])

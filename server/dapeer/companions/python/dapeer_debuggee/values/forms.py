@@ -596,8 +596,9 @@ def is_known(dtype: Any) -> bool:
 def known_labels(part: Any, show: Show, pandas: Any) -> Any:
     """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then.
 
-    `part` is a DataFrame with these rows, `pandas` the module. Only the columns at both ends that can be shown (`MAX_COLUMNS`) are
-    replaced; cells of a type that pandas and NumPy do not have become `…`. `show(VALUE, ROOM)` makes the text of an object.
+    `part` is a DataFrame with these rows, `pandas` the module. Labels of rows and columns are replaced, and cells of those columns at both
+    ends that can be shown (`MAX_COLUMNS`); cells of a type that pandas and NumPy do not have become `…`. `show(VALUE, ROOM)` makes the text
+    of an object.
     """
     part = part.copy()
     count = part.shape[1]
