@@ -250,7 +250,7 @@ class Seat:
 
 @contextmanager
 def in_time(expected: str) -> Generator[None]:
-    """Cancel the body if it takes longer than `SECONDS_TO_WAIT`; `expected` is what Neovim should do, in words.
+    """Cancel the body after `SECONDS_TO_WAIT`; `expected` is what Neovim should do, in words.
 
     Raises:
         UnexpectedBehaviour: It takes longer.
