@@ -594,6 +594,12 @@ class Mirror(Notes):
         """
         return self._current_stops.stop_of(thread_id)
 
+    def was_reached(self, path: str, line: int) -> bool:
+        """Return whether the program was seen at a line: it stopped, logged, or collected there."""
+        place = (path, line)
+        seen = place in self.printed.logged.points or place in self.placed.reached
+        return seen or self.gathered.reached(path, line)
+
     def require_live(self) -> None:
         """Raise `NotStopped` if the debuggee has ended, or dapeer has detached from it; else do nothing."""
         self._program_state.require_live()

@@ -586,7 +586,7 @@ def _facts_of(
         adapter=first.adapter,
         line=line,
         answers=answers,
-        is_reached=any(was_reached(mirror, path, line) for mirror in mirrors),
+        is_reached=any(mirror.was_reached(path, line) for mirror in mirrors),
         # The adapter may not have told that it is bound.
         has_failed=any((path, line) == (of.path, of.line) for m in mirrors for of in m.failures),
         # Log messages of breakpoints that an editor has set cannot be told from the program's output.
@@ -680,12 +680,6 @@ def _is_ending(session: Session) -> bool:
     if stop is None or stop.exception is None or stop.thread_id != first:
         return False
     return stop.exception.get("breakMode") == "unhandled"
-
-
-def was_reached(mirror: Mirror, path: str, line: int) -> bool:
-    """Return whether the program was seen at a line: it stopped, logged, or collected there."""
-    logged = (path, line) in mirror.printed.logged.points
-    return logged or (path, line) in mirror.placed.reached or mirror.gathered.reached(path, line)
 
 
 def _loaded(mirrors: Iterable[Mirror]) -> set[str]:

@@ -14,7 +14,6 @@ from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import inspect_stop
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.outcomes import was_reached
 from dapeer.view.tally import RunVerdict, Tally
 
 CONDITIONS = ("condition", "hit condition")
@@ -138,7 +137,7 @@ def _unjudged(session: Session) -> str:
     """
     mirrors = [each.mirror for each in session.program.sessions]
     for each in session.program.failures:
-        unseen = not any(was_reached(mirror, each.path, each.line) for mirror in mirrors)
+        unseen = not any(mirror.was_reached(each.path, each.line) for mirror in mirrors)
         if each.kind in CONDITIONS and unseen:
             place = f"{Path(each.path).name}:{each.line}"
             return f"`{each.expression}` of {place} failed {each.count} times: {each.error}"

@@ -508,142 +508,147 @@ async def dap_run(
     arguments.check_repetition(sends=bool(triggers.then))
     arguments.check_tree()
     arguments.check_input()
-    starting = _StartCall(call, arguments, triggers)
-    compound = await starting.launcher.compound(arguments.configuration, arguments.config or {})
+    compound = await _launcher(call, arguments).compound(
+        arguments.configuration, arguments.config or {}
+    )
     if compound is not None:
-        return await starting.start_compound(*compound, options)
+        return await _start_compound(call, arguments, triggers, options, *compound)
     if arguments.processes > 1:
-        return await starting.start_several(options)
-    started = await starting.prepare(arguments)
+        return await _start_several(call, arguments, triggers, options)
+    started = await _prepare(call, arguments, triggers)
     return await started.run(
         arguments.repeat, arguments.until or "stop", options, stops=arguments.is_stopped
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _StartCall:
-    """One call of `dap_run`."""
+def _launcher(call: Call, arguments: StartArguments) -> Launcher:
+    """Return a new launcher, which decides where programs start, with the caller's answers for inputs."""
+    return Launcher(call.debugger, call.peers, arguments.inputs or {})
 
-    call: Call
-    arguments: StartArguments
-    triggers: TriggerArguments
 
-    @property
-    def launcher(self) -> Launcher:
-        """A new launcher, which decides where programs start, with the caller's answers for inputs."""
-        return Launcher(self.call.debugger, self.call.peers, self.arguments.inputs or {})
+async def _prepare(
+    call: Call, arguments: StartArguments, triggers: TriggerArguments
+) -> StartedProgram:
+    """Return the program that arguments describe, ready to be started, its breakpoints checked.
 
-    async def prepare(self, arguments: StartArguments) -> StartedProgram:
-        """Return the program that arguments describe, ready to be started, its breakpoints checked.
+    Their files and columns are resolved. With `fresh`, programs that the client has started before are ended first, and its breakpoints
+    that are not given again are forgotten; those of a person stay.
 
-        Their files and columns are resolved. With `fresh`, programs that the client has started before are ended first, and its breakpoints
-        that are not given again are forgotten; those of a person stay.
-
-        Raises:
-            DapeerError: It cannot be started as described; nothing was started.
-        """
-        call, debugger, filters = self.call, self.call.debugger, arguments.exception_filters
-        placed, functions = split_breakpoints(call, arguments.breakpoints, arguments.program or "")
-        collects = debugger.breakpoints.collects or any(
-            each.is_collecting for each in arguments.breakpoints
+    Raises:
+        DapeerError: It cannot be started as described; nothing was started.
+    """
+    debugger, filters = call.debugger, arguments.exception_filters
+    placed, functions = split_breakpoints(call, arguments.breakpoints, arguments.program or "")
+    collects = debugger.breakpoints.collects or any(
+        each.is_collecting for each in arguments.breakpoints
+    )
+    request = arguments.as_request(terminal=triggers.has_typed_input)
+    start = await _launcher(call, arguments).start(
+        request, arguments.configuration, arguments.where_to_start(collects=collects)
+    )
+    if arguments.is_repeated and not start.launched:
+        raise ArgumentError(
+            "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
         )
-        request = arguments.as_request(terminal=self.triggers.has_typed_input)
-        start = await self.launcher.start(
-            request, arguments.configuration, arguments.where_to_start(collects=collects)
+    _check_secret_input(call, arguments.stdin, start.folder)
+    around = _folders_named(request, start.folder, debugger.project)
+    named = resolve_breakpoint_files(placed, start.folder, debugger.project, around)
+    breakpoints = [(path, resolve_column(path, each)) for path, each in named]
+    claim_breakpoints(call, breakpoints, start.adapter)
+    if arguments.fresh:
+        before = await end_earlier_programs(debugger, call.focus, breakpoints, functions, filters)
+    else:
+        before = inheritance_of(debugger, call.focus, breakpoints, functions, filters)
+    tree = arguments.pid if arguments.tree else None
+    return StartedProgram(call, start, breakpoints, functions, before, triggers, tree)
+
+
+def _check_secret_input(call: Call, name: str | None, folder: Path) -> None:
+    """Raise `ArgumentError` if the file `name` that a program reads may hold secrets; `folder` is the program's."""
+    files, bases = call.debugger.files, (folder, call.debugger.project)
+    if name and any(files.secret.hides(str(base / expanded(name))) for base in bases):
+        raise ArgumentError(
+            f"`stdin`: {name} may hold secrets, so no tool reads it.",
+            "The person can change `secrets` in setup() of their Neovim.",
         )
-        if arguments.is_repeated and not start.launched:
-            raise ArgumentError(
-                "Only a program that dap_run starts can be run again.", "Leave `repeat` out."
-            )
-        self._check_secret_input(start.folder)
-        around = _folders_named(request, start.folder, debugger.project)
-        named = resolve_breakpoint_files(placed, start.folder, debugger.project, around)
-        breakpoints = [(path, resolve_column(path, each)) for path, each in named]
-        claim_breakpoints(call, breakpoints, start.adapter)
-        if arguments.fresh:
-            before = await end_earlier_programs(
-                debugger, call.focus, breakpoints, functions, filters
-            )
-        else:
-            before = inheritance_of(debugger, call.focus, breakpoints, functions, filters)
-        tree = arguments.pid if arguments.tree else None
-        return StartedProgram(call, start, breakpoints, functions, before, self.triggers, tree)
 
-    def _check_secret_input(self, folder: Path) -> None:
-        """Raise `ArgumentError` if the file that a program reads may hold secrets; `folder` is the program's."""
-        name, files = self.arguments.stdin, self.call.debugger.files
-        bases = (folder, self.call.debugger.project)
-        if name and any(files.secret.hides(str(base / expanded(name))) for base in bases):
-            raise ArgumentError(
-                f"`stdin`: {name} may hold secrets, so no tool reads it.",
-                "The person can change `secrets` in setup() of their Neovim.",
-            )
 
-    async def start_compound(
-        self, compound: Compound, tasks: TaskPlan, options: StopOptions
-    ) -> Reply:
-        """Start the configurations that a compound names, as a group; return the first stop.
+async def _start_compound(
+    call: Call,
+    arguments: StartArguments,
+    triggers: TriggerArguments,
+    options: StopOptions,
+    compound: Compound,
+    tasks: TaskPlan,
+) -> Reply:
+    """Start the configurations that a compound names, as a group; return the first stop.
 
-        The group has the compound's name. `tasks` are those that run before the compound; `options` say what to evaluate and show, and how
-        long to wait.
+    The group has the compound's name. `tasks` are those that run before the compound; `options` say what to evaluate and show, and how
+    long to wait.
 
-        Raises:
-            ArgumentError: The compound names no configuration, or arguments are given that only one program can have.
-            DapeerError: A member cannot be started; those that were are ended.
-        """
-        given = self.arguments.as_request().inputs.keys() - {"env"}
-        if given or self.arguments.is_repeated or self.arguments.processes > 1:
-            named = min(given, default="repeat")
-            raise ArgumentError(
-                f"`{named}` is for one program, and `{compound.name}` is a compound of several.",
-                "Leave it out, or start one of them by its name.",
-            )
-        if not compound.members:
-            raise ArgumentError(
-                f"The compound `{compound.name}` names no configurations.", "Fix launch.json."
-            )
-        # `fresh` ends what was there before the first of them.
-        members = {
-            name: await self.prepare(
-                replace(self.arguments, configuration=name, fresh=self.arguments.fresh and not n)
-            )
-            for n, name in enumerate(compound.members)
-        }
-        together = StartedGroup(self.call, compound.name, members, tasks, compound.stop_all)
-        return await together.run(options, self.triggers)
+    Raises:
+        ArgumentError: The compound names no configuration, or arguments are given that only one program can have.
+        DapeerError: A member cannot be started; those that were are ended.
+    """
+    given = arguments.as_request().inputs.keys() - {"env"}
+    if given or arguments.is_repeated or arguments.processes > 1:
+        named = min(given, default="repeat")
+        raise ArgumentError(
+            f"`{named}` is for one program, and `{compound.name}` is a compound of several.",
+            "Leave it out, or start one of them by its name.",
+        )
+    if not compound.members:
+        raise ArgumentError(
+            f"The compound `{compound.name}` names no configurations.", "Fix launch.json."
+        )
+    # `fresh` ends what was there before the first of them.
+    members = {
+        name: await _prepare(
+            call,
+            replace(arguments, configuration=name, fresh=arguments.fresh and not n),
+            triggers,
+        )
+        for n, name in enumerate(compound.members)
+    }
+    together = StartedGroup(call, compound.name, members, tasks, compound.stop_all)
+    return await together.run(options, triggers)
 
-    async def start_several(self, options: StopOptions) -> Reply:
-        """Start the program `processes` times side by side, as a group; return the first stop.
 
-        The group has the program's name. In arguments and environment `{i}` is the number of the process. `options` say what to evaluate
-        and show, and how long to wait.
+async def _start_several(
+    call: Call, arguments: StartArguments, triggers: TriggerArguments, options: StopOptions
+) -> Reply:
+    """Start the program `processes` times side by side, as a group; return the first stop.
 
-        Raises:
-            ArgumentError: It is to be repeated as well, or is not launched by dapeer.
-            DapeerError: One cannot be started; those that were are ended.
-        """
-        arguments = self.arguments
-        if arguments.is_repeated:
-            raise ArgumentError(
-                "`processes` runs side by side, `repeat` one after the other.", "Give one of them."
-            )
-        members = {
-            str(n): await self.prepare(
-                replace(
-                    arguments,
-                    fresh=arguments.fresh and not n,
-                    **replace_number(arguments.env, arguments.args, n),
-                )
-            )
-            for n in range(arguments.processes)
-        }
-        if not all(each.start.launched for each in members.values()):
-            raise ArgumentError(
-                "Only a program that dap_run starts can have several `processes`.", "Leave it out."
-            )
-        target = arguments.program or arguments.module or arguments.configuration or "code"
-        together = StartedGroup(self.call, Path(target).name, members, TaskPlan())
-        return await together.run(options, self.triggers)
+    The group has the program's name. In arguments and environment `{i}` is the number of the process. `options` say what to evaluate
+    and show, and how long to wait.
+
+    Raises:
+        ArgumentError: It is to be repeated as well, or is not launched by dapeer.
+        DapeerError: One cannot be started; those that were are ended.
+    """
+    if arguments.is_repeated:
+        raise ArgumentError(
+            "`processes` runs side by side, `repeat` one after the other.", "Give one of them."
+        )
+    members = {
+        str(n): await _prepare(
+            call,
+            replace(
+                arguments,
+                fresh=arguments.fresh and not n,
+                **replace_number(arguments.env, arguments.args, n),
+            ),
+            triggers,
+        )
+        for n in range(arguments.processes)
+    }
+    if not all(each.start.launched for each in members.values()):
+        raise ArgumentError(
+            "Only a program that dap_run starts can have several `processes`.", "Leave it out."
+        )
+    target = arguments.program or arguments.module or arguments.configuration or "code"
+    together = StartedGroup(call, Path(target).name, members, TaskPlan())
+    return await together.run(options, triggers)
 
 
 def _folders_named(request: LaunchRequest, cwd: Path, project: Path) -> list[Path]:

@@ -39,7 +39,9 @@ class ResultFinisher:
     """How one thing that a client gets is finished: it is masked, escaped and encoded, in this order.
 
     A tool has put its notes into its reply before (`with_notes`), so they are masked and escaped with it. An order the other way round
-    would let a secret pass in which a character is escaped, and a mask in encoded JSON would have no names beside it.
+    would let a secret pass in which a character is escaped, and a mask in encoded JSON would have no names beside it. In a result of a
+    call the long texts that the caller has given are cut at last, and the server's own note follows (`note`): both are about the text as
+    the client gets it.
     """
 
     masks: bool = True
@@ -48,13 +50,19 @@ class ResultFinisher:
     """Whether what a reader does not see is escaped; a reply that is `raw` never is."""
     with_data: bool = False
     """Whether the client gets the data."""
+    arguments: Mapping[str, Any] | None = None
+    """Those of the call that is answered, which may name what is secret; None: it is no call."""
+    cuts: bool = False
+    """Whether long texts of the arguments are cut in the call's result."""
+    note: Callable[[str], str | None] = lambda _text: None
+    """Returns a sentence of the server's on a text of the call's result, or None."""
 
     def finish(
         self,
         reply: Reply,
         encode: Callable[[Reply, Json | None], T],
         *,
-        arguments: Mapping[str, Any] | None = None,
+        says_masks: bool = False,
     ) -> T:
         """Mask and escape a copy of a reply and its data, and return what `encode` makes of both.
 
@@ -63,11 +71,10 @@ class ResultFinisher:
         Args:
             reply: It has its notes.
             encode: It gets the finished reply, and its data; None: the client gets none.
-            arguments: Those of the call that the reply answers, which may name what is secret; then a last line says that something is
-                masked. None: it answers none, and no line is added.
+            says_masks: Whether the reply answers the call: then `arguments` count, and a last line says that something is masked.
         """
-        if self.masks and arguments is not None:
-            reply = masked_reply(reply, arguments, with_data=self.with_data)
+        if self.masks and says_masks:
+            reply = masked_reply(reply, self.arguments or {}, with_data=self.with_data)
         elif self.masks:
             known = reply.data
             facts = known and Redaction().data(known)
@@ -81,9 +88,9 @@ class ResultFinisher:
         """Return a text that a client gets, finished."""
         return self.finish(Reply(text), lambda reply, _data: reply.text)
 
-    def answer(self, reply: Reply, arguments: Mapping[str, Any]) -> t.CallToolResult:
-        """Return a tool's reply to a call with these arguments as MCP's result, finished."""
-        return self.finish(reply, result_of, arguments=arguments)
+    def answer(self, reply: Reply) -> t.CallToolResult:
+        """Return a tool's reply to the call as MCP's result, finished."""
+        return self._closed(self.finish(reply, result_of, says_masks=True))
 
     def error(self, error: DapeerError) -> t.CallToolResult:
         """Return an error of a tool as MCP's result, finished.
@@ -92,10 +99,22 @@ class ResultFinisher:
         error they follow the first line.
         """
         apart = indented if isinstance(error, RequestFailed) else continued
-        return self.finish(
-            Reply(str(error)),
-            lambda reply, _data: failure(apart(reply.text) if self.escapes else reply.text),
+        return self._closed(
+            self.finish(
+                Reply(str(error)),
+                lambda reply, _data: failure(apart(reply.text) if self.escapes else reply.text),
+            )
         )
+
+    def failed(self, sentence: str) -> t.CallToolResult:
+        """Return a failure of the call that is no error of its tool as MCP's result, finished; `sentence` says why."""
+        return self._closed(failure(self.text(sentence)))
+
+    def _closed(self, result: t.CallToolResult) -> t.CallToolResult:
+        """Return a call's result with its last changes: texts of the arguments cut, and the server's note."""
+        if self.cuts:
+            result = without_echo(result, self.arguments or {})
+        return with_note(result, self.note)
 
     def progress(self, send: Send) -> Send:
         """Return a function that sends progress by `send`, its message masked and escaped.
@@ -130,14 +149,28 @@ DOCUMENT: Final = ResultFinisher(masks=False, escapes=False)
 """Of what is no debugging: an assistant may write it back, and then a mask would replace a secret."""
 
 
-def finish_of(tool: AnyTool, *, shows_secrets: bool, with_data: bool = False) -> ResultFinisher:
-    """Return how a tool's answers, errors and progress are finished for a client.
+def finish_of(
+    tool: AnyTool,
+    arguments: Mapping[str, Any],
+    note: Callable[[str], str | None],
+    *,
+    shows_secrets: bool,
+    with_data: bool = False,
+) -> ResultFinisher:
+    """Return how the answer, error and progress of a call of a tool are finished for a client.
 
-    `shows_secrets`: the person wants them to be shown. `with_data`: the client gets the data of answers.
+    `arguments` are the call's, by name. `note` returns what the server has to say on a text of the result, or None. `shows_secrets`: the
+    person wants them to be shown. `with_data`: the client gets the data of answers.
     """
-    if not shows_programs(tool):
-        return replace(DOCUMENT, with_data=with_data)
-    return ResultFinisher(masks=not shows_secrets, with_data=with_data)
+    shows = shows_programs(tool)
+    return ResultFinisher(
+        masks=shows and not shows_secrets,
+        escapes=shows,
+        with_data=with_data,
+        arguments=arguments,
+        cuts=shows,
+        note=note,
+    )
 
 
 def _compact(data: Json | None) -> str:

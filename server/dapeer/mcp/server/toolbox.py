@@ -475,14 +475,14 @@ class Toolbox:
             arguments = params.arguments or {}
             finish = results.finish_of(
                 tool,
+                arguments,
+                self.note,
                 shows_secrets=self._selection.shows_secrets,
                 with_data=self._selection.gives_data(context),
             )
             work = self._run(context, tool, arguments, finish)
             answer = await self.calls.run_until_given_up(self._answer(context, tool, work, finish))
-        if answer and results.shows_programs(tool):
-            answer = results.without_echo(answer, arguments)
-        answer = results.with_note(answer or results.failure(SERVER_ENDED), self.note)
+        answer = answer or finish.failed(SERVER_ENDED)
         if settings_of(context) is None:
             return answer
         news = results.ResultFinisher(masks=not self._selection.shows_secrets)
@@ -506,13 +506,13 @@ class Toolbox:
             return finish.error(error)
         except Exception as error:
             if message := system_error(error):
-                return results.failure(finish.text(str(message)))
+                return finish.failed(str(message))
             log.exception("%s failed", tool.name)
-            return results.failure(
+            return finish.failed(
                 f"Internal error in {tool.name}: {type(error).__name__}. This is a bug in dapeer: "
                 "please report it with the traceback from its log (stderr, or --log-file)."
             )
-        return result or results.failure("The client has disconnected.")
+        return result or finish.failed("The client has disconnected.")
 
     async def _run(
         self,
@@ -548,7 +548,7 @@ class Toolbox:
             with started_from(environment_of(settings_of(context))):
                 reply = await tool(call, arguments)
             commands_of(context).note_use()
-            result = finish.answer(reply, arguments)
+            result = finish.answer(reply)
             await progress.flush()
         return result
 
