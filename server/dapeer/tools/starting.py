@@ -564,7 +564,13 @@ async def _prepare(
 
 
 def _check_secret_input(call: Call, name: str | None, folder: Path) -> None:
-    """Raise `ArgumentError` if the file `name` that a program reads may hold secrets; `folder` is the program's."""
+    """Check that the file `name` that a program reads, if there is one, may not hold secrets.
+
+    `folder` is the program's, to which the name may be relative.
+
+    Raises:
+        ArgumentError: It may hold secrets.
+    """
     files, bases = call.debugger.files, (folder, call.debugger.project)
     if name and any(files.secret.hides(str(base / expanded(name))) for base in bases):
         raise ArgumentError(

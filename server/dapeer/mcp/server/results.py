@@ -107,7 +107,10 @@ class ResultFinisher:
         )
 
     def failed(self, sentence: str) -> t.CallToolResult:
-        """Return a failure of the call that is no error of its tool as MCP's result, finished; `sentence` says why."""
+        """Return a failure of the call that is no error of its tool as MCP's result, finished.
+
+        `sentence` says why it has failed.
+        """
         return self._closed(failure(self.text(sentence)))
 
     def _closed(self, result: t.CallToolResult) -> t.CallToolResult:
