@@ -87,7 +87,7 @@ def _adapter_row(definition: Definition) -> str:
     version = definition.detect.version
     oldest = f" {version.min}+" if version and version.min != "0" else ""
     ways = {"pid": "pid", "tcp": "port", "core": "core"}
-    attach = ", ".join(ways[way] for way in definition.attach) or "-"
+    attach = ", ".join(ways[way] for way in definition.attach if way in ways) or "-"
     tried = "in CI" if definition.id in REQUIRED + WELCOME else "by hand"
     cannot = ", ".join(_CANNOT[what] for what in definition.cannot)
     tried += f"; it cannot {cannot}" if cannot else ""

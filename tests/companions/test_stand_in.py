@@ -1,5 +1,6 @@
-"""What runs in place of a native program until dapeer debugs it."""
+"""What runs in place of a program until dapeer debugs it."""
 
+import json
 import os
 import re
 import shutil
@@ -25,21 +26,24 @@ stand_in.main()
 """
 
 
+COMMAND = [sys.executable, "-I", "-S", str(STAND_IN)]
+
+
 @contextmanager
-def answering(path: Path) -> Generator[list[bytes]]:
-    """Listen at a Unix socket, take one call there, and let the caller go on; give what it has said."""
+def answering(path: Path, answer: bytes = b"{}\n") -> Generator[list[bytes]]:
+    """Listen at a Unix socket, take one call there, and answer it; give what the caller has said."""
     told: list[bytes] = []
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(path))
         listening.listen()
 
-        def answer() -> None:
+        def take() -> None:
             connection, _ = listening.accept()
             with connection:
-                told.append(connection.recv(4096))
-                connection.sendall(b"\n")
+                told.append(connection.makefile("rb").readline())
+                connection.sendall(answer)
 
-        thread = threading.Thread(target=answer)
+        thread = threading.Thread(target=take)
         thread.start()
         yield told
         thread.join()
@@ -63,4 +67,30 @@ def test_where_linux_asks_it_lets_dapeer_alone_trace_it_while_it_waits(tmp_path:
     )
     assert calls[1:-1] == [f"prctl(PR_SET_PTRACER, {os.getpid()}", "prctl(PR_SET_PTRACER, 0"]
     assert (calls[0][:7], calls[-1][:7]) == ("connect", "execve(")
-    assert (done.stdout, told) == ("ran\n", [b'{"command": ["echo", "ran"]}\n'])
+    assert done.stdout == "ran\n"
+    said = json.loads(told[0])
+    assert (said["command"], said["executable"]) == (["echo", "ran"], "/bin/echo")
+    assert said["folder"] == str(tmp_path)
+
+
+def test_it_becomes_the_program_with_the_environment_that_the_answer_changes(
+    tmp_path: Path,
+) -> None:
+    changes = b'{"environment": {"ADDED": "\\udcfe b", "CHANGED": "new", "REMOVED": null}}\n'
+    with answering(tmp_path / "calls", changes) as told:
+        done = subprocess.run(
+            [*COMMAND, str(tmp_path / "calls"), "5", "", "/usr/bin/env", "env"],
+            env={"KEPT": "\udcff", "CHANGED": "old", "REMOVED": "1"}, stdout=subprocess.PIPE, check=True,
+        )  # fmt: skip
+    assert sorted(done.stdout.splitlines()) == [b"ADDED=\xfe b", b"CHANGED=new", b"KEPT=\xff"]
+    assert json.loads(told[0])["environment"]["CHANGED"] == "old"
+
+
+@pytest.mark.parametrize("answer", [b"\n", b"", b"{}\n", b'{"environment": {"A": 1}}\n'])
+def test_an_answer_that_says_nothing_changes_nothing(tmp_path: Path, answer: bytes) -> None:
+    with answering(tmp_path / "calls", answer):
+        done = subprocess.run(
+            [*COMMAND, str(tmp_path / "calls"), "5", "", "/usr/bin/env", "env"],
+            env={"KEPT": "1"}, stdout=subprocess.PIPE, check=True,
+        )  # fmt: skip
+    assert done.stdout == b"KEPT=1\n"

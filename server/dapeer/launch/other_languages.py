@@ -1,7 +1,8 @@
-"""Debugs native programs that a program of another language starts, as its children.
+"""Debugs programs of other languages that a program starts, as its children.
 
 Our code in the debuggee starts a stand-in in their place (`companions/process/stand_in.py`), which calls here and waits. An adapter of
-their language is attached to it; then it becomes the program, in which that adapter's breakpoints bind.
+their language is attached to it; then it becomes the program, in which that adapter's breakpoints bind. A debugger of native code is
+attached before. That of an interpreter says first with which environment the interpreter finds it.
 """
 
 from __future__ import annotations
@@ -10,24 +11,28 @@ import asyncio
 import functools
 import json
 import logging
+import os
+import re
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 
 from dapeer.adapters.choice.attachable import choose_for_process
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.sections import OF_WAITING
 from dapeer.adapters.definition.table import COMPANIONS
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.process_table import command_line, descendants, program_file, tracer
-from dapeer.base.system.program_files import has_section
+from dapeer.base.system.program_files import has_section, interpreter_path, shebang
 from dapeer.base.system.threads import in_thread
 from dapeer.base.system.unix_peer import is_trusted, unix_peer
 from dapeer.base.text.fitting import shortened
@@ -38,12 +43,13 @@ from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.waiting import Changes, WaitingProcess
 from dapeer.sessions.debugger.debugger import Debugger
 
 log = logging.getLogger(__name__)
 
 SETTING = "DAPEER_CHILDREN"
-"""The variable that tells `dapeer_debuggee/process/children.py` where stand-ins call."""
+"""The variable that tells our code in the debuggee who gets a stand-in, and where these call."""
 STAND_IN = COMPANIONS / "process" / "stand_in.py"
 LINE_SECTIONS = (".debug_info", ".zdebug_info")
 """Sections of a compiled program that has line numbers."""
@@ -52,11 +58,9 @@ SECONDS_TO_ATTACH = 5.0
 ATTACHES_AT_ONCE = 8
 """Stand-ins that are attached to side by side: each takes a debugger."""
 MAX_COMMAND_CHARS = 60
-MAX_LINE_BYTES = 1 << 21
-"""More than a command line can have."""
-UNDEBUGGED = (
-    'child {pid} `{command}` ran undebugged: {why}; dap_run(request="attach", pid={pid}) attaches'
-)
+MAX_LINE_BYTES = 1 << 24
+"""More than a command line and an environment can have, as JSON."""
+UNDEBUGGED = "child {pid} `{command}` ran undebugged: {why}; {how}"
 NAMED = "process {pid} `{command}` runs undebugged, and a breakpoint is in a file of its language; {how}"
 BY_PID = 'dap_run(request="attach", pid={pid}) attaches'
 BY_PORT = '`{listen}` makes it listen, then dap_run(request="attach", port={port}) attaches'
@@ -65,7 +69,7 @@ BY_PORT = '`{listen}` makes it listen, then dap_run(request="attach", port={port
 async def start_with_children(
     debugger: Debugger, plan: Plan, breakpoints: Sequence[BreakpointInFile]
 ) -> Session:
-    """Start a plan, and debug native programs that it starts, if a breakpoint is in a file of theirs.
+    """Start a plan; debug children of other languages, if a breakpoint is in a file of theirs.
 
     A breakpoint counts that is in the shared set or among `breakpoints`, pairs of file and breakpoint that are added to it. A restart of
     the session starts the program in the same way.
@@ -87,22 +91,23 @@ async def _start(
 ) -> Session:
     """Start a plan; if a breakpoint is in a file of another language, listen for stand-ins beside.
 
-    A stand-in is our process in the place of a native child, which waits until a debugger is attached. Where no socket can be listened at,
-    a warning is logged, and the program is started without.
+    A stand-in is our process in the place of a child, which waits until it is debugged. Where no socket can be listened at, a warning is
+    logged, and the program is started without.
 
     Raises:
         DapeerError: It does not start.
     """
     paths = {*debugger.breakpoints.paths, *(path for path, _ in breakpoints)}
-    if not _adapters_for_files(debugger, plan, paths):
+    wanted = _adapters_for_files(debugger, plan, paths)
+    if not wanted:
         return await debugger.start(plan, breakpoints)
     waiting = _StandIns(debugger, plan)
     with ExitStack() as undone:
         undone.callback(waiting.close)
         try:
-            listening = await waiting.listen()
+            listening = await waiting.listen(wanted)
         except OSError as error:
-            log.warning("native children are not debugged: %s", error)
+            log.warning("children of other languages are not debugged: %s", error)
             return await debugger.start(plan, breakpoints)
         session = await debugger.start(listening, breakpoints)
         undone.pop_all()
@@ -143,7 +148,7 @@ def _undebugged(
 ) -> list[tuple[int, Definition]]:
     """Return those of a process and its descendants that a wanted definition debugs, each with that.
 
-    Those in `known`, and those that wait for dapeer, are left out. It reads files of all processes: call it in a thread.
+    Those in `known`, those that wait for dapeer, and debuggers' own are left out. It reads files of all processes: call it in a thread.
     """
     found: list[tuple[int, Definition]] = []
     # The program itself may have become another one (`os.execv`).
@@ -152,6 +157,9 @@ def _undebugged(
             continue
         with suppress(DapeerError):
             fitting = choose_for_process(debugger.definitions, pid=each)
+            relay = fitting.children.relay if fitting.children else ""
+            if relay and re.search(relay, command_line(each)):
+                continue
             lines = not fitting.binaries or has_section(program_file(each), LINE_SECTIONS)
             if fitting in wanted and lines:
                 found.append((each, fitting))
@@ -159,20 +167,26 @@ def _undebugged(
 
 
 def _is_wanted(plan: Plan) -> bool:
-    """Return whether a plan launches a program whose native children are to be debugged."""
+    """Return whether a plan launches a program whose children of other languages are to be debugged."""
     children = plan.definition.children
     able = plan.launched and children is not None and children.stand_ins
     return able and plan.inputs.get("follow_children") is not False and hasattr(socket, "AF_UNIX")
 
 
 def _adapters_for_files(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
-    """Return the adapters that follow a stand-in, for files that the plan's does not debug, by rank.
+    """Return the adapters that debug a stand-in, for files that the plan's does not debug, by rank.
 
-    Each is for at least one of the files. They attach by process id and stay when the process executes another program. `paths` are files
-    with breakpoints.
+    Each is for at least one of the files. `paths` are files with breakpoints.
     """
-    able = _able(debugger, plan, paths)
-    return [each for each in able if "pid" in each.attach and each.attach["pid"].follows_exec]
+    return [each for each in _able(debugger, plan, paths) if each.debugs_waiting]
+
+
+def _runs(definition: Definition, executable: str) -> bool:
+    """Return whether a file is an interpreter of a definition's, or a script whose first line names it."""
+    command = definition.command
+    names = {Path(each).name for each in (executable, os.path.realpath(executable))}
+    named = command is not None and any(map(command.is_interpreter, names))
+    return named or shebang(executable) in definition.shebangs
 
 
 def _able(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
@@ -203,10 +217,11 @@ class _StandIns:
     )
     _held: ExitStack = field(default_factory=ExitStack)
 
-    async def listen(self) -> Plan:
+    async def listen(self, wanted: Sequence[Definition]) -> Plan:
         """Listen at a Unix socket that is this user's alone, until `close`; return the plan of the start.
 
-        Its environment has the variable `SETTING` besides, by which the program's stand-ins find the socket.
+        `wanted` are the definitions of adapters that debug children. The plan's environment has the variable `SETTING` besides, by which
+        the program's stand-ins find the socket.
 
         Raises:
             OSError: The system gives no such socket.
@@ -220,6 +235,10 @@ class _StandIns:
             "script": str(STAND_IN),
             "socket": str(folder / "children"),
             "seconds": SECONDS_TO_ATTACH,
+            "native": any(OF_WAITING not in each.attach for each in wanted),
+            "names": "|".join(
+                each.command.names for each in wanted if OF_WAITING in each.attach and each.command
+            ),
         }
         env = {**as_object(self.plan.inputs.get("env")), SETTING: json.dumps(setting)}
         return replace(self.plan, inputs={**self.plan.inputs, "env": env})
@@ -247,32 +266,49 @@ class _StandIns:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Debug the stand-in that has connected, and let it go on in any case; errors are logged.
 
-        It waits until the first session of the program is known. An interpreter, and a process that is not of this program, go on
-        undebugged. `reader` and `writer` are the connection: the stand-in sends its command as a line of JSON, and goes on when it is sent
-        a line.
+        It waits until the first session of the program is known. A process that is not of this program, or that nobody means, goes on
+        undebugged. `reader` and `writer` are the connection: the stand-in sends what it is as a line of JSON, and goes on when it is sent
+        one.
         """
+        pid, waiting = 0, None
+
+        def let_go(environment: Changes) -> None:
+            """Tell the stand-in to become its program."""
+            # It may have gone on by itself.
+            with suppress(OSError):
+                writer.write(json.dumps({"environment": environment}).encode() + b"\n")
+
         try:
             pid = _peer_process(writer.get_extra_info("socket"))
-            line = await reader.readline()
+            told = _Told.read(await reader.readline())
+            waiting = WaitingProcess(pid, told.environment, let_go)
             await self._begun.wait()
             parent = self._parent(pid)
-            if parent is not None:
-                said = as_object(json.loads(line)).get("command")
-                words = [_shown(str(each)) for each in said] if is_array(said) else []
-                if not self._is_interpreter(words):
-                    await self._debug(parent, pid, " ".join(words), reader)
+            definition = await in_thread(self._definition_for, told.executable)
+            if parent is not None and definition is not None:
+                await self._debug(parent, definition, waiting, told, reader)
         except Exception:
             log.exception("a child of another language")
         finally:
-            # It may have gone on by itself.
+            (waiting or WaitingProcess(pid, {}, let_go)).become({})
             with suppress(OSError):
-                writer.write(b"\n")
                 writer.close()
 
-    def _is_interpreter(self, words: Sequence[str]) -> bool:
-        """Return whether a command runs an interpreter that an adapter knows, whose own code nobody means."""
-        name = Path(words[0]).name.rstrip("0123456789.") if words else ""
-        return any(name in each.shebangs for each in self.debugger.definitions.values())
+    def _definition_for(self, executable: str) -> Definition | None:
+        """Return the definition of the adapter that is to debug a program; None: nobody means it.
+
+        It is the best one that is ready. It reads files: call it in a thread.
+        """
+        able = _adapters_for_files(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
+        interpreters = [
+            each for each in self.debugger.definitions.values() if _runs(each, executable)
+        ]
+        fitting = [
+            each
+            for each in able
+            if (each in interpreters if interpreters else OF_WAITING not in each.attach)
+        ]
+        return next((each for each in fitting if detect(each).ready), next(iter(fitting), None))
 
     def _parent(self, pid: int) -> DirectSession | None:
         """Return the session of the program if that has started a process, and lives; else None."""
@@ -282,27 +318,27 @@ class _StandIns:
         return first if first.process.processes.has_started(pid) else None
 
     async def _debug(
-        self, parent: DirectSession, pid: int, command: str, reader: asyncio.StreamReader
-    ) -> None:
-        """Attach to a stand-in, or note why that was not done; return when it may go on.
+        self, parent: DirectSession, definition: Definition, waiting: WaitingProcess, told: _Told, reader: asyncio.StreamReader
+    ) -> None:  # fmt: skip
+        """Start a session for a stand-in, or note why that was not done; return when it may go on.
 
-        `pid` and `command` are the stand-in's, `parent` is the session that its own becomes a child of. `reader` ends when the stand-in has
-        gone on by itself: then nothing is attached to that is not attached to yet.
+        `definition` is that of its adapter, `told` what the stand-in says of itself, and `parent` the session that its own becomes a child
+        of. `reader` ends when the stand-in has gone on: if that was by itself, nothing is attached to that is not attached to yet.
         """
-        shown = shortened(escaped(command), MAX_COMMAND_CHARS)
+        shown = shortened(escaped(told.command), MAX_COMMAND_CHARS)
         why = f"no debugger came within {SECONDS_TO_ATTACH:g} s"
         async with anyio.create_task_group() as tasks:
 
             async def give_up() -> None:
-                """Cancel the attach when the stand-in does not wait any more."""
+                """Cancel the start when the stand-in does not wait any more."""
                 await reader.read()
-                if not tracer(pid):
+                if not waiting.has_gone and not tracer(waiting.pid):
                     tasks.cancel_scope.cancel()
 
             tasks.start_soon(give_up)
             try:
                 async with self._limit:
-                    plan = await in_thread(self._plan, pid, shown)
+                    plan = await in_thread(self._plan, definition, waiting, told, shown)
                     await self.debugger.start(plan, (), parent)
                 why = ""
             except DapeerError as error:
@@ -312,20 +348,57 @@ class _StandIns:
                 why = f"dapeer cannot do it: {error}"
             tasks.cancel_scope.cancel()
         if why:
-            parent.program.add_undebugged(pid, UNDEBUGGED.format(pid=pid, command=shown, why=why))
+            how = _how_to_attach(definition, waiting.pid)
+            note = UNDEBUGGED.format(pid=waiting.pid, command=shown, why=why, how=how)
+            parent.program.add_undebugged(waiting.pid, note)
 
-    def _plan(self, pid: int, command: str) -> Plan:
-        """Return the plan of an attach to a stand-in, by the best adapter that is ready.
+    def _plan(
+        self, definition: Definition, waiting: WaitingProcess, told: _Told, command: str
+    ) -> Plan:
+        """Return the plan of an attach to a stand-in, by the adapter of a definition.
 
         Raises:
-            DapeerError: There is none any more.
+            DapeerError: It cannot be done.
         """
-        able = _adapters_for_files(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
-        chosen = next((each for each in able if detect(each).ready), able[0])
-        inputs = {"pid": pid, "cwd": self.plan.inputs["cwd"]}
-        launch = LaunchRequest(chosen.id, "attach", command, inputs, {}, None)
+        inputs: dict[str, Any] = {"pid": waiting.pid, "cwd": self.plan.inputs["cwd"]}
+        if OF_WAITING in definition.attach:
+            executable = interpreter_path(told.executable, told.environment)
+            more = {"executable": executable, "env": {**told.environment}, "follow_children": True}
+            inputs = {"cwd": told.folder, **more}
+        launch = LaunchRequest(definition.id, "attach", command, inputs, {}, None)
         plan = plan_of(self.debugger, launch, "attach", inputs, {}, waits=True)
-        return replace(plan, is_waiting_child=True)
+        return replace(plan, waiting=waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a stand-in tells of itself, without what is no text, such as half a character."""
+
+    command: str
+    """The words of its command line."""
+    executable: str
+    folder: str
+    environment: Mapping[str, str]
+
+    @classmethod
+    def read(cls, line: bytes) -> _Told:
+        """Return what a line of JSON says.
+
+        Raises:
+            ValueError: It is no JSON.
+        """
+        said = as_object(json.loads(line))
+        words = said.get("command")
+        return cls(
+            " ".join(_shown(str(each)) for each in words) if is_array(words) else "",
+            str(said.get("executable") or ""),
+            str(said.get("folder") or ""),
+            {
+                name: str(value)
+                for name, value in as_object(said.get("environment")).items()
+                if _shown(name) == name and _shown(str(value)) == value
+            },
+        )
 
 
 def _peer_process(connection: socket.socket) -> int:
@@ -347,4 +420,6 @@ def _shown(text: str) -> str:
 
 def pid_of(session: Session) -> int:
     """Return the process id of a session's program; 0 if it is not known."""
+    if isinstance(session, DirectSession):
+        return session.pid
     return session.watched_pid() or int(session.mirror.process.get("systemProcessId") or 0)

@@ -19,6 +19,7 @@ from dapeer.adapters.definition.placeholders import (
 )
 from dapeer.adapters.definition.quirks import Quirks
 from dapeer.adapters.definition.sections import (
+    OF_WAITING,
     Attach,
     Children,
     Collect,
@@ -138,14 +139,14 @@ INPUTS = (
     "follow_children", "just_my_code", "pid", "host", "port", "core",
 )  # fmt: skip
 OWN = (
-    "environment", "dapeer_python", "launchers", "adapters", "cache", "socket", "tmpdir", "tty", "word", "trusted", "project", "inside", "page",
+    "environment", "dapeer_python", "launchers", "adapters", "cache", "socket", "tmpdir", "tty", "word", "trusted", "project", "inside", "page", "executable",
     *PARTS,
 )  # fmt: skip
 """Placeholders that are no input: the whole environment of the program (ours, `launch_env` and the
 user's), the interpreter that runs dapeer, the folder of our companions, those of the adapters that dapeer has got and of what it can make again, the Unix socket that a server
 is to listen at, a folder that is the session's own and gone after it, the terminal that the program
 is to run in, the word by which rows in it tell that they are off, the folder whose scripts a debugger may run, the folder of the project that it belongs to, the
-file that a variant has looked for, the id of the page that is attached to, and parts of `program`."""
+file that a variant has looked for, the id of the page that is attached to, what a process that waits is to execute, and parts of `program`."""
 
 CANNOT = (
     "condition", "condition_errors", "condition_at_functions", "exit_code", "expressions", "set_variable",
@@ -195,7 +196,7 @@ class Definition:
     launch_variants: tuple[Variant, ...]
     launch_env: Mapping[str, str]
     attach: Mapping[str, Attach]
-    """By way: `pid`, `tcp`, `core`."""
+    """By way: `pid`, `tcp`, `core`, `exec`."""
     interpreter: Interpreter
     children: Children | None
     command: Command | None
@@ -220,6 +221,12 @@ class Definition:
     def names(self) -> tuple[str, ...]:
         """The id and the aliases."""
         return (self.id, *self.aliases)
+
+    @property
+    def debugs_waiting(self) -> bool:
+        """Whether its adapter debugs a process that waits for it before it executes its program."""
+        by_pid = self.attach.get("pid")
+        return OF_WAITING in self.attach or (by_pid is not None and by_pid.follows_exec)
 
     def arguments(
         self, request: RequestName, inputs: Inputs, config: Mapping[str, object]

@@ -130,7 +130,9 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
         transport=sections.TransportTable.read(table.table("transport")),
         launch_variants=tuple(map(sections.Variant.read, table.tables("launch_variant"))),
         attach={
-            way: sections.Attach.read(attach.table(way)) for way in sections.WAYS if way in attach
+            way: sections.Attach.read(attach.table(way))
+            for way in (*sections.WAYS, sections.OF_WAITING)
+            if way in attach
         },
         interpreter=sections.Interpreter.read(table.table("interpreter")),
         children=table.table("children").read(sections.Children) if "children" in table else None,

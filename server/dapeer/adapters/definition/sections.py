@@ -729,6 +729,8 @@ class Watchpoints:
 Kind: TypeAlias = Literal["stdio", "tcp", "unix", "connect"]
 WAYS = ("pid", "tcp", "core")
 """Ways to attach: to a process, to a port, to the core dump that a process has left."""
+OF_WAITING = "exec"
+"""The way to attach to a process that waits before it executes its program: dapeer's own."""
 _INPUT = {"tcp": "port"}
 
 
@@ -884,7 +886,7 @@ class Children:
     command: Regex = ""
     """A regular expression for that process's command line; its first group is the program's own."""
     stand_ins: bool = False
-    """Our code in the debuggee starts native programs as stand-ins, which wait for another adapter."""
+    """Our code in the debuggee starts programs of other languages as stand-ins, which wait for theirs."""
     relay: Regex = ""
     """A regular expression for the command line of the debugger's relay, a process of the child.
 
@@ -970,7 +972,7 @@ class Attach:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Attach:
-        """Return a table `[attach.pid]`, `[attach.tcp]` or `[attach.core]` as an `Attach`.
+        """Return a table `[attach.pid]`, `[attach.tcp]`, `[attach.core]` or `[attach.exec]` as an `Attach`.
 
         `transport`, `helper` (a program by platform) and `usual_ports` are among its keys; keys that `Attach` lacks are the request's
         arguments.
@@ -1000,13 +1002,15 @@ class Timeouts:
 
 
 def way_of(inputs: Mapping[str, object]) -> str | None:
-    """Return which of `[attach.*]` the inputs mean: `pid`, `tcp` or `core`.
+    """Return which of `[attach.*]` the inputs mean: `pid`, `tcp`, `core` or `OF_WAITING`.
 
-    None: no input says it, so that only the user's own keys say how to attach.
+    The last one is meant where they have an `executable`. None: no input says it, so that only the user's own keys say how to attach.
 
     Raises:
         ArgumentError: The inputs mean more than one, or have `host` without `port`.
     """
+    if inputs.get("executable") is not None:
+        return OF_WAITING
     given = [way for way in WAYS if inputs.get(_INPUT.get(way, way)) is not None]
     if len(given) > 1:
         both = " and ".join(f"`{_INPUT.get(way, way)}`" for way in given)

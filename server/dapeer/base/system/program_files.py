@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
@@ -122,13 +123,27 @@ def shebang(path: str) -> str | None:
 
     `#!/usr/bin/env -S python3.12 -u` is `python`. None as well if the file cannot be read.
     """
+    named = next((each for each in _shebang_words(path) if Path(each).name != "env"), "")
+    return re.sub(r"[\d.]+$", "", Path(named).name) or None
+
+
+def interpreter_path(path: str, environment: Mapping[str, str]) -> str:
+    """Return the path of the interpreter that runs a script, or `path` itself where that is no script.
+
+    A name without a folder is looked for on the `PATH` of `environment`, and returned as it is if it is not there.
+    """
+    named = next((each for each in _shebang_words(path) if Path(each).name != "env"), path)
+    if "/" in named:
+        return named
+    return shutil.which(named, path=environment.get("PATH", os.defpath)) or named
+
+
+def _shebang_words(path: str) -> list[str]:
+    """Return the words of a script's first line, without options and variables; empty: it is none."""
     line = _first_bytes(path).partition(b"\n")[0].decode("utf-8", "replace")
     if not line.startswith("#!"):
-        return None
-    words = [word for word in line[2:].split() if not word.startswith("-")]
-    names = [Path(word).name for word in words if "=" not in word]
-    name = next((name for name in names if name != "env"), "")
-    return re.sub(r"[\d.]+$", "", name) or None
+        return []
+    return [word for word in line[2:].split() if not word.startswith("-") and "=" not in word]
 
 
 def holds(folder: str, names: Iterable[str]) -> bool:

@@ -3,8 +3,9 @@
     python -I -S stand_in.py SOCKET SECONDS RESTORED EXECUTABLE ARGUMENT...
 
 The first ARGUMENT is the program's name for itself. RESTORED are numbers of signals, between commas, which Python ignores and the program
-does not. The program gets this process's own environment, folder and descriptors. Whatever fails here, it runs at once, and it never waits
-longer than SECONDS. Only the standard library, of any Python from 3.8 on: it runs in the debuggee's.
+does not. The program gets this process's own environment, folder and descriptors, but for what dapeer's answer changes for its debugger.
+Whatever fails here, it runs at once as it is, and it never waits longer than SECONDS. Only the standard library, of any Python from 3.8 on: it
+runs in the debuggee's.
 """
 
 from __future__ import annotations
@@ -38,21 +39,26 @@ def allow_tracing(whom: int) -> None:
         prctl(SET_PTRACER, ctypes.c_ulong(whom), *(3 * [ctypes.c_ulong(0)]))
 
 
-def wait_for_debugger(path: str, seconds: float, command: list[str]) -> None:
-    """Tell dapeer, which listens at the Unix socket `path`, of this process; wait for its answer.
+def wait_for_debugger(
+    path: str, seconds: float, told: dict[str, object]
+) -> dict[str, dict[str, str | None]]:
+    """Tell dapeer of this process, and wait for its answer; return that.
 
-    It is told by a line of JSON with `command`, the program's command line. Any byte, or the end of the connection, is an answer. Meanwhile
-    the system lets dapeer's process, and so the debugger that it starts, trace this one.
+    dapeer listens at the Unix socket `path`. It is told by a line of JSON with what is in `told`, and answers by one that may have
+    `environment`: variables to set, or with None to remove. Meanwhile the system lets dapeer's process, and so the debugger that it starts,
+    trace this one.
 
     Raises:
         OSError: Nobody listens, or connecting or answering takes longer than `seconds`.
+        ValueError: The answer is not whole.
     """
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(seconds)
         connection.connect(path)
         allow_tracing(listener(connection) or ANYBODY)
-        connection.sendall(json.dumps({"command": command}).encode() + b"\n")
-        connection.recv(1)
+        connection.sendall(json.dumps(told).encode() + b"\n")
+        with connection.makefile("rb") as answer:
+            return json.loads(answer.readline())
 
 
 def listener(connection: socket.socket) -> int:
@@ -76,6 +82,16 @@ def own_environment() -> dict[bytes, bytes]:
     return {name: value for name, _, value in pairs}
 
 
+def changed(environment: dict[bytes, bytes], changes: dict[str, str | None]) -> dict[bytes, bytes]:
+    """Return an environment with the variables of `changes` set, or without those that are None there."""
+    values = {os.fsencode(name): value for name, value in changes.items()}
+    kept = {name: value for name, value in environment.items() if name not in values}
+    return {
+        **kept,
+        **{name: os.fsencode(each) for name, each in values.items() if each is not None},
+    }
+
+
 def main() -> None:
     """Wait for the debugger, and replace this process by the program of the command line.
 
@@ -83,14 +99,22 @@ def main() -> None:
     `NOT_RUN`.
     """
     path, seconds, restored, executable, *command = sys.argv[1:]
+    environment = own_environment()
     with contextlib.suppress(Exception):
-        wait_for_debugger(path, float(seconds), command)
+        told: dict[str, object] = {
+            "command": command,
+            "executable": os.path.abspath(executable),
+            "folder": os.getcwd(),
+            "environment": {os.fsdecode(k): os.fsdecode(v) for k, v in environment.items()},
+        }
+        answer = wait_for_debugger(path, float(seconds), told)
+        environment = changed(environment, answer.get("environment") or {})
     with contextlib.suppress(Exception):
         allow_tracing(0)
     for each in filter(None, restored.split(",")):
         signal.signal(int(each), signal.SIG_DFL)
     try:
-        os.execve(executable, command, own_environment())
+        os.execve(executable, command, environment)
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode("utf-8", "replace"))
         os._exit(NOT_RUN)

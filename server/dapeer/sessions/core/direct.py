@@ -230,9 +230,7 @@ class DirectSession(Session):
         self.plan = plan
         self.process = adapter
         """The process of its adapter."""
-        self.launched: bool = (
-            parent.launched if parent and not plan.is_waiting_child else plan.launched
-        )
+        self.launched: bool = parent.launched if parent and plan.waiting is None else plan.launched
         """Whether dapeer has started the debuggee, so that it ends with its session.
 
         A process of it that has waited for another adapter ends with it, but not by that adapter.
@@ -258,7 +256,7 @@ class DirectSession(Session):
         """By path of a source file, its breakpoints."""
         self._moved_files = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
         self.post_mortem = plan.post_mortem
-        self.advice = parent.advice if parent and not plan.is_waiting_child else plan.advice
+        self.advice = parent.advice if parent and plan.waiting is None else plan.advice
         self.delegates = plan.delegates
         # A program that is debugged in its parent's first child was started by the parent's adapter.
         starter = parent.process if parent and parent.delegates else adapter
@@ -304,7 +302,8 @@ class DirectSession(Session):
         """Carry out `startDebugging` or `runInTerminal`, which the adapter requests.
 
         Return the body of the response. `startDebugging` puts an `OfferedChild` into `offers` and waits until it is answered; the body is empty.
-        `runInTerminal` starts the command in a terminal of dapeer's; the body has its `processId`.
+        `runInTerminal` starts the command in a terminal of dapeer's; the body has its `processId`. If the plan has a process that waits, that
+        goes on in place of the command, with the environment that is asked for.
 
         Raises:
             RequestFailed: The request is another one, the offer was rejected, or the adapter may not run programs (that is also
@@ -318,6 +317,9 @@ class DirectSession(Session):
                     self.offers.put(offer)
                     await offer.wait_until_accepted()
                     return {}
+                case "runInTerminal" if self.plan.waiting is not None:
+                    self.plan.waiting.become(arguments.get("env") or {})
+                    return {"processId": self.plan.waiting.pid}
                 case "runInTerminal" if arguments.get("args"):
                     screen = self.plan.definition.quirks.screen
                     terminal = run_in_terminal(
@@ -396,12 +398,13 @@ class DirectSession(Session):
             await super().set_breakpoints(path, requested)
 
     @property
-    def _pid(self) -> int:
+    def pid(self) -> int:
         """The debuggee's process, 0 when it is not known."""
         reported_pid = int(self.mirror.process.get("systemProcessId") or 0)
         children = self.plan.definition.children
         offered = children.pid_of(self.plan.config) if children and self.parent else 0
-        return self.watch.pid or reported_pid or offered
+        waiting = self.plan.waiting.pid if self.plan.waiting else 0
+        return self.watch.pid or reported_pid or offered or waiting
 
     async def run(self) -> None:
         """Receive messages until the adapter's connection ends, then record the end by `finish`.
@@ -456,7 +459,7 @@ class DirectSession(Session):
         await self.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)
         if self.parent is not None and self.cause is None:
             # It may have replaced itself by another program, which is not debugged and ends with its parent.
-            self.process.release(self._pid)
+            self.process.release(self.pid)
         await self.wait_for(lambda: self.mirror.ended, SECONDS_FOR_LAST_WORDS)
         # Some adapters send the end before the last output, and drop that when the connection closes.
         await self.program.arriving.idle()
@@ -569,7 +572,7 @@ class DirectSession(Session):
         if first == "adapter":
             await self.force()
         else:
-            self.process.kill_program(self._pid)
+            self.process.kill_program(self.pid)
 
     async def terminate(self) -> None:
         """End the debuggee and the session: `terminate` first, `disconnect` if that fails, and last a kill."""
@@ -607,7 +610,7 @@ class DirectSession(Session):
         self.check_leave(terminate=ending)
         self.expect_end(ending=ending)
         if not ending:
-            self.process.release(self._pid)
+            self.process.release(self.pid)
             self.watch.close()
         with contextlib.suppress(RequestTimeout):
             await self._release_program(ending=ending)

@@ -25,6 +25,7 @@ from dapeer.dap.mapped import PathMapping
 from dapeer.dap.messages import Body
 from dapeer.mirror.post_mortem import PostMortem
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.waiting import WaitingProcess
 from dapeer.view.advice import Advice
 
 LONGEST_NAME = 60
@@ -65,8 +66,8 @@ class Plan:
     """The variables of whoever has asked for the start; a restart has them as well."""
     offered: bool = False
     """Whether the adapter of another session has offered it: it has no adapter of its own."""
-    is_waiting_child: bool = False
-    """Whether it attaches to a process of a launched program that waits for this adapter."""
+    waiting: WaitingProcess | None = field(default=None, repr=False, compare=False)
+    """The process of a launched program that waits for this adapter; None: none does."""
 
     @property
     def post_mortem(self) -> PostMortem | None:
@@ -149,7 +150,7 @@ class Plan:
         """Return the plan for a child process that the adapter offers.
 
         `offered` has the keys `request` and `configuration`. The request is "attach" unless `offered` says "launch". Of this plan's
-        `inputs` only `follow_children` is kept, everything else but the name is as here; `offered` is set.
+        `inputs` only `follow_children` is kept, everything else but the name is as here; `offered` is set, and no process waits for it.
         """
         config: Mapping[str, object] = offered.get("configuration") or {}
         kept = {name: self.inputs[name] for name in ("follow_children",) if name in self.inputs}
@@ -161,6 +162,7 @@ class Plan:
             config=config,
             name=self.child_name(config),
             offered=True,
+            waiting=None,
         )
 
     def child_name(self, config: Mapping[str, object]) -> str:
@@ -193,7 +195,7 @@ class Plan:
         program = str(self.inputs.get("program") or "") if self.launched else ""
         remarks = [str(self.inputs.get("remark") or "")]
         by_pid = "pid" in self.inputs and "pid" in self.definition.attach
-        if not self.launched and by_pid and not self.is_waiting_child:
+        if not self.launched and by_pid and self.waiting is None:
             remarks.append(self.definition.attach["pid"].say)
         if Path(program).name in STARTERS and self.definition.children is None:
             remarks.append(STARTS.format(Path(program).name, self.definition.id))

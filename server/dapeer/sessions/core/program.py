@@ -251,7 +251,7 @@ class Program(Generic[Of]):
 
     def about_others(self, session: Of) -> list[str]:
         """Return a note on each other session that is stopped, and, if `session` has ended, on each that runs."""
-        others = [each for each in self.alive if each is not session]
+        others = [each for each in self.debugged if each is not session and not each.over]
         notes = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
         if session.over:
             notes += [f"session {each.id} runs on" for each in others if not each.mirror.stop]

@@ -1,6 +1,6 @@
-"""Processes that the program starts: Python ones are patched, too, native ones wait for a debugger.
+"""Processes that the program starts: Python ones are patched, those of other languages wait for dapeer.
 
-Native ones do so while breakpoints of such a language are set. `companions/process/stand_in.py` runs in place of the program, and becomes it when dapeer has answered, or some seconds have passed.
+Which ones wait is told by dapeer, by the breakpoints that are set. `companions/process/stand_in.py` runs in place of the program, and becomes it when dapeer has answered, or some seconds have passed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ CHILDREN = patching.Row(
     ),
 )
 SETTING = "DAPEER_CHILDREN"
-"""The variable with what a stand-in needs, as JSON: `script`, `socket` and `seconds`."""
+"""The variable with what a stand-in needs, as JSON, and with who gets one.
+
+It needs `script`, `socket` and `seconds`. One is for native programs if `native` is true, and for interpreters whose name the regular
+expression `names` matches, with the scripts whose first line names them.
+"""
 MONKEY = "_pydev_bundle.pydev_monkey"
 MAKERS = {
     f"{MONKEY}:create_fork_exec": "_posixsubprocess",
@@ -43,11 +47,13 @@ SPAWN = f"{MONKEY}:create_posix_spawn"
 NATIVE = patching.Row(
     "native-children",
     "debugpy",
-    "Native programs that the program starts are not debugged.",
+    "Programs of other languages that the program starts are not debugged.",
     replaces={**dict.fromkeys(MAKERS, "original_name"), SPAWN: "original_name"},
 )
 PYTHON = re.compile(r"(python|pypy)[\d.]*t?")
 ELF_64 = b"\x7fELF\x02"
+MAX_FIRST_LINE = 256
+"""Bytes of a script's first line that Linux reads."""
 SECTIONS = (b".debug_info", b".zdebug_info")
 """Sections of a program that has line numbers."""
 IGNORED = ("SIGPIPE", "SIGXFSZ", "SIGXFZ")
@@ -91,7 +97,7 @@ def improve_children(patch: Any) -> None:
 
 @NATIVE
 def replace_makers(patch: Any) -> None:
-    """Patch pydevd's functions that start processes: a native program is started as a stand-in.
+    """Patch pydevd's functions that start processes: where wanted, they start a stand-in.
 
     Nothing changes unless the variable `SETTING` of the environment has the setting, as JSON. `patch` is this patch's `patching.Row`: it
     calls this function when it is applied, and its `undo` puts back what was replaced by it.
@@ -194,7 +200,7 @@ def stand_in(args: Any, files: Any, *others: Any) -> list[Any] | None:
     """Return the command of a stand-in for a command that is started; None: it is not for one.
 
     `args` is the command, `files` are what is tried as its executable, and `others` the further arguments of `fork_exec`. The command runs
-    `companions/process/stand_in.py` with this Python, the executable and `args`. It is None where no executable is native, where this
+    `companions/process/stand_in.py` with this Python, the executable and `args`. It is None where no executable is wanted, where this
     process is no plain Python, or where the new environment has other variables for loading libraries.
     """
     cwd, env = others[2], others[ENVIRONMENT]
@@ -231,29 +237,53 @@ def loader_variables(env: Any) -> list[bytes]:
 
 
 def executable_of(files: Any, cwd: Any) -> Any:
-    """Return the first of `files` that can be run, if it is native, with line numbers; else None.
+    """Return the first of `files` that can be run, if it gets a stand-in; else None.
 
     Names are relative to `cwd`; None is this process's own folder.
     """
     for each in files:
         path = os.path.join(os.fsencode(cwd or "."), os.fsencode(each))
         if os.path.isfile(path) and os.access(path, os.X_OK):
-            return each if is_native(path) else None
+            return each if is_wanted(path) else None
     return None
 
 
-def is_native(path: bytes) -> bool:
-    """Return whether a file is a native program with line numbers, not Python, without special rights.
-
-    Special rights are setuid, setgid and capabilities: the system takes them away from a program that is traced. False also if it cannot be
-    read. `path` is its path.
-    """
+def is_wanted(path: bytes) -> bool:
+    """Return whether a file is a program that dapeer wants to debug, and no Python."""
+    names = [os.path.basename(os.fsdecode(each)) for each in (path, os.path.realpath(path))]
     try:
-        return has_line_numbers(path) and not PYTHON.fullmatch(
-            os.path.basename(os.path.realpath(os.fsdecode(path)))
-        )
+        names.append(interpreter_of(path))
+        if any(map(PYTHON.fullmatch, names)):
+            return False
+        told = setting["names"]
+        if told and any(re.fullmatch(told, each) for each in names):
+            return not has_own_rights(path)
+        return setting["native"] and has_line_numbers(path)
     except (OSError, struct.error):
         return False
+
+
+def interpreter_of(path: bytes) -> str:
+    """Return the interpreter's name in a script's first line, without its folder; empty: it is none.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with open(path, "rb") as file:
+        line = file.read(MAX_FIRST_LINE).partition(b"\n")[0].decode("utf-8", "replace")
+    if not line.startswith("#!"):
+        return ""
+    words = [each for each in line[2:].split() if not each.startswith("-") and "=" not in each]
+    names = [os.path.basename(each) for each in words]
+    return next((each for each in names if each != "env"), "")
+
+
+def has_own_rights(path: bytes) -> bool:
+    """Return whether a file gives user, group or capabilities to the process that runs it.
+
+    The system takes such rights away from a program that is traced.
+    """
+    return bool(os.stat(path).st_mode & (stat.S_ISUID | stat.S_ISGID)) or has_capabilities(path)
 
 
 def has_line_numbers(path: bytes) -> bool:
@@ -266,9 +296,8 @@ def has_line_numbers(path: bytes) -> bool:
         struct.error: It is cut off.
     """
     with open(path, "rb") as file:
-        mode = os.fstat(file.fileno()).st_mode
         head = file.read(64)
-        if head[:5] != ELF_64 or mode & (stat.S_ISUID | stat.S_ISGID) or has_capabilities(path):
+        if head[:5] != ELF_64 or has_own_rights(path):
             return False
         order = "<" if head[5] == 1 else ">"
         (sections,) = struct.unpack_from(order + "Q", head, 0x28)
