@@ -1,4 +1,4 @@
-"""Processes that the program starts: Python ones are patched, those of other languages wait for dapeer.
+"""Processes that the program starts: Python ones are patched, those of other languages wait.
 
 Which ones wait is told by dapeer, by the breakpoints that are set. `companions/process/stand_in.py` runs in place of the program, and becomes it when dapeer has answered, or some seconds have passed.
 """
