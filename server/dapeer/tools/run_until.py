@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +24,7 @@ from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.run_until.conditions import ByConditions, NoConditions, usable
-from dapeer.sessions.run_until.last_write import call_that_stops_there, last_write
+from dapeer.sessions.run_until.last_write import LastWrite, call_that_stops_there, last_write
 from dapeer.sessions.run_until.stepping import Driving, Stepping
 from dapeer.sessions.run_until.watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
@@ -35,11 +36,14 @@ from dapeer.tools.base.syntax import check_expressions, is_python
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.base.waiting import next_stop, resume, show_state
 from dapeer.view.stacks import frame_line, frame_path
+from dapeer.view.variables import one_line
 
 MAX_SHOWN_CHARS = 80
 """Characters of an expression."""
 MAX_FRAMES = 8
 """Frames of the last write that are shown."""
+MAX_SHOWN_VARIABLES = 6
+"""Variables of a frame of the last write."""
 STEPS_SHARE = 0.9
 """Of the caller's time, what steps may take: the last one is still to be shown."""
 _FUNCTION = re.compile(r"[\w.*:<>~()]+")
@@ -199,14 +203,29 @@ async def _last_write(
         place = line_of(function, file, line, debugger.project)
         doubt = f" (or {last.doubt})" if last.doubt else ""
         lines.append(f"{head}: {place}{doubt}: {change}{shortened(last.after, MAX_SHOWN_CHARS)}")
-        lines += [f"  {frame_line(each, debugger.project)}" for each in last.stack[:MAX_FRAMES]]
-        more = len(last.stack) - MAX_FRAMES
-        lines += [f"  ({more} more frames)"] * (more > 0)
+        lines += _frame_lines(session, last, debugger.project)
     if file and last.breakpoint:
         also = "" if "hit_condition" in last.breakpoint else ", or where the value is the same"
-        lines.append(f"It stops there{also}: {call_that_stops_there(last, session.name)}")
+        lines.append(
+            f"It stops there{also}: {call_that_stops_there(last, session, debugger.project)}"
+        )
     facts = {"writes": last.count, "same": last.is_same_stop, "told": lines}
     return Reply("\n".join(lines), facts)
+
+
+def _frame_lines(session: Session, last: LastWrite, project: Path) -> list[str]:
+    """Return a line for each frame of the user's code at the last write, with its variables where they are known.
+
+    At most `MAX_FRAMES` are listed, the rest is counted. `session` tells which frames are the user's; paths are relative to `project`.
+    """
+    users = [each for each in last.stack if session.frames.is_users(each)]
+    lines: list[str] = []
+    for frame, variables in itertools.zip_longest(users[:MAX_FRAMES], last.variables[:MAX_FRAMES]):
+        shown = [*(variables or {}).items()][:MAX_SHOWN_VARIABLES]
+        texts = [f"{name} = {shortened(one_line(each), MAX_SHOWN_CHARS)}" for name, each in shown]
+        lines.append("  " + ": ".join(filter(None, [frame_line(frame, project), "; ".join(texts)])))
+    more = len(users) - MAX_FRAMES
+    return lines + [f"  ({more} more frames)"] * (more > 0)
 
 
 def _choose_driver(

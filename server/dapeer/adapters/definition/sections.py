@@ -707,10 +707,15 @@ class Until:
 
 @dataclass(frozen=True, slots=True)
 class Watchpoints:
-    """Commands of the debugger, evaluated in the context `repl`, where it has no data breakpoints."""
+    """Commands of the debugger, evaluated in the context `repl`, where it has no data breakpoints.
+
+    They are used, too, where it refuses one on memory that the program has not taken yet.
+    """
 
     set: str = ""
     """Sets one on `${expression}`; its answer has the number. Empty: there is no such command."""
+    number: Regex = ""
+    """A pattern of that answer; its first group is the number. Empty: the first number is."""
     remove: str = ""
     """Removes that of `${number}`."""
     writer: str = ""
@@ -719,6 +724,11 @@ class Watchpoints:
     """A pattern of that answer; its first group is the line."""
     address: str = ""
     """What a data breakpoint on `${expression}` is set by, where the adapter takes a value for an address."""
+
+    def number_in(self, answer: str) -> str:
+        """Return the number, as digits, of the watchpoint that the command `set` has set; empty: it has set none."""
+        found = re.search(self.number or r"(\d+)", answer)
+        return found[1] if found else ""
 
     def line_in(self, answer: str) -> str:
         """Return the line, as digits, that the answer to the command `writer` names; empty: it names none."""

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 #
 # Only the standard library, and little of it: each command waits for this.
 
-_NAMED: Final = re.compile(r"(?<![\w./'\"=])(dap_[a-z_]+)\b(?:\(([^()]*)\))?(?!['\"])")
+_NAMED: Final = re.compile(
+    r"(?<![\w./'\"=])(dap_[a-z_]+)\b(?:\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\))?(?!['\"])"
+)
 _ARGUMENT: Final = re.compile(r", (?=\w+=)")
 _PROGRAMS_TEXT: Final = ("dap_program_output", "dap_source", "dap_disassemble")
 """Tools whose answer is text of the program, but for notes in parentheses."""
@@ -45,6 +47,8 @@ def as_commands(text: str, tool: str = "") -> str:
     'There is no debug session. Start one with dapeer run.'
     >>> as_commands("(2 more: dap_variables(path='a b', start=3))")
     "(2 more: dapeer vars 'a b' --start 3)"
+    >>> as_commands('dap_run(program="a", args=["-v"], breakpoints=[{"filename": "a.c", "line": 3, "condition": "f(n) > 2"}])')
+    "dapeer run a -b a.c:3 --if 'f(n) > 2' -- -v"
     """
     lines: list[str] = []
     is_output = False
@@ -75,8 +79,8 @@ def _command(found: re.Match[str]) -> str:
 def _command_words(tool: str, given: str) -> list[str]:
     """Return the words of a command for the arguments of a call in a text, such as `path='a', start=3`.
 
-    `tool` is the tool's whole name. Arguments that have a place in the command come first, then the options. Where no argument has a name,
-    `given` comes back as one word.
+    `tool` is the tool's whole name. Arguments that have a place in the command come first, then the options, and the program's own behind
+    `--`. Where no argument has a name, `given` comes back as one word.
     """
     known = known_tools()[tool]
     parts = [each.partition("=") for each in _ARGUMENT.split(given)]
@@ -84,8 +88,11 @@ def _command_words(tool: str, given: str) -> list[str]:
     if not values:
         return [given]
     places = [*_places(tool, known, values)]
+    own = [_quoted(str(each)) for each in _list_in(values.get("args", ""))]
+    if own:
+        del values["args"]
     options = [each for name, value in values.items() for each in _option(name, value, known)]
-    return [*places, *options]
+    return [*places, *options, *(["--", *own] if own else [])]
 
 
 def _places(tool: str, known_tool: KnownTool, values: dict[str, str]) -> Iterator[str]:
@@ -114,8 +121,38 @@ def _option(name: str, value: str, known_tool: KnownTool) -> Iterator[str]:
     if schema.get("type") == "boolean":
         yield f"--{dashed}" if value.lower() == "true" else f"--no-{dashed}"
         return
-    yield {"session_id": "-s", "breakpoints": "-b"}.get(name, f"--{dashed}")
-    yield _quoted(value)
+    listed = _list_in(value)
+    if name == "breakpoints" and listed:
+        for each in listed:
+            yield from _words_of_breakpoint(each)
+        return
+    short = {"session_id": "-s", "breakpoints": "-b"}.get(name, f"--{dashed}")
+    for each in listed or [value]:
+        yield short
+        yield _quoted(str(each))
+
+
+def _list_in(value: str) -> list[Any]:
+    """Return the items of a list that a text has as JSON; empty if it has none."""
+    import json
+
+    from dapeer.base.json_types import is_array
+
+    try:
+        found: object = json.loads(value) if value.startswith("[") else []
+    except ValueError:
+        return []
+    return [*found] if is_array(found) else []
+
+
+def _words_of_breakpoint(point: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words `-b FILE:LINE` of a breakpoint as a call has it, and its options."""
+    yield "-b"
+    yield _quoted(f"{point.get('filename')}:{point.get('line')}")
+    for name, option in (("condition", "--if"), ("hit_condition", "--hit-condition")):
+        if name in point:
+            yield option
+            yield _quoted(str(point[name]))
 
 
 def _plain(value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ import anyio
 
 from dapeer.adapters.definition.sections import Collect, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
+from dapeer.base.sources import relative
 from dapeer.base.system.exchange import on_cancellation
 from dapeer.collecting.rows.collected import Watch, watch
 from dapeer.collecting.rows.table import CollectedRow
@@ -29,9 +31,14 @@ from dapeer.view.stacks import frame_path
 
 MAX_BYTES: Final = 8
 """Bytes that a watchpoint of the processor watches at most."""
+MAX_READ_WRITES: Final = 300
+"""Writes whose frames' variables are read: which one is the last is not known before."""
+MAX_READ_FRAMES: Final = 3
 UNSIGNED: Final = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long"}
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _NUMBER = re.compile(r"\d+")
+_STARTING = ("program", "module", "code", "args")
+"""What names a program in a call that starts it."""
 _REPEATABLE = re.compile("breakpoint|exception|signal", re.IGNORECASE)
 """Reasons of stops to which a program comes again by itself."""
 
@@ -55,6 +62,8 @@ class LastWrite:
     """What else may have done it; empty: nothing."""
     stack: Sequence[StackFrame] = ()
     """The frames of the last one, the innermost first."""
+    variables: Sequence[Mapping[str, str]] = ()
+    """For the first frames of the user's code in `stack`, in their order: the variables by name, as the adapter shows them."""
     breakpoint: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """A breakpoint that stops there, as dap_run takes it; empty: the line is not known."""
 
@@ -98,6 +107,18 @@ class WritesUpToStop(AtWatchpoint):
         self.reached = False
         self.stack: Sequence[StackFrame] = ()
         """The frames of the last write."""
+        self.variables: Sequence[Mapping[str, str]] = ()
+        """The variables, by name, of its first frames of the user's code; empty: they were not read."""
+        self._writes = 0
+
+    async def _set_watchpoint(self, frame_id: int | None) -> None:
+        """Set a watchpoint; by a command where the adapter refuses memory that the program has not taken yet."""
+        try:
+            await super()._set_watchpoint(frame_id)
+        except ArgumentError:
+            if not self._watchpoints.set:
+                raise
+            await self._set_by_command(frame_id)
 
     def expect(self, times: int) -> None:
         """Have the run end at the `times`-th stop of the wanted kind."""
@@ -118,10 +139,28 @@ class WritesUpToStop(AtWatchpoint):
         return self.reached
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
-        """Return function, file and line that have written (None: not in the scope); keep the `stack`."""
+        """Return function, file and line that have written (None: not in the scope).
+
+        The `stack` is kept, and of the first `MAX_READ_WRITES` the `variables`.
+        """
         frames = await self.session.inspect.whole_stack(stop.thread_id)
         found = await super().line(stop)
-        self.stack = [*frames] if found is not None else self.stack
+        if found is not None:
+            self._writes += 1
+            self.stack = [*frames]
+            self.variables = await self._variables() if self._writes <= MAX_READ_WRITES else ()
+        return found
+
+    async def _variables(self) -> Sequence[Mapping[str, str]]:
+        """Request the variables of the first `MAX_READ_FRAMES` frames of the user's code in `stack`; a dict for each."""
+        found: list[Mapping[str, str]] = []
+        users = filter(self.session.frames.is_users, self.stack)
+        for frame in itertools.islice(users, MAX_READ_FRAMES):
+            scopes = await self.session.inspect.scopes(frame["id"])
+            cheap = [each for each in scopes if not each.get("expensive")][:1]
+            for scope in cheap:
+                listed = await self.session.inspect.variables(scope["variablesReference"])
+                found.append({each["name"]: each["value"] for each in listed})
         return found
 
 
@@ -395,7 +434,7 @@ def _of_answer(told: Mapping[str, Any], *, same: bool) -> LastWrite:
         told["now"],
         doubt if told["writes"] else "",
         frames,
-        place,
+        breakpoint=place,
     )
 
 
@@ -428,18 +467,26 @@ async def _recorded(
     except ArgumentError as error:
         raise Unsupported(
             f"It cannot be watched from the program's start: {error.problem.rstrip('.')}.",
-            'LLDB watches no memory that the program takes later (new, malloc); type="gdb" does.',
+            'dap_run_until(on="write", every=true) records the writes from a stop on.',
         ) from error
     await run.run()
     return run
 
 
-def call_that_stops_there(last: LastWrite, program: str) -> str:
-    """Return the text of a `dap_run` call that stops where the last write of `last` is about to happen.
+def call_that_stops_there(last: LastWrite, session: Session, project: Path) -> str:
+    """Return the text of a `dap_run` call that runs a session's program again to where the last write is about to happen.
 
-    `program` is the path of the program; `last` must have a breakpoint.
+    It has what the program was started with; paths in `project` are relative to it. `last` must have a breakpoint.
     """
-    return f'dap_run(program="{Path(program).name}", breakpoints=[{json.dumps(last.breakpoint, ensure_ascii=False)}])'
+    first = session.program.first
+    inputs: Mapping[str, object] = first.plan.inputs if isinstance(first, DirectSession) else {}
+    given: dict[str, object] = {key: inputs[key] for key in _STARTING if inputs.get(key)}
+    if "program" in given:
+        given["program"] = relative(str(given["program"]), project)
+    place = {**last.breakpoint, "filename": relative(str(last.breakpoint["filename"]), project)}
+    arguments = {**given, "type": session.adapter, "breakpoints": [place]}
+    listed = (f"{key}={json.dumps(each, ensure_ascii=False)}" for key, each in arguments.items())
+    return f"dap_run({', '.join(listed)})"
 
 
 def _of_rows(place: str, rows: Sequence[CollectedRow], run: WritesUpToStop) -> LastWrite:
@@ -458,5 +505,6 @@ def _of_rows(place: str, rows: Sequence[CollectedRow], run: WritesUpToStop) -> L
         before,
         after,
         stack=run.stack,
+        variables=run.variables,
         breakpoint={"filename": path, "line": int(line), **condition},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dapeer.adapters.definition.sections import NUMBER, Watchpoints
+from dapeer.adapters.definition.sections import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.collecting.rows.collected import Watch
 from dapeer.collecting.rows.table import FAILED
@@ -66,23 +66,10 @@ class AtWatchpoint(Driving):
             NotStopped: The program runs; a watchpoint may be set.
             DapeerError: The adapter did not answer, or rejected a request.
         """
-        session, expression = self.session, self.watch.expression
+        session = self.session
         if self.watch.on == "change":
             await self._check_plain(frame_id)
-        if session.supports("setDataBreakpoints"):
-            self._memory_row = await memory_breakpoints.add_data_breakpoint(
-                session, expression, frame_id, "write", self._watchpoints
-            )
-        else:
-            command = self._watchpoints.set.replace("${expression}", expression)
-            answer = await self._command(command, frame_id)
-            found = NUMBER.search(answer)
-            if found is None:
-                raise ArgumentError(
-                    f"`expression` cannot be watched here: {answer}.", "Correct it."
-                )
-            self._number = found[0]
-            self.method = "watchpoint" if "ardware" in answer else "software watchpoint"
+        await self._set_watchpoint(frame_id)
         stop = session.mirror.require_stop()
         self._thread = stop.thread_id
         frames = await session.inspect.whole_stack(stop.thread_id)
@@ -91,6 +78,36 @@ class AtWatchpoint(Driving):
         self._function = frames[chosen]["name"] if frames else ""
         self._outermost_frame = frames[-1]["name"] if frames else ""
         await super().begin(frame_id)
+
+    async def _set_watchpoint(self, frame_id: int | None) -> None:
+        """Set a watchpoint on the expression, by DAP where the adapter can, else by a command; keep what removes it.
+
+        `frame_id` is the adapter's id of the frame in which the expression is looked up.
+
+        Raises:
+            ArgumentError: It cannot be watched; none is set.
+            DapeerError: The adapter did not answer, or rejected a request.
+        """
+        if self.session.supports("setDataBreakpoints"):
+            self._memory_row = await memory_breakpoints.add_data_breakpoint(
+                self.session, self.watch.expression, frame_id, "write", self._watchpoints
+            )
+        else:
+            await self._set_by_command(frame_id)
+
+    async def _set_by_command(self, frame_id: int | None) -> None:
+        """Set a watchpoint by the definition's command; keep its number, and whether it is one of the processor.
+
+        Raises:
+            ArgumentError: The answer has no number.
+        """
+        command = self._watchpoints.set.replace("${expression}", self.watch.expression)
+        answer = await self._command(command, frame_id)
+        self._number = self._watchpoints.number_in(answer)
+        if not self._number:
+            raise ArgumentError(f"`expression` cannot be watched here: {answer}.", "Correct it.")
+        software = not (self._watchpoints.number or "ardware" in answer)
+        self.method = "software watchpoint" if software else "watchpoint"
 
     async def go(self, stop: Stop) -> None:
         """Send `continue`: the program runs to the next write, or another stop."""
