@@ -152,7 +152,7 @@ class WritesUpToStop(AtWatchpoint):
         return found
 
     async def _variables(self) -> Sequence[Mapping[str, str]]:
-        """Request the variables of the first `MAX_READ_FRAMES` frames of the user's code in `stack`; a dict for each."""
+        """Request the variables of the innermost `MAX_READ_FRAMES` frames of the user's; a dict for each."""
         found: list[Mapping[str, str]] = []
         users = filter(self.session.frames.is_users, self.stack)
         for frame in itertools.islice(users, MAX_READ_FRAMES):
@@ -474,7 +474,7 @@ async def _recorded(
 
 
 def call_that_stops_there(last: LastWrite, session: Session, project: Path) -> str:
-    """Return the text of a `dap_run` call that runs a session's program again to where the last write is about to happen.
+    """Return the text of a `dap_run` call that stops a session's program before the last write.
 
     It has what the program was started with; paths in `project` are relative to it. `last` must have a breakpoint.
     """
