@@ -214,7 +214,7 @@ async def _last_write(
 
 
 def _frame_lines(session: Session, last: LastWrite, project: Path) -> list[str]:
-    """Return a line for each frame of the user's code at the last write, with its variables where they are known.
+    """Return a line for each frame of the user's code at the last write, with its known variables.
 
     At most `MAX_FRAMES` are listed, the rest is counted. `session` tells which frames are the user's; paths are relative to `project`.
     """

@@ -726,7 +726,7 @@ class Watchpoints:
     """What a data breakpoint on `${expression}` is set by, where the adapter takes a value for an address."""
 
     def number_in(self, answer: str) -> str:
-        """Return the number, as digits, of the watchpoint that the command `set` has set; empty: it has set none."""
+        """Return the number, as digits, of the watchpoint that `set` has set; empty: it has set none."""
         found = re.search(self.number or r"(\d+)", answer)
         return found[1] if found else ""
 

@@ -63,7 +63,7 @@ class LastWrite:
     stack: Sequence[StackFrame] = ()
     """The frames of the last one, the innermost first."""
     variables: Sequence[Mapping[str, str]] = ()
-    """For the first frames of the user's code in `stack`, in their order: the variables by name, as the adapter shows them."""
+    """For the innermost frames of the user's code in `stack`: the variables' texts by name."""
     breakpoint: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """A breakpoint that stops there, as dap_run takes it; empty: the line is not known."""
 

@@ -80,7 +80,7 @@ class AtWatchpoint(Driving):
         await super().begin(frame_id)
 
     async def _set_watchpoint(self, frame_id: int | None) -> None:
-        """Set a watchpoint on the expression, by DAP where the adapter can, else by a command; keep what removes it.
+        """Set a watchpoint on the expression, by DAP or else a command; keep what removes it.
 
         `frame_id` is the adapter's id of the frame in which the expression is looked up.
 
@@ -96,7 +96,7 @@ class AtWatchpoint(Driving):
             await self._set_by_command(frame_id)
 
     async def _set_by_command(self, frame_id: int | None) -> None:
-        """Set a watchpoint by the definition's command; keep its number, and whether it is one of the processor.
+        """Set a watchpoint by the definition's command; keep its number and kind.
 
         Raises:
             ArgumentError: The answer has no number.
