@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.debugging.project import Shell, shell
+from tests.harness import needs
 from tests.processes import LIMIT
 
 __all__ = ["shell"]
@@ -39,6 +40,19 @@ def test_a_program_gets_folder_and_environment_of_its_command(shell: Shell) -> N
 
 
 SHOWN = "import os\nprint(os.getcwd(), os.environ.get('SHOP', '?'), sys.argv[1:])\n"
+
+
+def test_each_at_behind_a_breakpoint_is_a_place_of_its_line(shell: Shell) -> None:
+    needs("js-debug")
+    bundle = "function f(a){return a+1};function g(b){return b*2};console.log(f(1),g(3))\n"
+    shell.folder.joinpath("app.min.js").write_text(bundle, "utf-8")
+    places = ["--at", "return a", "--collect", "a", "--at", "return b", "--collect", "b"]
+    shown = shell.says("run", "app.min.js", "-b", "app.min.js:1", *places)
+    first, second = (bundle.index(text) + 1 for text in ("return a", "return b"))
+    assert f"#1 app.min.js:1:{first} a = 1" in shown
+    assert f"#2 app.min.js:1:{second} b = 3" in shown
+    assert "app.min.js:1:" in shell.says("remove-breakpoint", "app.min.js:1", "--at", "return a")
+    assert shell.says("breakpoints").startswith(f"app.min.js:1:{second} ")
 
 
 def test_exit_codes_say_what_became_of_the_program(shell: Shell) -> None:

@@ -32,20 +32,64 @@ async def test_a_breakpoint_on_a_line_with_many_places_names_one(tmp_path: Path)
         assert (await ask(c, "dap_continue"))["function"] == "global.f9"
 
 
-async def test_two_places_of_one_line_are_refused_and_not_lost(tmp_path: Path) -> None:
+async def test_two_places_of_one_line_stop_and_go_one_by_one(tmp_path: Path) -> None:
+    needs("js-debug")
+    (tmp_path / "app.min.js").write_text(BUNDLE)
+    first, second = ({**FILE, "at": f"const x=a*{number}"} for number in (7, 9))
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        asked = {"program": "app.min.js", "breakpoints": [first, second]}
+        assert (await ask(c, "dap_run", **asked))["function"] == "global.f7"
+        assert (await ask(c, "dap_continue"))["function"] == "global.f9"
+        third = await ask(c, "dap_set_breakpoint", **FILE, at="return x+1};function f13")
+        listed = (await ask(c, "dap_breakpoints"))["breakpoints"]
+        assert [each["state"] for each in listed] == ["verified"] * 3
+        assert third["column"] in [each["column"] for each in listed]
+        removed = await read(c, "dap_remove_breakpoint", **FILE, column=third["column"])
+        assert f"Removed the breakpoint at app.min.js:1:{third['column']}." in removed
+        assert len((await ask(c, "dap_breakpoints"))["breakpoints"]) == 2
+        assert "all 2 breakpoints at app.min.js:1" in await read(c, "dap_remove_breakpoint", **FILE)
+        assert (await ask(c, "dap_continue"))["state"] == "ended"
+
+
+async def test_two_places_of_one_line_collect_and_the_one_not_reached_is_named(
+    tmp_path: Path,
+) -> None:
+    needs("js-debug")
+    (tmp_path / "app.min.js").write_text(f"{BUNDLE}function never(b){{return b}}\n")
+    points = [
+        {**FILE, "at": "return x+1};function f8", "collect": ["x"]},
+        {**FILE, "at": "return x+1};function f10", "collect": ["x", "a"]},
+    ]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        unmet = {**FILE, "at": "const x=a*3", "condition": "a > 9"}
+        ended = await read(c, "dap_run", program="app.min.js", breakpoints=[*points, unmet])
+        assert f"Not hit: app.min.js:1:{BUNDLE.index('const x=a*3') + 1}\n" in f"{ended}\n"
+        rows = (await ask(c, "dap_collected"))["collected"]
+        told = {tuple(each["rows"][0]["values"].values()) for each in rows}
+        assert told == {("49",), ("81", "9")}
+
+
+async def test_a_second_place_of_a_line_is_refused_where_the_adapter_tells_none_apart(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "one.py").write_text("a = 1; b = 2; c = 3\nprint(a + b + c)\n")
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         at = {"filename": "one.py", "line": 1}
         twice = [{**at, "collect": ["a"]}, {**at, "collect": ["b"]}]
         said = await refusal(c, "dap_run", program="one.py", breakpoints=twice)
-        assert "two are on one.py:1, and a line has one" in said
+        assert "Two breakpoints are at one.py:1, and a place has one" in said
         said = await refusal(
             c, "dap_run", program="one.py", breakpoints=[at, {**at, "condition": "b"}]
         )
-        assert "two are on one.py:1" in said
+        assert "Two breakpoints are at one.py:1" in said
+        apart = [{**at, "at": "b = 2"}, {**at, "at": "c = 3"}]
+        said = await refusal(c, "dap_run", program="one.py", breakpoints=apart)
+        assert "debugpy does not tell places of one line apart" in said
         # The same twice is one.
         stop = await ask(c, "dap_run", program="one.py", breakpoints=[at, at])
         assert stop["line"] == 1
+        said = await refusal(c, "dap_set_breakpoint", **at, at="c = 3")
+        assert "debugpy does not tell places of one line apart" in said
 
 
 async def test_a_long_line_of_one_statement_needs_no_column(tmp_path: Path) -> None:

@@ -38,25 +38,62 @@ def test_a_second_one_on_a_line_replaces_the_first_and_returns_it() -> None:
     assert wanted.of("/a.py") == [at(10, "x > 1")]
 
 
+def test_a_line_keeps_one_for_each_of_its_columns_and_shows_the_first_as_its_sign() -> None:
+    wanted, shown = Breakpoints(), list[RequestedBreakpoint | None]()
+    wanted.listeners.append(lambda _path, _line, sign: shown.append(sign))
+    places = [RequestedBreakpoint(line=1, column=column) for column in (30, 10)]
+    for each in places:
+        wanted.add("/a.js", each)
+    wanted.add("/a.js", RequestedBreakpoint(line=1, column=20, collect=["x"]))
+    assert [each.get("column") for each in wanted.of("/a.js")] == [10, 20, 30]
+    # An editor's sign has no column, and stays until the last is gone.
+    assert wanted.sign("/a.js", 1) == at(1)
+    assert wanted.remove("/a.js", 1, column=10) == [places[1]]
+    assert shown == [at(1)]
+    assert len(wanted.remove("/a.js", 1)) == 2
+    assert (shown, wanted.paths) == ([at(1), None], [])
+
+
+def test_a_persons_breakpoint_replaces_those_that_stop_on_its_line_and_leaves_what_collects() -> (
+    None
+):
+    wanted = Breakpoints()
+    point = RequestedBreakpoint(line=1, column=20, collect=["x"])
+    for each in (RequestedBreakpoint(line=1, column=10), point):
+        wanted.add("/a.js", each)
+    wanted.replace_line("/a.js", at(1, "n > 3"))
+    assert wanted.of("/a.js") == [at(1, "n > 3"), point]
+    assert wanted.forget() == ["/a.js"]
+    assert wanted.of("/a.js") == [at(1, "n > 3")]
+
+
+def test_a_fresh_start_keeps_of_a_line_only_the_places_that_it_asks_for() -> None:
+    wanted = Breakpoints()
+    for column in (10, 20):
+        wanted.add("/a.js", RequestedBreakpoint(line=1, column=column))
+    assert wanted.forget([("/a.js", 1, 20)]) == ["/a.js"]
+    assert wanted.places() == [("/a.js", 1, 20)]
+
+
 def test_what_is_removed_is_returned_and_gone() -> None:
     wanted = Breakpoints()
     wanted.add("/a.py", at(10))
-    assert wanted.remove("/a.py", 10) == at(10)
+    assert wanted.remove("/a.py", 10) == [at(10)]
     assert wanted.by_path == {}
 
 
 def test_removing_what_is_not_there_changes_nothing() -> None:
     wanted = Breakpoints()
     wanted.add("/a.py", at(10))
-    assert wanted.remove("/a.py", 11) is None
-    assert wanted.remove("/b.py", 10) is None
-    assert wanted.by_path == {"/a.py": {10: at(10)}}
+    assert wanted.remove("/a.py", 11) == []
+    assert wanted.remove("/b.py", 10) == []
+    assert wanted.by_path == {"/a.py": {10: {0: at(10)}}}
 
 
 def test_a_breakpoint_may_be_removed_by_the_line_that_an_adapter_moved_it_to() -> None:
     wanted = Breakpoints()
     wanted.add("/a.py", at(10))
-    assert wanted.remove("/a.py", 12, [made((10, 12))]) == at(10)
+    assert wanted.remove("/a.py", 12, [made((10, 12))]) == [at(10)]
     assert wanted.by_path == {}
 
 
@@ -64,12 +101,12 @@ def test_the_line_that_was_asked_for_goes_before_one_that_another_was_moved_to()
     wanted = Breakpoints()
     wanted.add("/a.py", at(10))
     wanted.add("/a.py", at(12))
-    assert wanted.remove("/a.py", 12, [made((10, 12), (12, 12))]) == at(12)
+    assert wanted.remove("/a.py", 12, [made((10, 12), (12, 12))]) == [at(12)]
     assert wanted.of("/a.py") == [at(10)]
 
 
 def test_a_moved_breakpoint_that_is_wanted_no_longer_is_not_found() -> None:
-    assert Breakpoints().remove("/a.py", 12, [made((10, 12))]) is None
+    assert Breakpoints().remove("/a.py", 12, [made((10, 12))]) == []
 
 
 def test_clearing_a_file_leaves_the_others_and_the_functions() -> None:
@@ -126,7 +163,7 @@ def test_what_could_not_be_set_leaves_all_as_it_was() -> None:
     point = RequestedBreakpoint(line=10, collect=["x"], collectedBy="me")
     wanted.add("/a.py", point)
     before = wanted.add("/a.py", at(10), "me")
-    wanted.restore("/a.py", 10, before, "me")
+    wanted.restore("/a.py", (10, 0), before, "me")
     assert wanted.of("/a.py") == [point]
     again = RequestedBreakpoint(line=10, collect=["y"], collectedBy="me")
     with contextlib.suppress(KeyError), wanted.wanting([("/a.py", again), ("/b.py", at(1))]):

@@ -20,6 +20,7 @@ from dapeer.collecting.rows.collected import OF_CALLS, Collected, Point
 from dapeer.collecting.rows.table import CollectedRow, Table
 from dapeer.collecting.text.call_lines import FUNCTION, as_text
 from dapeer.collecting.text.column_lines import value
+from dapeer.dap.requested_breakpoints import place_in_file
 
 # Which rows of one sequence are which of another, as few as possible left over. Pure.
 
@@ -329,7 +330,7 @@ def places(a: Iterable[Point], b: Iterable[Point]) -> list[tuple[Point, Point]]:
 def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
     """Return points by file name, function and columns, those with the same ones in order of their lines."""
     named: dict[object, list[Point]] = {}
-    for each in sorted(points, key=lambda each: (each.path, each.line)):
+    for each in sorted(points, key=lambda each: (each.path, each.line, each.column)):
         name = PurePath(each.path).name, each.function, each.columns
         named.setdefault(name, []).append(each)
     return named
@@ -713,7 +714,10 @@ class ComparisonReport:
     def _place(self, place: int, which: int) -> str:
         """Return the function, or the file and line, of a place in run a (`which` is 0) or run b (1)."""
         point = self.points[place][which]
-        return point.function or f"{relative(point.path, self.project)}:{point.line}"
+        return (
+            point.function
+            or f"{relative(point.path, self.project)}:{place_in_file((point.line, point.column))}"
+        )
 
     def _row_place(self, run: RunRows, number: int, which: int) -> str:
         """Return where the row with index `number` was collected; of a call, its function."""

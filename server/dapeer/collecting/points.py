@@ -6,43 +6,61 @@ from collections import UserDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Literal, TypeVar
 
 from dapeer.collecting.rows.collected import Collected, Point
-from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction, Spot, spot_of
+
+Key = TypeVar("Key")
+ByPlace = dict[str, dict[int, dict[Key, RequestedBreakpoint]]]
+"""Breakpoints by path, line, and what tells them apart there."""
+
+
+def put_at(
+    by_path: ByPlace[Key], path: str, line: int, key: Key, requested: RequestedBreakpoint | None
+) -> RequestedBreakpoint | None:
+    """Set, or with None remove, a breakpoint in `by_path`; return what was there before.
+
+    Lines and files without a breakpoint are removed from the table.
+    """
+    lines = by_path.setdefault(path, {})
+    here = lines.setdefault(line, {})
+    before = here.pop(key, None)
+    if requested is not None:
+        here[key] = requested
+    if not here:
+        del lines[line]
+    if not lines:
+        del by_path[path]
+    return before
 
 
 @dataclass(slots=True)
 class CollectionPoints:
-    """The breakpoints that collect instead of stopping. Each client has its own on a line."""
+    """The breakpoints that collect instead of stopping. Each client has its own at a place of a line."""
 
-    by_path: dict[str, dict[tuple[int, str], RequestedBreakpoint]] = field(
-        default_factory=dict[str, dict[tuple[int, str], RequestedBreakpoint]]
-    )
-    """By absolute source path, and line and client."""
+    by_path: ByPlace[tuple[int, str]] = field(default_factory=ByPlace[tuple[int, str]])
+    """By absolute source path, line, and column and client."""
     change_count: int = 0
     """Counts the changes."""
     listeners: list[Callable[[str], None]] = field(default_factory=list[Callable[[str], None]])
     """Called at once with the path of a file whose points have changed."""
 
-    def get(self, path: str, line: int, client: str) -> RequestedBreakpoint | None:
-        """Return the breakpoint with which a client collects on a line; None: there is none."""
-        return self.by_path.get(path, {}).get((line, client))
+    def get(self, path: str, spot: Spot, client: str) -> RequestedBreakpoint | None:
+        """Return the breakpoint with which a client collects at a place of a file; None: there is none."""
+        line, column = spot
+        return self.by_path.get(path, {}).get(line, {}).get((column, client))
 
     def put(
-        self, path: str, line: int, client: str, requested: RequestedBreakpoint | None
+        self, path: str, spot: Spot, client: str, requested: RequestedBreakpoint | None
     ) -> RequestedBreakpoint | None:
-        """Set, or with None remove, what a client collects on a line; return what it collected there before.
+        """Set, or with None remove, what a client collects at a place; return what it collected there before.
 
         `requested` is the breakpoint that collects. None is returned if the client collected nothing there. If that changes it, `listeners`
         are called with the path.
         """
-        points = self.by_path.setdefault(path, {})
-        before = points.pop((line, client), None)
-        if requested is not None:
-            points[line, client] = requested
-        if not points:
-            del self.by_path[path]
+        line, column = spot
+        before = put_at(self.by_path, path, line, (column, client), requested)
         if before != requested:
             self.change_count += 1
             for listener in self.listeners:
@@ -50,13 +68,23 @@ class CollectionPoints:
         return before
 
     def of(self, path: str) -> list[RequestedBreakpoint]:
-        """Return the breakpoints of a file that collect, of all clients, by line."""
-        points = self.by_path.get(path, {})
-        return [points[place] for place in sorted(points)]
+        """Return the breakpoints of a file that collect, of all clients, by place."""
+        lines = self.by_path.get(path, {})
+        return [lines[line][key] for line in sorted(lines) for key in sorted(lines[line])]
 
-    def places(self, client: str) -> list[tuple[str, int]]:
-        """Return path and line of all breakpoints with which a client collects."""
-        return [(of, line) for of, at in self.by_path.items() for line, who in at if who == client]
+    def columns_on(self, path: str, line: int, client: str) -> list[int]:
+        """Return the columns of the breakpoints with which a client collects on a line; 0: it has none."""
+        return [column for column, who in self.by_path.get(path, {}).get(line, ()) if who == client]
+
+    def spots(self, client: str) -> list[tuple[str, Spot]]:
+        """Return path and place in it of all breakpoints with which a client collects."""
+        return [
+            (path, (line, column))
+            for path, lines in self.by_path.items()
+            for line, here in lines.items()
+            for column, who in here
+            if who == client
+        ]
 
 
 class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
@@ -87,12 +115,14 @@ class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
 def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) -> Point:
     """Return the point of a breakpoint that collects in the file `path`.
 
-    It is made in `collected` if it is new. Of `requested` its `line`, `collect`, `expect`, `collectedBy` and `maxHits` count.
+    It is made in `collected` if it is new. Of `requested` its `line`, `column`, `collect`, `expect`, `collectedBy` and `maxHits` count.
     """
+    line, column = spot_of(requested)
     return collected.point(
         requested.get("collect") or (),
         path=path,
-        line=requested["line"],
+        line=line,
+        column=column,
         expect=requested.get("expect") or "",
         client=requested.get("collectedBy") or "",
         max_hits=requested.get("maxHits") or 0,

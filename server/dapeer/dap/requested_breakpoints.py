@@ -4,7 +4,8 @@ from __future__ import annotations
 
 # ruff: noqa: N815 - keys as DAP writes its own
 import re
-from typing import NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
 
 from dapeer.dap.types import SourceBreakpoint
 
@@ -27,6 +28,31 @@ class RequestedBreakpoint(SourceBreakpoint):
     """The number of the collection point, in what is sent."""
     others: NotRequired[list[RequestedBreakpoint]]
     """What other clients collect on its line, in what is sent."""
+
+
+Spot = tuple[int, int]
+"""Where in its file a breakpoint was asked for: line and column; column 0: it has none."""
+Place = tuple[str, int, int]
+"""Path, and the line and column of a `Spot`."""
+
+
+def spot_of(requested: Mapping[str, Any]) -> Spot:
+    """Return line and column by which a breakpoint is told from the others of its file.
+
+    >>> spot_of({"line": 1, "column": 20}), spot_of({"line": 1})
+    ((1, 20), (1, 0))
+    """
+    return int(requested.get("line") or 0), int(requested.get("column") or 0)
+
+
+def place_in_file(spot: Spot) -> str:
+    """Return a place as it is told behind its file's name: the line, and the column if it has one.
+
+    >>> place_in_file((1, 20)), place_in_file((1, 0))
+    ('1:20', '1')
+    """
+    line, column = spot
+    return f"{line}:{column}" if column else f"{line}"
 
 
 class RequestedLife(TypedDict):

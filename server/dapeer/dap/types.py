@@ -106,6 +106,7 @@ class Breakpoint(TypedDict):
     message: NotRequired[str]
     reason: NotRequired[str]
     line: NotRequired[int]
+    column: NotRequired[int]
     source: NotRequired[Source]
     instructionReference: NotRequired[str]
 

@@ -10,9 +10,12 @@ from dapeer.base.errors import RequestTimeout
 from dapeer.base.sources import relative
 from dapeer.base.text.fitting import quoted
 from dapeer.dap.requested_breakpoints import (
+    Place,
     RequestedBreakpoint,
     RequestedFunction,
     collects_at,
+    place_in_file,
+    spot_of,
     title_of,
 )
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
@@ -26,8 +29,8 @@ MAX_NAMED_BREAKPOINTS = 5
 TOOL = "dap_run with fresh=true"
 HINT = "; fresh=true starts without"
 
-FileLines = Collection[tuple[str, int]]
-"""Path and line of breakpoints."""
+Places = Collection[Place]
+"""Places of breakpoints; at functions, titles or names with 0 or `STOPS` as line."""
 
 
 STOPS = -1
@@ -40,7 +43,7 @@ class Inheritance:
 
     debugger: Debugger
     client: str
-    breakpoints: FileLines
+    breakpoints: Places
     """The breakpoints meant for it: those of the call, and those set since the last start."""
     filters: bool
     """Whether it has the exception filters from before."""
@@ -63,9 +66,9 @@ class Inheritance:
             lines += [f"ended {_numbered(self.ended)}"]
         places = self._places(session)
         parts = list(self._breakpoints(places))
-        persons = {*places} <= self.debugger.breakpoints.person_places and len(parts) == bool(
-            places
-        )
+        known = self.debugger.breakpoints.person_places
+        persons = all((path, line) in known and not column for path, line, column in places)
+        persons = persons and len(parts) == bool(places)
         others = [
             each for each in self.debugger.sessions.programs if each.program is not session.program
         ]
@@ -81,30 +84,33 @@ class Inheritance:
         hint = HINT if self.forgotten is None and (self.own_programs or not persons) else ""
         return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
 
-    def _places(self, session: Session) -> list[tuple[str, int]]:
-        """Return path and line of the breakpoints from before that may stop a program, sorted.
+    def _places(self, session: Session) -> list[Place]:
+        """Return the places of the breakpoints from before that may stop a program, sorted.
 
         Those that the start's call gave, and those in files that the session's adapter does not debug, are left out.
         """
         debugger = self.debugger
         definition = debugger.definitions.get(session.adapter)
         return [
-            (path, line)
-            for path, line in sorted(debugger.breakpoints.places(self.client))
-            if definition is None or can_debug(debugger.definitions, definition, path)
-            if (path, line) not in self.breakpoints
+            place
+            for place in sorted(debugger.breakpoints.places(self.client))
+            if definition is None or can_debug(debugger.definitions, definition, place[0])
+            if place not in self.breakpoints
         ]
 
-    def _breakpoints(self, places: Sequence[tuple[str, int]]) -> Iterator[str]:
+    def _breakpoints(self, places: Sequence[Place]) -> Iterator[str]:
         """Yield a text for each kind of thing that is inherited: breakpoints at `places`, functions, filters."""
         points = self.debugger.breakpoints
         if places:
-            named = [f"{relative(path, self.debugger.project)}:{line}" for path, line in places]
+            named = [
+                f"{relative(path, self.debugger.project)}:{place_in_file((line, column))}"
+                for path, line, column in places
+            ]
             yield f"breakpoints {_listed(named)}"
-        if stops := [each for each in points.functions if (each, STOPS) not in self.breakpoints]:
+        if stops := [each for each in points.functions if (each, STOPS, 0) not in self.breakpoints]:
             yield f"function breakpoints {_listed(stops)}"
         titles = [title for _, title in points.at_functions(self.client)]
-        if kept := [each for each in titles if (each, 0) not in self.breakpoints]:
+        if kept := [each for each in titles if (each, 0, 0) not in self.breakpoints]:
             yield f"collecting at {_listed(kept)}"
         if self.filters and points.exceptions is not None:
             yield f"exception filters {_listed(points.exceptions) or 'none'}"
@@ -180,9 +186,10 @@ async def end_earlier_programs(
         await _end(debugger, program)
     stops = bool(debugger.breakpoints.functions)
     collecting = bool(debugger.breakpoints.collecting)
-    kept = places((each for each in requested if "collect" not in each[1]), ())
-    collected = places((each for each in requested if "collect" in each[1]), functions)
-    paths = debugger.breakpoints.forget(kept, collected, focus.key)
+    kept = {(path, *spot_of(each)) for path, each in requested if "collect" not in each}
+    collected = {(path, *spot_of(each)) for path, each in requested if "collect" in each}
+    titles = {title_of(each) for each in functions if collects_at(each)}
+    paths = debugger.breakpoints.forget(kept, collected, titles, focus.key)
     if stops:
         await debugger.push_functions().wait_for_failures()
     if collecting:
@@ -194,10 +201,13 @@ async def end_earlier_programs(
 
 def _requested_places(
     requested: Sequence[tuple[str, RequestedBreakpoint]], functions: Sequence[RequestedFunction]
-) -> set[tuple[str, int]]:
+) -> set[Place]:
     """Return the keys of a call's breakpoints and functions, as `Inheritance.breakpoints` has them."""
-    stop_at = {(each["name"], STOPS) for each in functions if not collects_at(each)}
-    return {*places(requested, functions), *stop_at}
+    at_functions = {
+        (title_of(each), 0, 0) if collects_at(each) else (each["name"], STOPS, 0)
+        for each in functions
+    }
+    return {*((path, *spot_of(each)) for path, each in requested), *at_functions}
 
 
 async def _end(debugger: Debugger, program: Session) -> None:

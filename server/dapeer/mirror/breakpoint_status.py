@@ -10,7 +10,14 @@ from typing import Any, NamedTuple, cast
 
 from dapeer.base.json_types import as_array, as_object
 from dapeer.dap.messages import Body, uncoloured
-from dapeer.dap.requested_breakpoints import RequestedBreakpoint, last_part, title_of
+from dapeer.dap.requested_breakpoints import (
+    Place,
+    RequestedBreakpoint,
+    Spot,
+    last_part,
+    spot_of,
+    title_of,
+)
 from dapeer.dap.shapes import ResponseHandler
 from dapeer.dap.types import (
     Breakpoint,
@@ -70,8 +77,8 @@ class BreakpointStatuses:
         default_factory=list[tuple[InstructionBreakpoint, Breakpoint]]
     )
 
-    reached: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Requested path and line of those at which the program was seen."""
+    reached: set[Place] = field(default_factory=set[Place])
+    """Requested places of those at which the program was seen."""
     functions_reached: set[str] = field(default_factory=set[str])
     """Functions of stops, by the last parts of their names; whole names of those with a breakpoint hit."""
 
@@ -194,26 +201,32 @@ class BreakpointStatuses:
         every = [[*self.lines.get(path, ())], [*self.collecting.get(path, ())]]
         return [pair for each in (reversed(every) if collecting else every) for pair in each]
 
-    def state_on_line(self, path: str, line: int, *, collecting: bool = False) -> Breakpoint | None:
-        """Return the state of the first breakpoint that was requested on a line of a file, or None.
+    def state_at(self, path: str, spot: Spot, *, collecting: bool = False) -> Breakpoint | None:
+        """Return the state of the first breakpoint that was requested at a place of a file, or None.
 
-        Breakpoints of the adapter come before those at which the program collects by itself, unless `collecting` is True.
+        Breakpoints of the adapter come before those at which the program collects by itself, unless `collecting` is True. One without a
+        column stands for a place of its line, if it is the only one there: a sign of Neovim's has none.
         """
+        line, _ = spot
         every = [self.lines.get(path, ()), self.collecting.get(path, ())]
         for pairs in reversed(every) if collecting else every:
             # They are mostly in order, and may be many.
             near = bisect_left(pairs, line, key=_line)
-            found = next((pair for pair in pairs[near : near + 1] if _line(pair) == line), None)
-            found = found or next((pair for pair in pairs if _line(pair) == line), None)
+            following = (pairs[number] for number in range(near, len(pairs)))
+            here = [*itertools.takewhile(lambda pair: _line(pair) == line, following)]
+            here = here or [pair for pair in pairs if _line(pair) == line]
+            found = next((made for sent, made in here if spot_of(sent) == spot), None)
             if found is not None:
-                return found[1]
+                return found
+            if len(here) == 1 and "column" not in here[0][0]:
+                return here[0][1]
         return None
 
     def record_hits(self, numbers: Sequence[int]) -> None:
         """Record as reached the breakpoints whose numbers a `stopped` event lists in `hitBreakpointIds`.
 
-        Function breakpoints get into `functions_reached`; a line gets into `reached` only if the number is of one line alone. Numbers that
-        no breakpoint has are ignored.
+        Function breakpoints get into `functions_reached`; a place gets into `reached` only if the number is of one place alone. Numbers
+        that no breakpoint has are ignored.
         """
         for number in numbers:
             at = self._numbered(number)
@@ -224,7 +237,7 @@ class BreakpointStatuses:
             # js-debug reuses the number of another breakpoint; the location identifies it.
             if len(found) == 1:
                 only = found[0]
-                self.reached.add((only.path, only.pairs[only.place][0]["line"]))
+                self.reached.add((only.path, *spot_of(only.pairs[only.place][0])))
 
     def is_breakpoint_stop(self, body: Body) -> bool:
         """Return whether a `stopped` event is of a breakpoint on a line or function that does not collect.
@@ -252,27 +265,28 @@ class BreakpointStatuses:
         name = str(frame.get("source", {}).get("path") or "").rpartition("/")[2]
         for known, pairs in self.lines.items():
             if known.rpartition("/")[2] == name:
-                at = (
-                    sent["line"] for sent, made in pairs if line in (sent["line"], made.get("line"))
+                self.reached.update(
+                    (known, *spot_of(sent))
+                    for sent, made in pairs
+                    if line in (sent["line"], made.get("line")) and _may_be_at(sent, made, frame)
                 )
-                self.reached.update((known, each) for each in at)
 
     def reaches_function(self, name: str) -> bool:
         """Return whether the program was seen at a function, by its whole name or the last part of it."""
         return bool({name, last_part(name)} & self.functions_reached)
 
-    def log_point(self, body: Body) -> tuple[str, int] | None:
-        """Return path and line, as requested, of the log point that an output event is of, or None.
+    def log_point(self, body: Body) -> Place | None:
+        """Return the place, as requested, of the log point that an output event is of, or None.
 
         `body` is the event's. The output is of a log point if `body` has `LOG_POINT`, or if its `source` and `line` are those of
         a breakpoint with a `logMessage`.
         """
         path = _path(body)
         if body.get(LOG_POINT):
-            return path, body["line"]
+            return (path, *spot_of(body))
         return next(
             (
-                (path, sent["line"])
+                (path, *spot_of(sent))
                 for sent, made in self.lines.get(path, ())
                 if "logMessage" in sent and body.get("line") in {sent["line"], made.get("line")}
             ),
@@ -332,6 +346,12 @@ def _may_be_in(made: Breakpoint, path: str) -> bool:
     """
     placed = str(made.get("source", {}).get("path") or path)
     return placed.rpartition("/")[2] == path.rpartition("/")[2]
+
+
+def _may_be_at(sent: RequestedBreakpoint, made: Breakpoint, frame: StackFrame) -> bool:
+    """Return whether a frame on a breakpoint's line may be at its place; False: their columns differ."""
+    at, column = made.get("column"), frame.get("column")
+    return not ("column" in sent and at and column) or column in (at, sent["column"])
 
 
 def _line(pair: tuple[RequestedBreakpoint, Breakpoint]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dapeer.collecting.rows.collected import REMOVED, ROW, Collected, CollectedOutputReader
 from dapeer.dap.messages import Body, Event, Message, Request, Response
-from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import Place, RequestedBreakpoint, spot_of
 from dapeer.dap.requests import INSPECTIONS, RESUMES
 from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.dap.types import (
@@ -594,11 +594,15 @@ class Mirror(Notes):
         """
         return self._current_stops.stop_of(thread_id)
 
-    def was_reached(self, path: str, line: int) -> bool:
-        """Return whether the program was seen at a line: it stopped, logged, or collected there."""
-        place = (path, line)
+    def was_reached(self, place: Place) -> bool:
+        """Return whether the program was seen at a place: it stopped, logged, or collected there."""
         seen = place in self.printed.logged.points or place in self.placed.reached
-        return seen or self.gathered.reached(path, line)
+        return seen or self.gathered.reached(place)
+
+    def was_line_reached(self, path: str, line: int) -> bool:
+        """Return whether the program was seen at any place of a line: it stopped, logged, or collected there."""
+        sent = (each for each, _ in self.placed.breakpoints_in(path) if each["line"] == line)
+        return any(self.was_reached((path, *spot)) for spot in {(line, 0), *map(spot_of, sent)})
 
     def require_live(self) -> None:
         """Raise `NotStopped` if the debuggee has ended, or dapeer has detached from it; else do nothing."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dapeer.dap.messages import Body
+from dapeer.dap.requested_breakpoints import Place
 from dapeer.mirror.bounded import Bounded
 from dapeer.mirror.output import Category, OutputLog
 
@@ -69,20 +70,20 @@ class PrintedLogPoints:
 
     def __init__(self, output: OutputLog) -> None:
         self._output = output
-        self.points: Bounded[tuple[str, int], LogPoint] = Bounded("log points")
-        """By path and line, as they were asked for."""
+        self.points: Bounded[Place, LogPoint] = Bounded("log points")
+        """By place, as they were asked for."""
 
-    def add(self, path: str, line: int, text: str, arrived_at: float) -> None:
+    def add(self, place: Place, text: str, arrived_at: float) -> None:
         """Append a log point's message to the program's output as a line of its own, and record where it is.
 
-        `path` and `line` are where the log point was requested; `arrived_at` is the time of arrival in seconds.
+        `place` is where the log point was requested; `arrived_at` is the time of arrival in seconds.
         """
         text = text.rstrip("\r\n") + "\n"
         begin = self._output.end
         self._output.append("log", text, arrived_at)
-        point = self.points.get((path, line))
+        point = self.points.get(place)
         if point is None:
-            point = self.points[path, line] = LogPoint()
+            point = self.points[place] = LogPoint()
         point.add(begin, self._output.end)
 
     def last(self, since: int, until: int, max_messages: int) -> tuple[list[LogMessage], int]:
@@ -105,14 +106,12 @@ class PrintedLogPoints:
         count = sum(map(len, within.values()))
         return [self._message(place, number) for _, place, number in chosen], count - len(chosen)
 
-    def _message(self, place: tuple[str, int], number: int) -> LogMessage:
-        """Return a log point's message by its number, with its text read from the output.
-
-        `place` is path and line.
-        """
+    def _message(self, place: Place, number: int) -> LogMessage:
+        """Return the message of the log point at a place by its number, with its text read from the output."""
         begin, end = self.points[place].place(number)
         text = "".join(piece.text for piece in self._output.between(begin, end))
-        return LogMessage(*place, number, text.rstrip("\n"), begin)
+        path, line, _ = place
+        return LogMessage(path, line, number, text.rstrip("\n"), begin)
 
 
 class OutputIntake:
@@ -122,12 +121,11 @@ class OutputIntake:
         self.output = OutputLog()
         self.logged = PrintedLogPoints(self.output)
 
-    def take(self, body: Body, arrived_at: float, log_point: tuple[str, int] | None) -> None:
+    def take(self, body: Body, arrived_at: float, log_point: Place | None) -> None:
         """Append the text of an `output` event's body to the output, or to the messages of its log point.
 
-        `body` has the key `IN_TERMINAL` if the text comes from a terminal of dapeer's. `arrived_at` is the time of arrival in seconds since
-        the epoch; `log_point` is path and line of the log point that has printed it, or None. Telemetry is dropped, and so is an adapter's
-        repetition of what the program's terminal has already sent.
+        `arrived_at` is the time of arrival in seconds; `log_point` is the place of the log point that has printed it, or None.
+        Telemetry is dropped, and so is an adapter's repetition of what the program's terminal has already sent.
         """
         category = body.get("category") or "console"
         if category == "telemetry":  # > … should be sent to telemetry … instead of being shown
@@ -141,4 +139,4 @@ class OutputIntake:
         if log_point is None:
             self.output.append(known, text, arrived_at)
         else:
-            self.logged.add(*log_point, text, arrived_at)
+            self.logged.add(log_point, text, arrived_at)

@@ -87,9 +87,8 @@ class SharedBreakpoints:
         """
         picture = self._read(signs)
         for path, lines in self._breakpoints.by_path.items():
-            for line, requested in lines.items():
-                if line not in picture.get(path, {}):
-                    self._on_breakpoint(path, line, requested)
+            for line in lines.keys() - picture.get(path, {}).keys():
+                self._on_breakpoint(path, line, self._breakpoints.sign(path, line))
         with self._breakpoints.doings.by(None):
             return self._take(signs, 0)
 
@@ -143,7 +142,7 @@ class SharedBreakpoints:
             place: sent for place, sent in self._unapplied_changes.items() if sent > applied
         }
         for path, line in self._unapplied_changes:
-            requested = self._breakpoints.by_path.get(path, {}).get(line)
+            requested = self._breakpoints.sign(path, line)
             lines = now.setdefault(path, {})
             lines.pop(line, None)
             if requested is not None:
@@ -173,26 +172,23 @@ class SharedBreakpoints:
     ) -> bool:
         """Apply the differences of a file's signs to dapeer's breakpoints; return whether these changed.
 
-        `before` and `now` have the signs by line. A line that only `before` has is removed. A breakpoint that was set or changed is
-        recorded as the person's. Breakpoints of dapeer that are in neither stay.
+        A sign stands for all breakpoints of its line that stop: with it, all are removed, and one that the person changes replaces all.
+        `before` and `now` have the signs by line. A breakpoint that was set or changed there is recorded as the person's.
         """
         changed = False
         for line in before.keys() - now.keys():
-            changed |= self._breakpoints.remove(path, line) is not None
+            changed |= bool(self._breakpoints.remove(path, line))
         for line, requested in now.items():
-            if (
-                before.get(line) != requested
-                and self._breakpoints.add(path, requested)[0] != requested
-            ):
-                self._breakpoints.person_places.add((path, line))
+            if requested not in (before.get(line), self._breakpoints.sign(path, line)):
+                self._breakpoints.replace_line(path, requested)
                 changed = True
         return changed
 
     def _on_breakpoint(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
         """Send Neovim the change of one breakpoint of dapeer's, unless the change has come from there.
 
-        `requested` is the breakpoint, which becomes a sign; None: it was removed. The change gets a number, by which Neovim reports it as
-        applied or not. An earlier refusal there is forgotten, and `names` gets the file's path by Neovim's.
+        `requested` is the breakpoint that stands for the line, which becomes a sign; None: the last was removed. The change gets a number, by which Neovim
+        reports it as applied or not.
         """
         if not self._is_listening:
             return

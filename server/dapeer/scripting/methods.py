@@ -598,7 +598,13 @@ class Methods(Protocol):
         )
 
     def remove_breakpoint(
-        self, *, filename: str | None = None, line: int | None = None, function: str | None = None
+        self,
+        *,
+        filename: str | None = None,
+        line: int | None = None,
+        function: str | None = None,
+        column: int | None = None,
+        at: str | None = None,
     ) -> Answer:
         """Remove the breakpoint on a line, or of functions, if there is one.
 
@@ -612,7 +618,12 @@ class Methods(Protocol):
             ToolError: The tool has failed, or a person has not consented.
         """
         return self.call_tool(
-            "dap_remove_breakpoint", filename=filename, line=line, function=function
+            "dap_remove_breakpoint",
+            filename=filename,
+            line=line,
+            function=function,
+            column=column,
+            at=at,
         )
 
     def clear_breakpoints(self, *, filename: str | None = None) -> Answer:

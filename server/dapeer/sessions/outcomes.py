@@ -12,7 +12,12 @@ from dapeer.base.sources import names_beside, relative
 from dapeer.base.text.fitting import quoted, shortened
 from dapeer.collecting.points import LATE, without_calls
 from dapeer.collecting.rows.collected import TRACER
-from dapeer.dap.requested_breakpoints import RequestedBreakpoint, function_breakpoint
+from dapeer.dap.requested_breakpoints import (
+    RequestedBreakpoint,
+    function_breakpoint,
+    place_in_file,
+    spot_of,
+)
 from dapeer.dap.requests import is_supported
 from dapeer.mirror.breakpoint_status import BreakpointStatuses
 from dapeer.mirror.failures import TRACING
@@ -23,7 +28,7 @@ from dapeer.sessions.breakpoints.breakpoints import (
     adapter_answer,
     unsupported,
 )
-from dapeer.sessions.core.program import AwaitedBreakpoints
+from dapeer.sessions.core.program import AwaitedBreakpoints, OutcomeKey
 from dapeer.sessions.core.session import Session
 from dapeer.view.render import answered_state, breakpoint_state
 from dapeer.view.snapshot import KILLED
@@ -365,6 +370,8 @@ class BreakpointOutcome:
     path: str
     line: int
     detail: str = ""
+    column: int = 0
+    """0: it has none."""
     requested: RequestedBreakpoint | None = field(default=None, compare=False)
     """The breakpoint, where there may be a doubt whether the program came to it.
 
@@ -372,9 +379,9 @@ class BreakpointOutcome:
     """
 
     @property
-    def key(self) -> tuple[str, str, int]:
-        """State, path and line, by which an outcome is reported only once."""
-        return self.state, self.path, self.line
+    def key(self) -> OutcomeKey:
+        """State and place, by which an outcome is reported only once."""
+        return self.state, self.path, self.line, self.column
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +389,7 @@ class BreakpointOutcomes:
     """The outcomes that a caller does not know yet, as text by state."""
 
     by_state: Mapping[str, list[str]]
-    _keys: Collection[tuple[str, str, int]]
+    _keys: Collection[OutcomeKey]
     _known: object
     _awaited: AwaitedBreakpoints
 
@@ -495,8 +502,9 @@ def _text(first: Session, outcome: BreakpointOutcome, *, hides_condition_errors:
     "rejected", was reported of that place. `hides_condition_errors`: the adapter does not report conditions that could not be evaluated.
     """
     path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
-    at = f"{relative(path, first.project)}:{line}" if line else quoted(path)
-    if reported & {outcome.key, ("rejected", path, line)}:
+    where = place_in_file((line, outcome.column))
+    at = f"{relative(path, first.project)}:{where}" if line else quoted(path)
+    if reported & {outcome.key, ("rejected", *outcome.key[1:])}:
         return at
     unsure = outcome.requested and doubt_about_hits(
         first, path, outcome.requested, hides_condition_errors=hides_condition_errors
@@ -561,7 +569,12 @@ def _at_lines(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
             for verdict in verdicts_of(_facts_of(situation, path, each)):
                 doubtful = each if verdict.state == "not hit" else None
                 yield BreakpointOutcome(
-                    verdict.state, path, each["line"], verdict.detail, requested=doubtful
+                    verdict.state,
+                    path,
+                    each["line"],
+                    verdict.detail,
+                    spot_of(each)[1],
+                    requested=doubtful,
                 )
 
 
@@ -586,7 +599,7 @@ def _facts_of(
         adapter=first.adapter,
         line=line,
         answers=answers,
-        is_reached=any(mirror.was_reached(path, line) for mirror in mirrors),
+        is_reached=any(mirror.was_reached((path, *spot_of(sent))) for mirror in mirrors),
         # The adapter may not have told that it is bound.
         has_failed=any((path, line) == (of.path, of.line) for m in mirrors for of in m.failures),
         # Log messages of breakpoints that an editor has set cannot be told from the program's output.
@@ -639,7 +652,9 @@ def _why_not_collected(
     if "collect" not in requested or TRACER in roads:
         return ""
     if roads:
-        stops, _ = breakpoints.on(path, requested["line"])
+        told, line = first.lines.log.told_spot, requested["line"]
+        stopping = (told(spot_of(each)) for each in breakpoints.stopping_on(path, line))
+        stops = told(spot_of(requested)) in stopping
         return f"{first.adapter} cannot collect where a breakpoint stops" if stops else ""
     if not first.lines.sees_output:
         return f"{first.adapter} cannot in a session of Neovim"

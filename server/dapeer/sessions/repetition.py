@@ -137,7 +137,7 @@ def _unjudged(session: Session) -> str:
     """
     mirrors = [each.mirror for each in session.program.sessions]
     for each in session.program.failures:
-        unseen = not any(mirror.was_reached(each.path, each.line) for mirror in mirrors)
+        unseen = not any(mirror.was_line_reached(each.path, each.line) for mirror in mirrors)
         if each.kind in CONDITIONS and unseen:
             place = f"{Path(each.path).name}:{each.line}"
             return f"`{each.expression}` of {place} failed {each.count} times: {each.error}"

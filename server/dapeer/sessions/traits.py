@@ -28,6 +28,8 @@ class Traits:
     stopping: Stopping = field(default_factory=Stopping)
     sight: Sight = field(default_factory=Sight)
     collect: Collect = field(default_factory=Collect)
+    columns: bool = False
+    """The adapter tells places of one line apart."""
     stack_levels: int = FRAMES_AT_ONCE
     """Frames that are fetched at a stop."""
     functions: Sequence[str] = ()

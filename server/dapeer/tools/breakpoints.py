@@ -20,6 +20,8 @@ from dapeer.dap.requested_breakpoints import (
     RequestedFunction,
     collects_at,
     function_breakpoint,
+    place_in_file,
+    spot_of,
     title_of,
 )
 from dapeer.dap.types import Breakpoint
@@ -172,9 +174,9 @@ def rows_of(
     living = debugger.sessions.live
     # A session that leaves its program to a child never stops, and knows no line.
     stopping = [each for each in living if each in each.program.debugged]
-    only = None if chosen is None else {each["line"]: each for each in chosen}
+    only = None if chosen is None else {spot_of(each): each for each in chosen}
     for point in debugger.breakpoints.of(path):
-        if only is not None and only.get(point["line"]) != point:
+        if only is not None and only.get(spot_of(point)) != point:
             continue
         sign = call.peers.sign(path, point["line"])
         plain = BreakpointRow(
@@ -314,7 +316,17 @@ async def dap_set_breakpoint(
         where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:MAX_LISTED_BREAKPOINTS]))}"
         return Reply(continued(f"Set, and changed by another client since: {where}."))
     data = rows_data(rows) if more_lines else rows[0].data()
-    return with_notes(Reply(rows_text(rows, debugger), data), untaken)
+    return with_notes(
+        Reply(rows_text(rows, debugger), data), [*untaken, *_sign_note(call, path, lines[0])]
+    )
+
+
+def _sign_note(call: Call, path: str, line: int) -> list[str]:
+    """Return a line that a Neovim shows one sign for a line, if one is attached and the line has its second place now."""
+    places = len(call.debugger.breakpoints.stopping_on(path, line))
+    return [f"Neovim shows one sign for the {places} places of the line"] * bool(
+        places == 2 and call.peers.attached
+    )
 
 
 async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
@@ -328,17 +340,17 @@ async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint])
         ArgumentError: A Neovim has unsaved changes in the file; what was there before is restored.
     """
     breakpoints, client = call.debugger.breakpoints, call.focus.key
-    replaced = [(each["line"], breakpoints.add(path, each, client)) for each in requested]
+    replaced = [(spot_of(each), breakpoints.add(path, each, client)) for each in requested]
     await call.peers.wait_for_signs()
     try:
-        for line, _ in replaced:
+        for (line, _), _ in replaced:
             call.peers.check_saved(path, line)
     except ArgumentError:
-        for line, before in replaced:
-            breakpoints.restore(path, line, before, client)
+        for spot, before in replaced:
+            breakpoints.restore(path, spot, before, client)
         raise
-    for line, _ in replaced:
-        call.debugger.expect_now(path, line)
+    for spot, _ in replaced:
+        call.debugger.expect_now(path, *spot)
 
 
 @tool("Remove a breakpoint", section=Section.STOP, kinds=WRITES, destructive=True, idempotent=True)
@@ -347,29 +359,39 @@ async def dap_remove_breakpoint(
     filename: str | None = None,
     line: Annotated[int | None, Field(ge=1)] = None,
     function: str | None = None,
+    column: Annotated[int | None, Field(ge=1), Unlisted()] = None,
+    at: Annotated[str | None, Field(description="text of the place"), Unlisted()] = None,
 ) -> Reply:
     """Remove the breakpoint on a line, or of functions, if there is one.
 
     The breakpoint is on `filename` and `line`, or at `function` (a name, or the title of what collects there). On a line what stops goes,
-    whoever set it, and what the client itself collects. Adapters are sent the change before this returns. The data is `removed`: whether
-    there was one; False is no error.
+    whoever set it, and what the client itself collects: all of it, or what is at `column`, or `at` a text of the line. Adapters are sent
+    the change before this returns. The data is `removed`: whether there was one; False is no error.
 
     Raises:
-        ArgumentError: Not exactly one of the two places is given.
+        ArgumentError: Not exactly one of the two places is given, or the text is not on the line once.
     """
     debugger = call.debugger
-    place = place_of_breakpoint(filename, line, function, ())
-    if place is None:
+    named = place_of_breakpoint(filename, line, function, ())
+    if named is None:
+        check_for_function(None, column, at)
         return await remove_point(call, str(function))
-    path, line = source_file(place[0], debugger.project), place[1]
-    place = continued(f"{relative(path, debugger.project)}:{line}")
+    path = source_file(named[0], debugger.project)
+    asked = RequestedBreakpoint(line=named[1])
+    add_place_on_line(asked, column, at)
+    line, column = spot_of(resolve_column(path, asked) if at else asked)
+    place = continued(f"{relative(path, debugger.project)}:{place_in_file((line, column))}")
     mirrors = [session.mirror for session in debugger.sessions.values()]
-    removed = debugger.breakpoints.remove(path, line, mirrors, call.focus.key)
-    if removed is None:
+    removed = debugger.breakpoints.remove(
+        path, line, mirrors, call.focus.key, column=column or None
+    )
+    if not removed:
         return Reply(f"No breakpoint at {place}; nothing changed.", {"removed": False})
     await call.peers.wait_for_signs()
     untaken = await debugger.push(path).wait_for_failures()
-    return with_notes(Reply(f"Removed the breakpoint at {place}.", {"removed": True}), untaken)
+    count = len({spot_of(each) for each in removed})
+    what = f"all {count} breakpoints" if count > 1 else "the breakpoint"
+    return with_notes(Reply(f"Removed {what} at {place}.", {"removed": True}), untaken)
 
 
 @tool("Clear breakpoints", section=Section.STOP, kinds=WRITES, destructive=True, idempotent=True)

@@ -554,7 +554,7 @@ async def _prepare(
     around = _folders_named(request, start.folder, debugger.project)
     named = resolve_breakpoint_files(placed, start.folder, debugger.project, around)
     breakpoints = [(path, resolve_column(path, each)) for path, each in named]
-    claim_breakpoints(call, breakpoints, start.adapter)
+    claim_breakpoints(call, breakpoints, start.adapter, forgets_earlier=arguments.fresh)
     if arguments.fresh:
         before = await end_earlier_programs(debugger, call.focus, breakpoints, functions, filters)
     else:

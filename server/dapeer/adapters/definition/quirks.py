@@ -269,6 +269,8 @@ class Quirks:
     refuses: tuple[str, ...] = ()
     """Requests, and options of requests, that it advertises, but does not know."""
 
+    columns: bool = False
+    """It tells places of one line apart by the `column` of a breakpoint."""
     hit_conditions: Regex = ""
     """A regular expression: all of a hit condition that it understands; empty: not known."""
     empty_line: Regex = ""

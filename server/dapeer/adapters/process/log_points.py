@@ -19,6 +19,7 @@ from dapeer.base.json_types import as_array, as_object
 from dapeer.collecting.rows.collected import ROW
 from dapeer.collecting.rows.table import FAILED
 from dapeer.dap.messages import Body, Event, Message, Request
+from dapeer.dap.requested_breakpoints import Place, spot_of
 from dapeer.dap.transport import MessageFilter
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.failures import EVENT
@@ -176,10 +177,9 @@ class LogPoints:
         self._conditions = conditions
         self.mark = f"@{secrets.token_hex(2)}"
         self._failure_pattern = re.compile(failed, re.MULTILINE) if failed else None
-        self._places: list[tuple[str, int, tuple[int, ...]]] = []
-        """Path, line, and the numbers of its collection points."""
-        self._unheeded_options: dict[tuple[str, int], _UnheededOptions] = {}
-        """By path and line."""
+        self._places: list[tuple[Place, tuple[int, ...]]] = []
+        """Place, and the numbers of its collection points."""
+        self._unheeded_options: dict[Place, _UnheededOptions] = {}
 
     @property
     def any(self) -> bool:
@@ -203,24 +203,24 @@ class LogPoints:
 
         `path` is the source file. A breakpoint that collects becomes one that logs.
         """
-        place = path, int(requested.get("line") or 0), point_numbers(requested)
+        place = (path, *spot_of(requested)), point_numbers(requested)
         if "collect" in requested:
             requested = as_log_point(requested, self.mark, self._value, conditions=self._conditions)
         if place not in self._places:
             self._places.append(place)
         number = self._places.index(place)
-        if not self._conditions and not place[2]:
-            requested = self._kept_back(place[:2], requested)
+        if not self._conditions and not place[1]:
+            requested = self._kept_back(place[0], requested)
         return {
             **requested,
             "logMessage": f"{self.mark}.{number}@{requested['logMessage']}{self.mark}@",
         }
 
-    def _kept_back(self, place: tuple[str, int], point: dict[str, Any]) -> dict[str, Any]:
-        """Return a log point without the conditions that the adapter would not heed there, and record these.
+    def _kept_back(self, place: Place, point: dict[str, Any]) -> dict[str, Any]:
+        """Return a log point without the conditions that the adapter would not heed there, and keep these.
 
-        Its message then begins with the condition's value, by which dapeer decides; hits are counted by dapeer, too. A place that had the
-        same hit condition keeps its count. `place` is path and line. `point` is the log point in DAP's terms, which stays unchanged.
+        Its message begins with the condition's value, by which dapeer decides; hits are counted here. `point` is the log point
+        in DAP's terms, which stays unchanged.
         """
         own = {"condition"}
         hits = str(point.get("hitCondition") or "").strip()
@@ -238,13 +238,15 @@ class LogPoints:
     def place(self, number: int) -> Body:
         """Return what to add to an output event's body for the log point with this number.
 
-        The result is empty if there is none. The keys are `source`, `line`, `LOG_POINT`, and the numbers of collection
-        points, if it has any.
+        The result is empty if there is none. The keys are `source`, `line`, `LOG_POINT`, `column` if it has one,
+        and the numbers of collection points, if it has any.
         """
         if number >= len(self._places):
             return {}
-        path, line, points = self._places[number]
+        (path, line, column), points = self._places[number]
         location = {"source": {"path": path}, "line": line, LOG_POINT: True}
+        if column:
+            location["column"] = column
         return {**location, POINT: points} if points else location
 
     def events_of(self, body: Body) -> Iterator[Event]:
@@ -269,7 +271,7 @@ class LogPoints:
         A hit that is to be passed is counted down here, and yields nothing. In the text, an expression that failed is replaced by its error
         in braces. `body` is that of an `output` event with the log point's location, `text` is the output in it.
         """
-        heeded = self._unheeded_options.get((body["source"]["path"], body["line"]))
+        heeded = self._unheeded_options.get((body["source"]["path"], *spot_of(body)))
         condition, decided, rest = text.partition(condition_separator(self.mark))
         if heeded is not None and decided:
             if error := condition_error(condition, self._failure_pattern):

@@ -37,6 +37,8 @@ MAX_LISTED_CHOICES: Final = 8
 """Of more choices only the nearest is named, and the command that lists them all."""
 IN_A_POINT: Final = ("filename", "line", "function")
 """Of a breakpoint, what `-b` itself says."""
+ON_A_LINE: Final = frozenset({"at", "column"})
+"""What names a place of a line: given once more, it begins another breakpoint of the line."""
 
 
 class Point(argparse.Action):
@@ -67,11 +69,14 @@ class BreakpointOption(argparse.Action):
     ) -> None:
         """Set `values` in the last breakpoint of the parsed arguments, or append it where that is a list.
 
-        Without a breakpoint before it, argparse ends the process with an error.
+        A second place (`ON_A_LINE`) begins another breakpoint of the line. Without a breakpoint before it, argparse ends the process with an error.
         """
         points = getattr(namespace, POINTS, ())
         if not points:
             parser.error(f"{option_string} belongs to the -b before it: give -b FILE:LINE first")
+        if self.dest in ON_A_LINE and ON_A_LINE & points[-1].keys():
+            line = {name: points[-1][name] for name in IN_A_POINT if name in points[-1]}
+            points.append(line)
         if isinstance(self.const, list):
             points[-1].setdefault(self.dest, []).append(values)
         else:

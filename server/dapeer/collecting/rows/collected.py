@@ -10,6 +10,7 @@ from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.rows.table import HEAD, CollectedRow, Table, by_point, in_order
 from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 from dapeer.dap.messages import Body, Event, Message
+from dapeer.dap.requested_breakpoints import Place
 
 # Where a program collects, and the rows of one such point in one process. Pure.
 
@@ -47,6 +48,8 @@ class Point:
     """Its rows are calls that are over; of several functions, with commas between their names."""
     expect: str = ""
     """What is to hold there; the last expression tells whether it does."""
+    column: int = 0
+    """Tells it from others of its line; 0: it has none."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -177,8 +180,8 @@ class Collected:
     points: dict[int, Point] = field(default_factory=dict[int, Point])
     _known: dict[tuple[object, ...], Point] = field(default_factory=dict[tuple[object, ...], Point])
     """The points of places, by what was requested."""
-    _at: dict[tuple[str, int], list[int]] = field(default_factory=dict[tuple[str, int], list[int]])
-    """The numbers of the points of a file and a line."""
+    _at: dict[Place, list[int]] = field(default_factory=dict[Place, list[int]])
+    """The numbers of the points of a place."""
     collections: dict[tuple[int, int], Collection] = field(
         default_factory=dict[tuple[int, int], Collection]
     )
@@ -206,6 +209,7 @@ class Collected:
         *,
         path: str = "",
         line: int = 0,
+        column: int = 0,
         function: str = "",
         client: str = "",
         max_hits: int = 0,
@@ -214,12 +218,12 @@ class Collected:
     ) -> Point:
         """Return the point with these properties; if there is none yet, add one with the next number.
 
-        `expressions` are what is recorded at each hit. `path` and `line`, or `function`, are its place; `client` is the key of the client
+        `expressions` are what is recorded at each hit. `path`, `line` and `column` (0: none), or `function`, are its place; `client` is the key of the client
         that has asked for it. `max_hits` is the number of rows after which no more are taken (0: all are taken), `calls` says that each row
         is a call of the function, `expect` is an expression that must hold.
         """
         place = path, line, function, tuple(expressions), client, max_hits
-        identity = (*place, "", False, calls, expect)
+        identity = (*place, "", False, calls, expect, column)
         known = self._known.get(identity)
         if known is None:
             known = self._known[identity] = self._add(Point(len(self.points) + 1, *identity))
@@ -238,7 +242,7 @@ class Collected:
     def _add(self, point: Point) -> Point:
         """Add a point under its number and its place; return it."""
         self.points[point.number] = point
-        self._at.setdefault((point.path, point.line), []).append(point.number)
+        self._at.setdefault((point.path, point.line, point.column), []).append(point.number)
         return point
 
     def of_point(self, number: int) -> Sequence[Collection]:
@@ -350,9 +354,9 @@ class Collected:
         seen, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
         return lost if lost > seen else 0
 
-    def reached(self, path: str, line: int) -> bool:
-        """Return whether a process has come by a point on this line, or may have, because rows are lost."""
-        numbers = self._at.get((path, line), ())
+    def reached(self, place: Place) -> bool:
+        """Return whether a process has come by a point at this place, or may have, because rows are lost."""
+        numbers = self._at.get(place, ())
         if numbers and not self.complete:
             return True
         return any(each.hits for number in numbers for each in self.of_point(number))
@@ -374,9 +378,9 @@ class CollectedOutputReader:
     """The number of its session."""
     _started_at: float | None = None
 
-    def reached(self, path: str, line: int) -> bool:
-        """Return whether some process of the program has come by a point on this line."""
-        return self.collected.reached(path, line)
+    def reached(self, place: Place) -> bool:
+        """Return whether some process of the program has come by a point at this place."""
+        return self.collected.reached(place)
 
     def filled_point(self, message: Message) -> int:
         """Return the number of the point of which `message` has brought the last wanted row; 0: of none."""

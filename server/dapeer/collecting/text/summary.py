@@ -21,6 +21,7 @@ from dapeer.collecting.text.column_lines import (
     value,
 )
 from dapeer.companions.python.dapeer_debuggee.collecting import row_format
+from dapeer.dap.requested_breakpoints import place_in_file
 
 MIN_ROWS_FOR_RATE = 1000
 """Rows from which on it is told how fast they came."""
@@ -90,7 +91,11 @@ def place_of(point: Point, project: Path) -> str:
     """Return where a point is: file and line, function, "calls of" a function, or what is watched."""
     if point.calls:
         return f"calls of {point.function}"
-    return point.watch or point.function or f"{relative(point.path, project)}:{point.line}"
+    return (
+        point.watch
+        or point.function
+        or f"{relative(point.path, project)}:{place_in_file((point.line, point.column))}"
+    )
 
 
 def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:

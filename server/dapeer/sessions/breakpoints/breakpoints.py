@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dapeer.collecting.points import CollectionPoints, FunctionPoints
+from dapeer.collecting.points import ByPlace, CollectionPoints, FunctionPoints, put_at
 from dapeer.dap.requested_breakpoints import (
+    Place,
     RequestedBreakpoint,
     RequestedFunction,
+    Spot,
     collects_at,
+    spot_of,
     title_of,
 )
 from dapeer.dap.requests import is_supported
@@ -21,11 +24,11 @@ from dapeer.sessions.doings import Doings
 FilterListener = Callable[[list[str] | None], None]
 """Gets the exception filters that are wanted now; None: each adapter's own defaults."""
 Listener = Callable[[str, int, RequestedBreakpoint | None], None]
-"""Gets path, line, and the breakpoint that is wanted there now."""
+"""Gets path, line, and the breakpoint that stands for all that are to stop there now, as `Breakpoints.sign` gives it."""
 
 
-OnLine = tuple[RequestedBreakpoint | None, RequestedBreakpoint | None]
-"""What is wanted on a line: to stop or log, and to collect for one client."""
+AtSpot = tuple[RequestedBreakpoint | None, RequestedBreakpoint | None]
+"""What is wanted at a place: to stop or log, and to collect for one client."""
 
 
 @dataclass(slots=True)
@@ -33,14 +36,12 @@ class Breakpoints:
     """The one set of wanted breakpoints.
 
     It outlives sessions: what is set while nothing runs is sent when something starts. What an
-    adapter made of it is in that session's mirror. A line has one that stops or logs, whoever set it,
-    and one that collects for each client.
+    adapter made of it is in that session's mirror. A place, which is a line or a column of it, has one that
+    stops or logs, whoever set it, and one that collects for each client.
     """
 
-    by_path: dict[str, dict[int, RequestedBreakpoint]] = field(
-        default_factory=dict[str, dict[int, RequestedBreakpoint]]
-    )
-    """By absolute source path and the line that was asked for."""
+    by_path: ByPlace[int] = field(default_factory=ByPlace[int])
+    """By absolute source path, and line and column (0: none) that were asked for."""
     changes: int = 0
     """Counts the changes of those."""
     points: CollectionPoints = field(default_factory=CollectionPoints)
@@ -48,10 +49,10 @@ class Breakpoints:
     collecting: FunctionPoints = field(default_factory=FunctionPoints)
     exceptions: list[str] | None = None
     """Exception filters; None means the adapter's own defaults."""
-    fresh: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Path and line of those that a tool set since a program was started; they are for the next one."""
+    fresh: set[Place] = field(default_factory=set[Place])
+    """Places of those that a tool set since a program was started; they are for the next one."""
     person_places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    """Path and line of those that a person has set in an editor."""
+    """Path and line of those that a person has set in an editor; they have no column."""
     filter_listeners: list[FilterListener] = field(default_factory=list[FilterListener])
     """Called at once when other exception filters are wanted."""
     doings: Doings = field(default_factory=Doings)
@@ -74,60 +75,96 @@ class Breakpoints:
         """Whether any breakpoint collects: it records values instead of stopping."""
         return bool(self.points.by_path or self.collecting)
 
-    def on(self, path: str, line: int, client: str = "") -> OnLine:
-        """Return the breakpoint on a line that stops or logs, and the client's one that collects.
+    def at(self, path: str, spot: Spot, client: str = "") -> AtSpot:
+        """Return the breakpoint at a place of a file that stops or logs, and the client's one that collects.
 
         Either is None where there is none. `client` is the key of the client whose collecting is meant.
         """
-        return self.by_path.get(path, {}).get(line), self.points.get(path, line, client)
+        line, column = spot
+        stops = self.by_path.get(path, {}).get(line, {}).get(column)
+        return stops, self.points.get(path, spot, client)
 
-    def add(self, path: str, requested: RequestedBreakpoint, client: str = "") -> OnLine:
-        """Put a breakpoint into the set, on its own `line`.
+    def spots_on(self, path: str, line: int, client: str = "") -> list[Spot]:
+        """Return the places of a line with a breakpoint that stops or logs, or collects for the client."""
+        stopping = self.by_path.get(path, {}).get(line, ())
+        columns = {*stopping, *self.points.columns_on(path, line, client)}
+        return [(line, column) for column in sorted(columns)]
+
+    def sign(self, path: str, line: int) -> RequestedBreakpoint | None:
+        """Return the breakpoint that stands for all of a line that stop or log, without a column; None: there is none.
+
+        An editor shows one sign for a line. The one without a column comes first, then by column.
+        """
+        first = next(iter(self.stopping_on(path, line)), None)
+        if first is None or "column" not in first:
+            return first
+        first = first.copy()
+        del first["column"]
+        return first
+
+    def stopping_on(self, path: str, line: int) -> list[RequestedBreakpoint]:
+        """Return the breakpoints of a line that stop or log, by column."""
+        here = self.by_path.get(path, {}).get(line, {})
+        return [here[column] for column in sorted(here)]
+
+    def add(self, path: str, requested: RequestedBreakpoint, client: str = "") -> AtSpot:
+        """Put a breakpoint into the set, at its own place (`line`, and `column` if it has one).
 
         Return what was wanted there before, for `restore`. What comes back is the breakpoint that stopped or logged there, and the one of
         this client that collects (records values without stopping); each may be None. A breakpoint that stops replaces both; one that
         collects replaces both, too, but leaves a person's alone. `listeners` are called if what stops there changes. `client` is the
         client's key, and counts only if the breakpoint has no `collectedBy`. No request is sent.
         """
-        line = requested["line"]
+        spot = spot_of(requested)
         client = requested.get("collectedBy") or client
-        before = self.on(path, line, client)
+        before = self.at(path, spot, client)
         if "collect" in requested:
-            self.points.put(path, line, client, requested)
-        if "collect" not in requested or (path, line) not in self.person_places:
-            self._put(path, line, None if "collect" in requested else requested)
+            self.points.put(path, spot, client, requested)
+        if "collect" not in requested or spot[1] or (path, spot[0]) not in self.person_places:
+            self._put(path, spot, None if "collect" in requested else requested)
         if "collect" not in requested:
-            self.points.put(path, line, client, None)
+            self.points.put(path, spot, client, None)
         return before
 
-    def _put(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
-        """Set, or with None remove, the breakpoint that stops on a line; call `listeners` if it changes."""
-        before = self._take(path, line, requested)
-        if before != requested:
+    def replace_line(self, path: str, requested: RequestedBreakpoint) -> None:
+        """Make a person's breakpoint, which has no column, the only one of its line that stops or logs.
+
+        The client's that collect stay; `listeners` are called if what stands for the line changes.
+        """
+        for each in self.stopping_on(path, requested["line"]):
+            if spot_of(each)[1]:
+                self._put(path, spot_of(each), None)
+        self.add(path, requested)
+        self.person_places.add((path, requested["line"]))
+
+    def _put(self, path: str, spot: Spot, requested: RequestedBreakpoint | None) -> None:
+        """Set, or with None remove, the breakpoint that stops at a place.
+
+        `listeners` are called if what stands for its line changes.
+        """
+        line, _ = spot
+        before = self.sign(path, line)
+        self._take(path, spot, requested)
+        now = self.sign(path, line)
+        if before != now:
             for listener in self.listeners:
-                listener(path, line, requested)
+                listener(path, line, now)
 
-    def _take(
-        self, path: str, line: int, requested: RequestedBreakpoint | None
-    ) -> RequestedBreakpoint | None:
-        """Set, or with None remove, the breakpoint that stops on a line, and record who did it.
+    def _take(self, path: str, spot: Spot, requested: RequestedBreakpoint | None) -> None:
+        """Set, or with None remove, the breakpoint that stops at a place, and record who did it.
 
-        Return the old one. No listener is called.
+        No listener is called.
         """
         self.changes += 1
-        lines = self.by_path.setdefault(path, {})
-        before = lines.pop(line, None)
-        if requested is not None:
-            lines[line] = requested
-        if not lines:
-            del self.by_path[path]
-        self.doings.change(path, line, before, requested)
-        return before
+        line, column = spot
+        before = self.stopping_on(path, line)
+        put_at(self.by_path, path, line, column, requested)
+        self.doings.change(path, line, before or None, self.stopping_on(path, line) or None)
 
-    def take_fresh(self) -> set[tuple[str, int]]:
+    def take_fresh(self) -> set[Place]:
         """Empty `fresh`, and return what it held.
 
-        That is path and line of the breakpoints that are meant for the program that starts now.
+        Those are the places of the breakpoints that are meant for the program that starts now.
         """
         fresh, self.fresh = self.fresh, set()
         return fresh
@@ -139,31 +176,41 @@ class Breakpoints:
             self.doings.change(name, 0, was or None, wanted or None)
         self.functions = [*functions]
 
-    def restore(self, path: str, line: int, before: OnLine, client: str) -> None:
+    def restore(self, path: str, spot: Spot, before: AtSpot, client: str) -> None:
         """Undo an `add` that failed: put back what it has returned as `before`.
 
         `client` is the key of the client that collects there: the breakpoint's `collectedBy`, if it had one. `listeners` are not called,
-        because a Neovim has not changed its sign either. The line is removed from `fresh`; `person_places` stays.
+        because a Neovim has not changed its sign either. The place is removed from `fresh`; `person_places` stays.
         """
-        self.fresh.discard((path, line))
-        self._take(path, line, before[0])
-        self.points.put(path, line, client, before[1])
+        self.fresh.discard((path, *spot))
+        self._take(path, spot, before[0])
+        self.points.put(path, spot, client, before[1])
 
     def remove(
-        self, path: str, line: int, mirrors: Sequence[Mirror] = (), client: str = ""
-    ) -> RequestedBreakpoint | None:
-        """Remove the breakpoint that stops at a line, and the one with which the client collects there.
+        self,
+        path: str,
+        line: int,
+        mirrors: Sequence[Mirror] = (),
+        client: str = "",
+        *,
+        column: int | None = None,
+    ) -> list[RequestedBreakpoint]:
+        """Remove the breakpoints of a line that stop, and those with which the client collects there; return them.
 
-        Return the one that stopped, else the one that collected; None: there was neither, and nothing has changed. `line` is the requested
-        one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. `listeners` are called if one that stopped
-        was removed; the line is removed from `person_places`. No request is sent.
+        With a `column`, only those that were asked for there. Empty: there were none, and nothing has changed. `line` is the requested
+        one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. `listeners` are called if what stands for
+        the line changes; unless there is a `column`, the line is removed from `person_places`.
         """
         requested_line = self._requested_line(path, line, mirrors, client)
-        stops, collects = self.on(path, requested_line, client)
-        self.person_places.discard((path, requested_line))
-        self._put(path, requested_line, None)
-        self.points.put(path, requested_line, client, None)
-        return stops or collects
+        removed: list[RequestedBreakpoint] = []
+        for spot in self.spots_on(path, requested_line, client):
+            if column in {None, spot[1]}:
+                removed += filter(None, self.at(path, spot, client))
+                self._put(path, spot, None)
+                self.points.put(path, spot, client, None)
+        if column is None:
+            self.person_places.discard((path, requested_line))
+        return removed
 
     def move(self, path: str, moves: Mapping[int, int]) -> None:
         """Move a file's breakpoints to other lines; `moves` has the new line by the old one.
@@ -181,9 +228,9 @@ class Breakpoints:
     def _remove_breakpoint(self, path: str, requested: RequestedBreakpoint) -> None:
         """Remove one breakpoint, the one that stops or the one that collects."""
         if "collect" in requested:
-            self.points.put(path, requested["line"], requested.get("collectedBy") or "", None)
+            self.points.put(path, spot_of(requested), requested.get("collectedBy") or "", None)
         else:
-            self._put(path, requested["line"], None)
+            self._put(path, spot_of(requested), None)
 
     def _requested_line(self, path: str, line: int, mirrors: Sequence[Mirror], client: str) -> int:
         """Return the line that was asked for of a breakpoint that an adapter may have moved to `line`.
@@ -195,9 +242,9 @@ class Breakpoints:
             sent["line"]
             for mirror in mirrors
             for sent, made in mirror.placed.breakpoints_in(path)
-            if made.get("line") == line and any(self.on(path, sent["line"], client))
+            if made.get("line") == line and self.spots_on(path, sent["line"], client)
         )
-        return line if any(self.on(path, line, client)) else next(moved, line)
+        return line if self.spots_on(path, line, client) else next(moved, line)
 
     def at_functions(self, client: str) -> list[tuple[str, str]]:
         """Return the keys (client and title) of `collecting` that belong to `client`."""
@@ -234,7 +281,7 @@ class Breakpoints:
         """Add breakpoints to the set before the body of a `with`, and leave them there after it.
 
         `requested` has pairs of path and breakpoint; each is added as by `add`, and no request is sent. If the body raises, or is
-        cancelled, restore what was on those lines before, and `person_places`, and call the listeners again.
+        cancelled, restore what was at those places before, and `person_places`, and call the listeners again.
         """
         persons = {*self.person_places}
         replaced = [(path, each, self.add(path, each)) for path, each in requested]
@@ -242,8 +289,8 @@ class Breakpoints:
             yield
         except BaseException:
             for path, each, (stops, collects) in reversed(replaced):
-                self._put(path, each["line"], stops)
-                self.points.put(path, each["line"], each.get("collectedBy") or "", collects)
+                self._put(path, spot_of(each), stops)
+                self.points.put(path, spot_of(each), each.get("collectedBy") or "", collects)
             self.person_places = persons
             raise
 
@@ -258,37 +305,39 @@ class Breakpoints:
             self.stop_at([])
             for each in self.at_functions(client):
                 del self.collecting[each]
-        gone = [each for each in self.places(client) if path in {None, each[0]}]
+        gone = dict.fromkeys(each[:2] for each in self.places(client) if path in {None, each[0]})
         for each in gone:
             self.remove(*each, client=client)
         return _files(gone)
 
     def forget(
         self,
-        kept_places: Collection[tuple[str, int]] = (),
-        collecting: Collection[tuple[str, int]] = (),
+        kept_places: Collection[Place] = (),
+        collecting: Collection[Place] = (),
+        titles: Collection[str] = (),
         client: str = "",
     ) -> list[str]:
         """Remove what tools have set, except some, for a new start; return the files that had any of it.
 
-        Of the breakpoints that stop, whoever's tools have set them, those stay that a person has set, and those in `kept_places` (path and
-        line). Of what collects, in lines and at functions, only that of `client` (its key) is removed, save what is in `collecting` (path
-        and line, or title and 0); other clients' stays. All function breakpoints that stop go, exception filters are again the defaults,
+        Of the breakpoints that stop, whoever's tools have set them, those stay that a person has set, and those in `kept_places`.
+        Of what collects, in lines and at functions, only that of `client` (its key) is removed, save what is in `collecting` (on lines)
+        and `titles` (at functions); other clients' stays. All function breakpoints that stop go, exception filters are again the defaults,
         and `fresh` is emptied. No request is sent.
         """
         stop = [
-            each
-            for each in self.places()
-            if each not in self.person_places and each not in kept_places
+            (path, spot)
+            for path, spot in self._stopping()
+            if (spot[1] or (path, spot[0]) not in self.person_places)
+            and (path, *spot) not in kept_places
         ]
-        collect = [each for each in self.points.places(client) if each not in collecting]
-        for path, line in stop:
-            self._put(path, line, None)
-        for path, line in collect:
-            self.points.put(path, line, client, None)
+        collect = [at for at in self.points.spots(client) if (at[0], *at[1]) not in collecting]
+        for path, spot in stop:
+            self._put(path, spot, None)
+        for path, spot in collect:
+            self.points.put(path, spot, client, None)
         self.stop_at([])
         for each in self.at_functions(client):
-            if (each[1], 0) not in collecting:
+            if each[1] not in titles:
                 del self.collecting[each]
         if self.exceptions is not None:
             self.choose(None)
@@ -311,27 +360,36 @@ class Breakpoints:
         """
         for each in self.at_functions(client):
             del self.collecting[each]
-        places = self.points.places(client)
-        for path, line in places:
-            self.points.put(path, line, client, None)
-        return _files(places)
+        spots = self.points.spots(client)
+        for path, spot in spots:
+            self.points.put(path, spot, client, None)
+        return _files(spots)
 
-    def places(self, client: str = "") -> list[tuple[str, int]]:
-        """Return path and line of all breakpoints that stop, and of those that collect for `client`.
+    def places(self, client: str = "") -> list[Place]:
+        """Return the places of all breakpoints that stop, and of those that collect for `client`.
 
         Each place is there once.
         """
-        stop = [(path, line) for path, lines in self.by_path.items() for line in lines]
-        return list(dict.fromkeys([*stop, *self.points.places(client)]))
+        every = dict.fromkeys([*self._stopping(), *self.points.spots(client)])
+        return [(path, line, column) for path, (line, column) in every]
+
+    def _stopping(self) -> list[tuple[str, Spot]]:
+        """Return path and place in it of all breakpoints that stop or log."""
+        return [
+            (path, (line, column))
+            for path, lines in self.by_path.items()
+            for line, here in lines.items()
+            for column in here
+        ]
 
     def of(self, path: str) -> list[RequestedBreakpoint]:
-        """Return all breakpoints of a file, of all clients, by line; on one line the one that stops is first."""
-        stop = [sent for _, sent in sorted(self.by_path.get(path, {}).items())]
-        return sorted([*stop, *self.points.of(path)], key=lambda each: each["line"])
+        """Return all breakpoints of a file, of all clients, by place; at one place the one that stops is first."""
+        stop = (each for here in self.by_path.get(path, {}).values() for each in here.values())
+        return sorted([*stop, *self.points.of(path)], key=spot_of)
 
 
-def _files(places: Sequence[tuple[str, int]]) -> list[str]:
-    """Return the paths of `places` (path and line), each once, in their order."""
+def _files(places: Iterable[tuple[str, object]]) -> list[str]:
+    """Return the paths of `places` (each a path and what is in it), each once, in their order."""
     return list(dict.fromkeys(path for path, _ in places))
 
 
@@ -353,4 +411,4 @@ def adapter_answer(mirror: Mirror, path: str, requested: RequestedBreakpoint) ->
 
     None if it was not sent or not answered.
     """
-    return mirror.placed.state_on_line(path, requested["line"], collecting="collect" in requested)
+    return mirror.placed.state_at(path, spot_of(requested), collecting="collect" in requested)

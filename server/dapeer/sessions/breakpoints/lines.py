@@ -19,7 +19,12 @@ from dapeer.base.system.tasks import BackgroundTask
 from dapeer.collecting.points import point_at, point_of
 from dapeer.collecting.rows.collected import OF_LIVES, REMOVED, Collected, Point
 from dapeer.dap.messages import Body, Event, Message
-from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
+from dapeer.dap.requested_breakpoints import (
+    RequestedBreakpoint,
+    RequestedFunction,
+    Spot,
+    spot_of,
+)
 from dapeer.dap.requests import OPTIONS
 from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SetBreakpointsArguments
 from dapeer.dap.types import Breakpoint
@@ -52,11 +57,15 @@ class LogLines:
         stops_at: StopsAt,
         request: SendRequest,
         collect_definition: Collect,
+        *,
+        columns: bool,
     ) -> None:
         """Keep the tools for one session's log points.
 
-        `collect_definition` is the `[collect]` table of the adapter's definition.
+        `collect_definition` is the `[collect]` table of the adapter's definition. `columns`: the adapter tells places of a line apart.
         """
+        self.columns = columns
+        """The adapter tells places of a line apart."""
         self._log_points = collect_definition
         self._collected = collected
         self._stops_at = stops_at
@@ -79,25 +88,28 @@ class LogLines:
     def log_points_of(
         self, path: str, requested: Sequence[RequestedBreakpoint]
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the log points to send for what is collected in a file, one per line; keep `requested`.
+        """Yield the log points to send for what is collected in a file, one per place; keep `requested`.
 
-        Each is a DAP breakpoint with further keys: `collect` (the expressions) and `point` (the number by which its output is recognised).
-        `requested` are all breakpoints of the file `path`. Lines with a breakpoint that stops are left out: no adapter has two on a line.
-        Further points on the same line are in `others` of the first. Points that have all their rows are left out, too. Nothing is kept
-        before the first item is taken; nothing is sent.
+        Each is a DAP breakpoint with further keys: `collect` (the expressions) and `point` (the number by which its output is
+        recognised). `requested` are all breakpoints of the file `path`. Places with a breakpoint that stops are left out: no adapter has
+        two at one. Further points at the same place are in `others` of the first. Points that have all their rows are left out, too.
         """
         self._requested[path] = requested
-        by_line: dict[int, list[dict[str, Any]]] = {}
+        by_spot: dict[Spot, list[dict[str, Any]]] = {}
         numbered: list[dict[str, Any]] = [
             {**each, "point": point_of(self._collected, path, each).number}
             for each in requested
             if "collect" in each
         ]
         for point in self._unfinished_points([*numbered, *self._function_points.get(path, ())]):
-            by_line.setdefault(point["line"], []).append(point)
-        for line in by_line.keys() - self._stopping(path):
-            first, *others = by_line[line]
+            by_spot.setdefault(self.told_spot(spot_of(point)), []).append(point)
+        for spot in by_spot.keys() - self._stopping(path):
+            first, *others = by_spot[spot]
             yield {**first, "others": others} if others else first
+
+    def told_spot(self, spot: Spot) -> Spot:
+        """Return the place that the adapter takes for `spot`: without its column, unless it tells columns apart."""
+        return spot if self.columns else (spot[0], 0)
 
     def note_complete(self, number: int) -> bool:
         """Record that a point has all its rows; return whether log points of it can be removed now.
@@ -193,7 +205,9 @@ class LogLines:
             if not places:
                 return Breakpoint(verified=False, message=NOWHERE)
             self._places[name] = places
-        if any(line in self._stopping(path) for path, line, _ in self._places[name]):
+        stops = (self._stopping(path) for path, *_ in self._places[name])
+        at = (self.told_spot((line, column)) for _, line, column in self._places[name])
+        if any(spot in stopping for spot, stopping in zip(at, stops, strict=True)):
             return Breakpoint(verified=False, message=STOPS)
         point = self._point(requested)
         for path, line, column in self._places[name]:
@@ -201,9 +215,10 @@ class LogLines:
             self._function_points.setdefault(path, []).append({**place, **point})
         return Breakpoint(verified=True, line=self._places[name][0][1])
 
-    def _stopping(self, path: str) -> set[int]:
-        """Return the lines of a file on which a breakpoint stops."""
-        return {each["line"] for each in self.requested(path) if "collect" not in each}
+    def _stopping(self, path: str) -> set[Spot]:
+        """Return the places of a file at which a breakpoint stops."""
+        stopping = (each for each in self.requested(path) if "collect" not in each)
+        return {self.told_spot(spot_of(each)) for each in stopping}
 
     def _point(self, requested: RequestedFunction) -> dict[str, Any]:
         """Return the keys of a log point at a function that do not depend on its place."""

@@ -648,7 +648,7 @@ def _attached_program(plan: Plan, parent: DirectSession | None) -> AttachedProgr
 
 def _traits(plan: Plan) -> Traits:
     """Return the deadlines, stop settings and other differences of the plan's adapter, for `Session`."""
-    of, levels = plan.definition, plan.definition.quirks.stack_levels
+    of, quirks = plan.definition, plan.definition.quirks
     deadlines = Deadlines(of.timeouts.request, of.timeouts.control)
-    facts = deadlines, of.stopping, of.sight, of.collect, levels
+    facts = deadlines, of.stopping, of.sight, of.collect, quirks.columns, quirks.stack_levels
     return Traits(*facts, plan.functions, plan.conditions)

@@ -12,7 +12,7 @@ import anyio
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ChannelError, NeovimBusy, NotStopped
 from dapeer.dap.messages import Event, Message, Response
-from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import RequestedBreakpoint, spot_of
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.feeds import Feed, Hello, NvimTransport
 from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF, SessionContext
@@ -137,7 +137,9 @@ class ForwardedSession(Session):
         """
         sent = [each for each, _ in self.mirror.breakpoints.get(path, ())]
         requested = [each for each in requested if "collect" not in each]
-        return sorted(map(_key, sent)) == sorted(map(_key, requested))
+        columns = self.lines.log.columns
+        have, want = ([_key(each, columns=columns) for each in some] for some in (sent, requested))
+        return sorted(have) == sorted(want)
 
     # -- end
 
@@ -208,16 +210,19 @@ def _traits(hello: Hello, definition: Definition | None) -> Traits:
         stopping=definition.stopping,
         sight=definition.sight,
         collect=definition.collect,
+        columns=definition.quirks.columns,
     )
 
 
-def _key(breakpoint_: RequestedBreakpoint) -> tuple[int, str, str, str]:
-    """Return a breakpoint's line and options as a tuple by which two breakpoints can be compared.
+def _key(breakpoint_: RequestedBreakpoint, *, columns: bool) -> tuple[int, int, str, str, str]:
+    """Return a breakpoint's place and options as a tuple by which two breakpoints can be compared.
 
-    The options are `condition`, `hitCondition` and `logMessage`; a missing one equals an empty one. Columns are not compared.
+    The options are `condition`, `hitCondition` and `logMessage`; a missing one equals an empty one. The column is 0 unless the adapter tells `columns` apart.
     """
+    line, column = spot_of(breakpoint_)
     return (
-        breakpoint_["line"],
+        line,
+        column if columns else 0,
         breakpoint_.get("condition") or "",
         breakpoint_.get("hitCondition") or "",
         breakpoint_.get("logMessage") or "",

@@ -26,6 +26,9 @@ from dapeer.mirror.output import OutputLog
 from dapeer.mirror.printed import OutputIntake
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 
+OutcomeKey = tuple[str, str, int, int]
+"""State, path, line and column (0: none) of a breakpoint."""
+
 
 @dataclass(slots=True)
 class AwaitedBreakpoints:
@@ -35,8 +38,8 @@ class AwaitedBreakpoints:
     """Path and line of those that were set for this program."""
     undelivered: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that this program did not get; the caller knows why."""
-    reported: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
-    """States that the caller knows already: state, path and line."""
+    reported: set[OutcomeKey] = field(default_factory=set[OutcomeKey])
+    """States that the caller knows already."""
     reported_from: object = None
     """What is known of breakpoints and their states, as it was when the caller was told last."""
 
@@ -52,8 +55,8 @@ class AwaitedBreakpoints:
         """Remove a file's breakpoints from `undelivered`: the program has got them after all."""
         self.undelivered = {each for each in self.undelivered if each[0] != path}
 
-    def mark_reported(self, states: Iterable[tuple[str, str, int]], known: object) -> None:
-        """Record that the caller was told `states`, each a state, path and line.
+    def mark_reported(self, states: Iterable[OutcomeKey], known: object) -> None:
+        """Record that the caller was told `states`.
 
         `known` is compared later: as long as it stays equal, nothing is new.
         """

@@ -113,7 +113,7 @@ class Session(SessionControl):
             self.mirror, self.inspect, request, traits.sight, self._first_mirror, self.watched_pid
         )
         self.stops_at = StopsAt(adapter, self.mirror, request, self.supports, traits)
-        log = LogLines(collected, self.stops_at, request, traits.collect)
+        log = LogLines(collected, self.stops_at, request, traits.collect, columns=traits.columns)
         folder = partial(self.program.rows_in, context.rows) if context.rows else None
         self.lines = LineBreakpoints(
             collected, self.supports, request, self.observe, log, traits, folder

@@ -525,18 +525,19 @@ class Debugger:
         """
         definition = self.definitions.get(session.adapter)
         fitting = {
-            each
-            for each in self.breakpoints.take_fresh()
-            if not each[1] or definition is None or can_debug(self.definitions, definition, each[0])
+            (path, line)
+            for path, line, _ in self.breakpoints.take_fresh()
+            if not line or definition is None or can_debug(self.definitions, definition, path)
         }
         session.program.awaited.expect([*places, *fitting])
 
-    def expect_now(self, path: str, line: int) -> None:
+    def expect_now(self, path: str, line: int, column: int = 0) -> None:
         """Note that callers of all programs, the next one too, are told what becomes of a breakpoint.
 
         Programs that do not take the file are left out. Line 0: `path` is the name of a function.
+        `column` 0: the breakpoint has none.
         """
-        self.breakpoints.fresh.add((path, line))
+        self.breakpoints.fresh.add((path, line, column))
         for session in self.sessions.held.values():
             if not line or session.takes(path):
                 session.program.awaited.expect([(path, line)])

@@ -14,7 +14,7 @@ from dapeer.base.errors import DapeerError
 from dapeer.base.system import foreign_files
 from dapeer.base.system.threads import in_thread
 from dapeer.collecting.rows.collected import Watch
-from dapeer.dap.requested_breakpoints import RequestedBreakpoint
+from dapeer.dap.requested_breakpoints import Place, RequestedBreakpoint, spot_of
 from dapeer.dap.sent_requests import BreakpointLocationsArguments
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.stops import Stop
@@ -236,7 +236,7 @@ class ByConditions(Driving):
         self._failing_lines: set[tuple[str, int]] = set()
         """The lines at which the expression cannot be evaluated."""
         self._lines: set[tuple[str, int]] = set()
-        self._shared_breakpoints: dict[tuple[str, int], tuple[int, str]] = {}
+        self._shared_breakpoints: dict[Place, tuple[int, str]] = {}
         """By path and line of a breakpoint of somebody's: which of the places it is, and its own condition."""
         self._passed_lines: dict[str, set[int]] = {}
         """By path the lines at which nobody looks, since they have a breakpoint of somebody's."""
@@ -351,7 +351,7 @@ class ByConditions(Driving):
         program is corrected for going on.
         """
         frame = await self.top(stop)
-        own = self._shared_breakpoints.get(self._place_of(frame))
+        own = self._shared_at(frame)
         self._stopped_by_others = own is not None and (
             not own[1] or is_true(await self._evaluated(own[1], frame)) or False
         )
@@ -434,7 +434,23 @@ class ByConditions(Driving):
                 ]
                 if here:
                     # Without a column, a breakpoint is at the first place of its line.
-                    self._shared_breakpoints[path, line] = here[0], sent.get("condition", "")
+                    column = made.get("column", sent.get("column"))
+                    at = [n for n in here if self._condition_places[n][2] == column]
+                    shared = (path, line, spot_of(sent)[1])
+                    self._shared_breakpoints[shared] = (*at, *here)[0], sent.get("condition", "")
+
+    def _shared_at(self, frame: StackFrame | None) -> tuple[int, str] | None:
+        """Return what `_shared_breakpoints` has for the place of a frame; None: nobody's breakpoint is there.
+
+        Of several on its line, the one of its column counts, else the first.
+        """
+        here = {
+            column: shared
+            for (path, line, column), shared in self._shared_breakpoints.items()
+            if (path, line) == self._place_of(frame)
+        }
+        column = frame["column"] if frame else 0
+        return here.get(column, next(iter(here.values()), None))
 
     def _sharing(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
         """Return a breakpoint of somebody's, with a condition that also tests the watched expression.
@@ -442,8 +458,8 @@ class ByConditions(Driving):
         `requested` is a breakpoint of the shared set in the file `path`. It is returned unchanged if its line is none of the scope, or
         the definition cannot record values.
         """
-        line = requested["line"]
-        number, own = self._shared_breakpoints.get((path, line), (-1, ""))
+        place = (path, *spot_of(requested))
+        number, own = self._shared_breakpoints.get(place, (-1, ""))
         if number < 0 or not self._until_definition.begin:
             return requested
         return {
@@ -458,9 +474,9 @@ class ByConditions(Driving):
 
         Lines that have a breakpoint of somebody's, or where the expression cannot be evaluated, are left out.
         """
+        shared = {number for number, _ in self._shared_breakpoints.values()}
         for number, (of, line, column) in enumerate(self._condition_places):
-            shared = self._shared_breakpoints.get((path, line), (-1, ""))[0] == number
-            if of == path and not shared and (path, line) not in self._failing_lines:
+            if of == path and number not in shared and (path, line) not in self._failing_lines:
                 conditional = RequestedBreakpoint(line=line, condition=self._condition(number))
                 if column:
                     conditional["column"] = column

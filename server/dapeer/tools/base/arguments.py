@@ -10,15 +10,22 @@ from typing import Annotated, cast
 from pydantic import BaseModel, ConfigDict, Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.sources import line_text
+from dapeer.base.sources import line_text, relative
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.line_places import has_many_places, heads_near, listed_places, places_of
-from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
+from dapeer.dap.requested_breakpoints import (
+    Place,
+    RequestedBreakpoint,
+    RequestedFunction,
+    place_in_file,
+    spot_of,
+)
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import left_stop_error
 from dapeer.tools.base.call import Call
 from dapeer.tools.base.schema import RARE, Unlisted
 from dapeer.tools.base.syntax import (
+    adapters_of,
     check_breakpoint,
     check_condition,
     check_expressions,
@@ -338,17 +345,22 @@ def resolve_column(path: str, requested: RequestedBreakpoint) -> RequestedBreakp
 
 
 def claim_breakpoints(
-    call: Call, requested: Sequence[tuple[str, RequestedBreakpoint]], adapter: str = ""
+    call: Call,
+    requested: Sequence[tuple[str, RequestedBreakpoint]],
+    adapter: str = "",
+    *,
+    forgets_earlier: bool = False,
 ) -> None:
     """Check breakpoints before they are set, and mark those that collect as the calling client's.
 
     The breakpoints are marked in place. Each is (path of its file, breakpoint). The mark is the key `collectedBy`. `adapter` is the id of
-    the adapter that gets them; empty: any adapter may.
+    the adapter that gets them; empty: any adapter may. `forgets_earlier`: those of the set go before these are set.
 
     Raises:
-        ArgumentError: An expression does not parse, or an adapter cannot do what is asked. No breakpoint has been set; those before it in
+        ArgumentError: An expression does not parse, an adapter cannot do what is asked, or two are at one place. No breakpoint has been set; those before it in
             the sequence may be marked.
     """
+    _check_places(call, requested, adapter, forgets_earlier=forgets_earlier)
     for path, each in requested:
         check_breakpoint(call.debugger, path, each, adapter)
         if "collect" in each:
@@ -375,25 +387,43 @@ def split_breakpoints(
     every = [each.requested() for each in breakpoints]
     functions = [each for each in every if not isinstance(each, tuple)]
     check_and_claim_functions(call, functions, program)
-    lines = [each for each in every if isinstance(each, tuple)]
-    check_one_per_line(lines)
-    return lines, functions
+    return [each for each in every if isinstance(each, tuple)], functions
 
 
-def check_one_per_line(requested: Sequence[tuple[str, RequestedBreakpoint]]) -> None:
-    """Check that no two different breakpoints are on one line of a file.
+def _check_places(
+    call: Call,
+    requested: Sequence[tuple[str, RequestedBreakpoint]],
+    adapter: str,
+    *,
+    forgets_earlier: bool,
+) -> None:
+    """Check that no two different breakpoints are at one place, and that the adapter tells the places of a line apart.
 
-    The set of breakpoints keeps one for a line, whether it stops or collects, so that the earlier one would be lost.
+    Those of the shared set count, too, unless the call `forgets_earlier` ones. The set keeps one breakpoint for a place, whether it stops
+    or collects, so that the earlier one would be lost. `adapter` is the id of the adapter that gets them; empty: any adapter may.
 
     Raises:
-        ArgumentError: Two are; the message names the file and the line.
+        ArgumentError: Two are, or the adapter does not; the message names the file and the line.
     """
-    known: dict[tuple[str, int], RequestedBreakpoint] = {}
-    for file, each in requested:
-        if known.setdefault((file, each["line"]), each) != each:
+    known: dict[Place, RequestedBreakpoint] = {}
+    columns: dict[tuple[str, int], set[int]] = {}
+    for path, each in requested:
+        line, column = spot_of(each)
+        file = relative(path, call.debugger.project)
+        if known.setdefault((path, line, column), each) != each:
             raise ArgumentError(
-                f"`breakpoints`: two are on {file}:{each['line']}, and a line has one.",
-                "Choose the place (`at`, `column`) that decides; one `collect` takes several expressions.",
+                f"Two breakpoints are at {file}:{place_in_file((line, column))}, and a place has one.",
+                "Name the places of the line by `at` or `column`; one `collect` takes several expressions.",
+            )
+        before = call.debugger.breakpoints.spots_on(path, line, call.focus.key)
+        here = columns.setdefault((path, line), set())
+        here |= {column} if forgets_earlier else {column, *(known for _, known in before)}
+        takers = [one for one in adapters_of(call.debugger, path, adapter) if len(here) > 1]
+        if takers and not any(one.quirks.columns for one in takers):
+            names = " or ".join(one.id for one in takers)
+            raise ArgumentError(
+                f"{file}:{line} would have {len(here)} breakpoints, and {names} does not tell places of one line apart.",
+                "Give one for the line, with a `condition` or several expressions in `collect`; or write each statement on its own line.",
             )
 
 

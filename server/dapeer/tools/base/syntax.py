@@ -64,10 +64,19 @@ def check_breakpoint(
     else:
         for expression in _BRACES.findall(message):
             _check_finished(expression, "`log_message`: ")
+    check_hits(requested.get("hitCondition"), adapters_of(debugger, path, adapter))
+
+
+def adapters_of(debugger: Debugger, path: str, adapter: str = "") -> list[Definition]:
+    """Return the definitions of the adapters that may get a breakpoint in a file.
+
+    They are those that accept the file: of these the one with the id `adapter`, or those of live sessions where it is empty; all of them
+    where there is none.
+    """
     fit = {each.id: each for each in debugger.definitions.values() if each.accepts(path)}
     live = {each.adapter for each in debugger.sessions.live}
     chosen = [fit[name] for name in fit if name in ({adapter} if adapter else live)]
-    check_hits(requested.get("hitCondition"), chosen or [*fit.values()])
+    return chosen or [*fit.values()]
 
 
 def check_condition(condition: str, *, python: bool) -> None:
