@@ -124,6 +124,8 @@ MAX_QUOTED_CHARS = 200
 AT_ONCE = 2
 """Elements that share the room that is left."""
 
+MAX_UNCUT_CHARS = 24
+"""Characters of a number, a word or a text up to which it is shown whole or not at all: half of a number is a wrong one."""
 MIN_LAST_CHARS = 24
 """Characters without which the last element of a list is not cut."""
 
@@ -208,11 +210,13 @@ def fitted(text: str, limit: int, preferred: Collection[str] = ()) -> str:
     >>> fitted("Point { x: 1, y: [" + "0, " * 50 + "9] }", 40)
     'Point { x: 1, y: [0, 0, 0, 0, …, 9] }'
     >>> fitted("Cart(name='a long name', more='a long text', total=3)", 40, preferred={"total"})
-    "Cart(total=3, name='a lo…, more='a…)"
+    "Cart(total=3, name='a long name', …) (3 items)"
+    >>> fitted("{id = 17, gross = 2599, net = 2123, tax = 476}", 40)  # no part of a number
+    '{id = 17, gross = 2599, net = 2123, …} (4 items)'
     >>> fitted("Order(parent=None, lines=[1, 2, 3, 4, 5], id=7, name='tea')", 40)
     "Order(id=7, name='tea', lines=…, …) (4 items)"
     >>> fitted("Order(id=7, name='tea and more of it', city='Rome', … (18 attributes))", 60)
-    "Order(id=7, name='tea and…, city='R…, … (18 attributes))"
+    "Order(id=7, name='tea and more of it', … (18 attributes))"
     """
     # Most values have neither.
     if "size: " in text or "length: " in text:
@@ -372,13 +376,19 @@ def _items(items: Sequence[Item], max_chars: int, preferred: Collection[str]) ->
             if left == 1
             else max(max_chars // min(left, AT_ONCE), min(max_chars, MIN_NESTED_CHARS))
         )
-        if max_chars < MIN_NESTED_CHARS and len(item.text) > max_chars:
+        if (max_chars < MIN_NESTED_CHARS or _is_uncut(item)) and len(item.text) > max_chars:
             return
-        part = _item(item, share, preferred)
+        part = item.text if _is_uncut(item) else _item(item, share, preferred)
         if len(part) > max_chars or part == "…" or (number and part in _NOTHING):
             return
         yield part
         max_chars -= len(part) + 2
+
+
+def _is_uncut(item: Item) -> bool:
+    """Return whether an element's value is a number, a word or a text so short that it is not cut."""
+    sign = _SIGN.match(item.text)
+    return not item.groups and len(item.text) - (sign.end() if sign else 0) <= MAX_UNCUT_CHARS
 
 
 def _item(item: Item, max_chars: int, preferred: Collection[str]) -> str:
