@@ -22,7 +22,7 @@ SOURCES = sorted(
     for path in ROOT.glob(pattern)
 )
 DEMOS = [each for each in SOURCES if "/demo" in each]
-NAMED_BY_ANSWERS = {("dap_terminate", "detached")}
+NAMED_BY_ANSWERS = {("dap_terminate", "detached"), ("dap_evaluate", "max_chars")}
 """Arguments that no list has: the answers in which they are of use name them."""
 NAMED_BY_PAGES = {
     ("dap_run", "tree"),

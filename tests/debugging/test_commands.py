@@ -55,6 +55,14 @@ def test_each_at_behind_a_breakpoint_is_a_place_of_its_line(shell: Shell) -> Non
     assert shell.says("breakpoints").startswith(f"app.min.js:1:{second} ")
 
 
+def test_an_expression_that_a_shell_has_cut_at_an_arrow_is_named(shell: Shell) -> None:
+    for words in (["eval", "row-"], ["run", "a.c", "-b", "a.c:3", "--collect", "row-"]):
+        refused = shell.dapeer(*words)
+        assert refused.returncode == 1
+        assert "`row-` is not complete: a shell reads `>` as a redirect." in refused.stderr
+    assert "redirect" not in shell.dapeer("eval", "i--").stderr
+
+
 def test_exit_codes_say_what_became_of_the_program(shell: Shell) -> None:
     assert shell.dapeer("run", "shop.py").returncode == 0
     assert shell.dapeer("run", "shop.py", "--exception-filters", "", "--", "fail").returncode == 3

@@ -6,7 +6,7 @@ import pytest
 
 from dapeer.cli.command_line import command_parser
 from dapeer.cli.debugging import options, table
-from dapeer.cli.debugging.calls import as_commands
+from dapeer.cli.debugging.calls import as_commands, as_error
 from dapeer.tools.base.known_tools import known_tools
 
 COMMANDS = table.tools_by_command()
@@ -123,3 +123,24 @@ def test_a_call_in_a_text_becomes_a_command_line(call: str, command: str) -> Non
 def test_a_process_is_attached_to_by_its_number() -> None:
     assert typed("attach", "4242", "--tree") == {"pid": 4242, "tree": True}
     assert typed("attach", "--port", "9229") == {"port": 9229}
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "shown"),
+    [
+        ("dap_run", "(from before: a.py:3; fresh=true starts without)", "(from before: a.py:3; --fresh starts without)"),
+        ("dap_status", "dap_run with repeat=7 goes on.", "dapeer run with --repeat 7 goes on."),
+        ("dap_stacktrace", "#3 to #9 folded: start_frame=3", "#3 to #9 folded: --start-frame 3"),
+        ("dap_evaluate", "more, or dap_evaluate max_chars=9 shows it", "more, or dapeer eval --max-chars 9 shows it"),
+        # What the program shows is its own.
+        ("dap_run", "  total(fresh=true) shop.py:3", "  total(fresh=true) shop.py:3"),
+        ("dap_run", "  config = Config(fresh=true)", "  config = Config(fresh=true)"),
+    ],
+)  # fmt: skip
+def test_arguments_in_an_answer_are_options(tool: str, text: str, shown: str) -> None:
+    assert as_commands(text, tool) == shown
+
+
+def test_arguments_in_an_error_are_options_and_names_of_the_program_stay() -> None:
+    said = as_error("`at`: line 1 does not have `column`; `hit_condition` does.", "dap_run")
+    assert said == "`--at`: line 1 does not have `column`; `--hit-condition` does."

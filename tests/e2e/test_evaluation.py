@@ -1,5 +1,6 @@
 """Expressions at a stop: what they are, in which frame, and what a name may have meant that is not there."""
 
+import ast
 import asyncio
 from pathlib import Path
 
@@ -125,6 +126,31 @@ async def test_javascripts_values_are_cut_by_the_room_and_not_by_their_depth() -
         assert told == "  {a: (2) [(2) [1, (2) [2, (1) [3]]], {b: {c: {d: (1) [4]}}}]}"
         around = "(() => { const o = {n: 1}; o.self = o; return o })()"
         assert (await read(c, "dap_evaluate", expression=around)).startswith("  {n: 1, self: ")
+
+
+LONG = {
+    "long.py": 's = "abc def " * 2000\nrows = [{"id": n} for n in range(2000)]\nprint(len(s))\n',
+    "long.js": 'const s = "abc def ".repeat(2000);\nconst rows = [1];\nconsole.log(s.length);\n',
+}
+
+
+@pytest.mark.parametrize(("adapter", "name"), [("debugpy", "long.py"), ("js-debug", "long.js")])
+async def test_a_value_that_is_cut_names_what_shows_the_whole(
+    adapter: str, name: str, tmp_path: Path
+) -> None:
+    needs(adapter)
+    (tmp_path / name).write_text(LONG[name], "utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=name, breakpoints=[f"{name}:3"])
+        cut = await read(c, "dap_evaluate", expression="s")
+        assert "or dap_evaluate max_chars=100000 shows more)" in cut
+        whole = await ask(c, "dap_evaluate", expression="s", max_chars=100_000)
+        assert whole["result"].strip("'\"") == "abc def " * 2000
+        if name == "long.py":
+            rows = await ask(c, "dap_evaluate", expression="rows", max_chars=100_000)
+            assert ast.literal_eval(rows["result"]) == [{"id": n} for n in range(2000)]
+            with_error = await refusal(c, "dap_evaluate", expression="nosuch", max_chars=9)
+            assert "NameError" in with_error
 
 
 SET = """\

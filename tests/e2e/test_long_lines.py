@@ -63,10 +63,12 @@ async def test_two_places_of_one_line_collect_and_the_one_not_reached_is_named(
     async with asyncio.timeout(LIMIT), client(tmp_path) as c:
         unmet = {**FILE, "at": "const x=a*3", "condition": "a > 9"}
         ended = await read(c, "dap_run", program="app.min.js", breakpoints=[*points, unmet])
-        assert f"Not hit: app.min.js:1:{BUNDLE.index('const x=a*3') + 1}\n" in f"{ended}\n"
-        rows = (await ask(c, "dap_collected"))["collected"]
-        told = {tuple(each["rows"][0]["values"].values()) for each in rows}
-        assert told == {("49",), ("81", "9")}
+        # A short program may end before js-debug has told that it was bound.
+        place = f"app.min.js:1:{BUNDLE.index('const x=a*3') + 1}"
+        assert f"Not hit: {place}" in ended or f"Never bound: {place} " in ended
+        first, second = (BUNDLE.index(f"return x+1}};function f{n}") + 1 for n in (8, 10))
+        assert f"#1 app.min.js:1:{first} x = 49" in ended
+        assert f"#2 app.min.js:1:{second} x = 81, a = 9" in ended
 
 
 async def test_a_second_place_of_a_line_is_refused_where_the_adapter_tells_none_apart(

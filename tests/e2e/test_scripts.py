@@ -219,6 +219,7 @@ def test_a_person_uses_the_same_library_in_a_test(
     with Debugger() as d, d.run("shop.py", python=sys.executable, breakpoints=breakpoints) as s:
         assert s.place == "shop.py:3 in <module>"
         assert s.value("total") == 3
+        assert s.value("[*range(5000)] + ['x' * 9000]") == [*range(5000), "x" * 9000]
         assert s.stack() == ["<module> shop.py:3"]
         assert s.status().data["sessions"][0]["session_id"] == s.session_id
         with pytest.raises(ToolError, match="nosuch"):

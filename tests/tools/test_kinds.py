@@ -19,7 +19,7 @@ WITHOUT_MORE = {
     # Which program, session, thread, frame or line is meant, and how long to wait.
     "session_id", "thread_id", "thread_ids", "frame_id", "filename", "line", "more_lines", "function", "timeout_ms", "wait_until_paused", "target",
     "granularity", "show", "on", "scope", "every", "to_breakpoint", "remove", "max_hits", "access", "offset", "data", "text", "enter", "value", "expressions",
-    "terminate_debuggee", "detached", "force", "n", "at", "column",
+    "terminate_debuggee", "detached", "force", "n", "at", "column", "max_chars",
     # A start runs a program anyway.
     "program", "module", "type", "request", "pid", "host", "port", "core", "name", "args", "cwd", "env", "python",
     "stop_on_entry", "where", "terminal", "stdin", "follow_children", "just_my_code", "repeat", "until", "ready", "group", "inputs", "processes", "tree",

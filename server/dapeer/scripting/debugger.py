@@ -19,6 +19,8 @@ from dapeer.scripting.wire import Answer, Connection, ServerGone, ToolError
 
 MAX_LEVELS = 100
 """Frames that dap_stacktrace lists at most."""
+MAX_VALUE_CHARS = 100_000
+"""Characters of a value that a script gets."""
 
 
 class Session(Methods):
@@ -96,16 +98,24 @@ class Session(Methods):
     def value(self, expression: str) -> Any:  # noqa: ANN401 - any value
         """Evaluate an expression in the frame that is shown, and return its value.
 
-        Numbers, texts, lists, dicts, True, False and None come as Python's, if they are shown whole; anything else is the text that
-        dapeer shows for it. The evaluation may run code of the program.
+        Numbers, texts, lists, dicts, True, False and None come as Python's, if they are shown whole, in at most `MAX_VALUE_CHARS`;
+        anything else is the text that dapeer shows for it. The evaluation may run code of the program.
 
         Raises:
             ToolError: The expression cannot be evaluated, or the program is not stopped.
         """
         answer = self._connection.call(
-            "dap_evaluate", {"expressions": [expression], "session_id": self.session_id}
+            "dap_evaluate",
+            {
+                "expressions": [expression],
+                "session_id": self.session_id,
+                "max_chars": MAX_VALUE_CHARS,
+            },
         )
-        return python_value(str(answer.data.get("result", answer)))
+        shown = str(answer.data.get("result", answer))
+        # js-debug gives a whole text without quotes.
+        bare = answer.data.get("type") == "string" and shown[:1] not in {"'", '"', "`"}
+        return shown if bare else python_value(shown)
 
     def stack(self, levels: int = MAX_LEVELS) -> list[str]:
         """Return the innermost frames of the thread that stopped, each as `total shop.py:27`.

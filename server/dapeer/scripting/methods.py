@@ -609,8 +609,8 @@ class Methods(Protocol):
         """Remove the breakpoint on a line, or of functions, if there is one.
 
         The breakpoint is on `filename` and `line`, or at `function` (a name, or the title of what collects there). On a line what stops goes,
-        whoever set it, and what the client itself collects. Adapters are sent the change before this returns. The data is `removed`: whether
-        there was one; False is no error.
+        whoever set it, and what the client itself collects: all of it, or what is at `column`, or `at` a text of the line. Adapters are sent
+        the change before this returns. The data is `removed`: whether there was one; False is no error.
 
         It calls the tool `dap_remove_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -941,6 +941,7 @@ class Methods(Protocol):
         *,
         frame_id: int | None = None,
         context: Literal["watch", "repl", "hover", "clipboard", "variables"] | None = None,
+        max_chars: int | None = None,
         timeout_ms: int | None = None,
         session_id: int | None = None,
         group: str | None = None,
@@ -950,7 +951,8 @@ class Methods(Protocol):
         The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they may change the program.
         `context` is DAP's. Of several each one has its value or its error, and those behind one that has resumed or ended the program are not
         evaluated. While the program runs, a frame of a thread is read, where that is possible. The data of one is `result`, `type`,
-        `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place.
+        `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
+        `max_chars`, one value is shown as whole as the adapter gives it.
 
         It calls the tool `dap_evaluate`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -962,6 +964,7 @@ class Methods(Protocol):
             expressions=expressions,
             frame_id=frame_id,
             context=context,
+            max_chars=max_chars,
             timeout_ms=timeout_ms,
             session_id=session_id,
             group=group,

@@ -322,7 +322,7 @@ async def dap_set_breakpoint(
 
 
 def _sign_note(call: Call, path: str, line: int) -> list[str]:
-    """Return a line that a Neovim shows one sign for a line, if one is attached and the line has its second place now."""
+    """Return a note that an attached Neovim has one sign for a line, if the line has its second place now."""
     places = len(call.debugger.breakpoints.stopping_on(path, line))
     return [f"Neovim shows one sign for the {places} places of the line"] * bool(
         places == 2 and call.peers.attached

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from dapeer.adapters.definition.placeholders import fill
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
-from dapeer.base.text.fitting import shortened
+from dapeer.base.text.fitting import original_length, shortened
 from dapeer.base.text.lines import continued, indented, lines_of
 from dapeer.base.text.tracebacks import cause
 from dapeer.dap.sent_requests import CompletionsArguments
@@ -28,7 +28,14 @@ from dapeer.tools.base import evaluation, report
 from dapeer.tools.base.arguments import CallTarget, FrameId, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import RemainingTime
-from dapeer.tools.base.evaluation import RESULT_CHARS, SECONDS_TO_EVALUATE, name_suggestions
+from dapeer.tools.base.evaluation import (
+    MAX_WHOLE_CHARS,
+    RESULT_CHARS,
+    SECONDS_TO_EVALUATE,
+    Evaluated,
+    name_suggestions,
+)
+from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.inspection import VALUE_CHARS
 from dapeer.view import variables
@@ -61,6 +68,7 @@ async def dap_evaluate(
     expressions: Sequence[str],
     frame_id: FrameId = None,
     context: Literal["watch", "repl", "hover", "clipboard", "variables"] = "watch",
+    max_chars: Annotated[int | None, Field(ge=1, le=MAX_WHOLE_CHARS), Unlisted()] = None,
     timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
     *,
     meant: CallTarget,
@@ -70,15 +78,18 @@ async def dap_evaluate(
     The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they may change the program.
     `context` is DAP's. Of several each one has its value or its error, and those behind one that has resumed or ended the program are not
     evaluated. While the program runs, a frame of a thread is read, where that is possible. The data of one is `result`, `type`,
-    `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place.
+    `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
+    `max_chars`, one value is shown as whole as the adapter gives it.
 
     Raises:
         RequestFailed: There is one expression only, and it fails.
         NotStopped: The session is not stopped, and its threads cannot be read.
-        ArgumentError: `expressions` is empty, or there is no such frame.
+        ArgumentError: `expressions` is empty, or several with `max_chars`, or there is no such frame.
     """
     if not expressions:
         raise ArgumentError("`expressions` is empty.", "Give at least one.")
+    if max_chars is not None and (len(expressions) > 1 or meant.group is not None):
+        raise ArgumentError("`max_chars` is for one expression.", "Evaluate them one by one.")
     session = call.session(meant.session_id)
     left = RemainingTime(timeout_ms)
     if running := await report.frame_to_read(session, frame_id):
@@ -95,16 +106,51 @@ async def dap_evaluate(
     expression = expressions[0]
     try:
         async with evaluation.consequence_noted(call, session, left):
-            one = await evaluation.evaluate_expression(session, expression, frame, context, left)
+            one = await _evaluated(call, session, expression, frame, context, max_chars, left)
     except RequestFailed as error:
         where += await name_suggestions(session, frame, expression, error.problem)
         hint = f"({'; '.join(where)})" if where else ""
         raise RequestFailed(error.command, f"{error}\n{hint}".strip()) from error
-    where += ["ask for a part of it"] * (len(one.value) > RESULT_CHARS)
+    return _reply_of(one, max_chars, where, place)
+
+
+async def _evaluated(
+    call: Call,
+    session: Session,
+    expression: str,
+    frame: int | None,
+    context: str,
+    max_chars: int | None,
+    left: RemainingTime,
+) -> Evaluated:
+    """Evaluate one expression in an adapter's frame, and return its result, whole with `max_chars`.
+
+    Raises:
+        DapeerError: It cannot be evaluated, or the adapter does not answer in time.
+    """
+    if max_chars is None or context != "watch":
+        return await evaluation.evaluate_expression(session, expression, frame, context, left)
+    definition = call.debugger.definitions.get(session.adapter)
+    knows = definition is not None and definition.quirks.whole_values
+    return await evaluation.evaluate_whole(session, expression, frame, left, knows=knows)
+
+
+def _reply_of(one: Evaluated, max_chars: int | None, where: list[str], place: str) -> Reply:
+    """Return one result as a reply, cut to `max_chars`, with a note on how to see more.
+
+    None stands for `RESULT_CHARS`. `where` are the other parts of the note; `place` is the frame.
+    """
+    room = max_chars or RESULT_CHARS
+    shown = one.text(room)
+    if original_length(one.value) or len(one.value) > room or "…" in shown:
+        part = "ask for a part of it"
+        whole = f"dap_evaluate max_chars={MAX_WHOLE_CHARS} shows more"
+        where = [*where, part if max_chars is not None else f"{part}, or {whole}"]
     hint = f"({'; '.join(where)})" if where else ""
     return Reply(
-        f"{indented(one.text(RESULT_CHARS).rstrip())}\n{continued(hint)}".rstrip(),
-        {**one.data(RESULT_CHARS), "frame": place},
+        f"{indented(shown.rstrip())}\n{continued(hint)}".rstrip(),
+        {**one.data(room), "frame": place},
+        room=max_chars or 0,
     )
 
 

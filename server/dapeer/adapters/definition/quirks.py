@@ -269,6 +269,8 @@ class Quirks:
     refuses: tuple[str, ...] = ()
     """Requests, and options of requests, that it advertises, but does not know."""
 
+    whole_values: bool = False
+    """`evaluate` gives whole values where its `format` has the key `dapeerWhole`: our companion does."""
     columns: bool = False
     """It tells places of one line apart by the `column` of a breakpoint."""
     hit_conditions: Regex = ""

@@ -125,7 +125,7 @@ AT_ONCE = 2
 """Elements that share the room that is left."""
 
 MAX_UNCUT_CHARS = 24
-"""Characters of a number, a word or a text up to which it is shown whole or not at all: half of a number is a wrong one."""
+"""Characters of a number, a word or a text that is shown whole or not at all."""
 MIN_LAST_CHARS = 24
 """Characters without which the last element of a list is not cut."""
 

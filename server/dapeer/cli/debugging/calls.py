@@ -32,16 +32,34 @@ _NAMED: Final = re.compile(
     r"(?<![\w./'\"=])(dap_[a-z_]+)\b(?:\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\))?(?!['\"])"
 )
 _ARGUMENT: Final = re.compile(r", (?=\w+=)")
+POINTS: Final = "breakpoints"
+EXPRESSIONS: Final = (
+    "expressions",
+    "expression",
+    "collect",
+    "condition",
+    "expect",
+    "evaluate",
+    "path",
+)
+"""Arguments that are expressions, or lists of them."""
+IN_A_PLACE: Final = ("filename", "line", "function")
 _PROGRAMS_TEXT: Final = ("dap_program_output", "dap_source", "dap_disassemble")
 """Tools whose answer is text of the program, but for notes in parentheses."""
 _SOURCE: Final = re.compile(r"\s*(→ )?\s*\d+ ")
+_GIVEN: Final = re.compile(
+    r"""(?<![\w./'"=-])([a-z]+(?:_[a-z]+)*)=(true|false|\d+|"[^"]*"|'[^']*')(?![\w=])"""
+)
+"""An argument with its value, outside of a call."""
+_NAMED_ARGUMENT: Final = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")
+_ENDS_WITH_ARGUMENT: Final = re.compile(r": [a-z_]+=\d+\)?$")
 
 
 def as_commands(text: str, tool: str = "") -> str:
     """Return a text of dapeer's in which known tools are named as the commands that call them.
 
-    Output, source and quoted text of the program stay as they are. `tool` is the tool whose answer the text is; empty: it is an error or a
-    notice.
+    Their arguments become options. Output, source and quoted text of the program stay as they are. `tool` is the tool whose answer the text
+    is; empty: it is an error or a notice.
 
     >>> as_commands("There is no debug session. Start one with dap_run.")
     'There is no debug session. Start one with dapeer run.'
@@ -49,6 +67,8 @@ def as_commands(text: str, tool: str = "") -> str:
     "(2 more: dapeer vars 'a b' --start 3)"
     >>> as_commands('dap_run(program="a", args=["-v"], breakpoints=[{"filename": "a.c", "line": 3, "condition": "f(n) > 2"}])')
     "dapeer run a -b a.c:3 --if 'f(n) > 2' -- -v"
+    >>> as_commands("(from before: breakpoints a.py:3; fresh=true starts without)", "dap_run")
+    '(from before: breakpoints a.py:3; --fresh starts without)'
     """
     lines: list[str] = []
     is_output = False
@@ -56,8 +76,60 @@ def as_commands(text: str, tool: str = "") -> str:
         is_output = line.startswith("Output") or (is_output and line.startswith(" "))
         is_note = line.lstrip().startswith("(")
         is_programs = is_output or tool in _PROGRAMS_TEXT or _SOURCE.match(line)
-        lines.append(line if is_programs and not is_note else _NAMED.sub(_command, line))
+        is_ours = is_note or not is_programs
+        lines.append(_with_options(_NAMED.sub(_command, line), line, tool) if is_ours else line)
     return "\n".join(lines)
+
+
+def as_error(text: str, tool: str) -> str:
+    """Return the error of a call in which tools are named as commands, and arguments of `tool` as options.
+
+    >>> as_error("`hit_condition`: gdb does not understand `x`.", "dap_set_breakpoint")
+    '`--hit-condition`: gdb does not understand `x`.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        """Return the option of an argument in backticks, if it cannot be a name of the program's."""
+        sure = "_" in found.group(1) or not found.start()
+        known = _arguments_of(tool).get(found.group(1)) if sure else None
+        words = [] if known is None else [*_option(found.group(1), "true", known)]
+        return f"`{words[0]}`" if words else found.group(0)
+
+    said = _NAMED_ARGUMENT.sub(option, as_commands(text))
+    return "\n".join(_options(line, [tool]) for line in said.split("\n"))
+
+
+def _with_options(shown: str, line: str, tool: str) -> str:
+    """Return a line of an answer with arguments as options, if it is a note or names a tool.
+
+    `shown` is the line as commands have it, `line` as tools have it.
+    """
+    named = [found[1] for found in _NAMED.finditer(line)]
+    is_note = line.lstrip().startswith("(") or _ENDS_WITH_ARGUMENT.search(line)
+    return _options(shown, [*named, tool]) if named or is_note else shown
+
+
+def _options(line: str, tools: Sequence[str]) -> str:
+    """Return a line in which arguments of the `tools`, such as `fresh=true`, are options."""
+
+    def option(found: re.Match[str]) -> str:
+        """Return the option of an argument that one of the tools has."""
+        name, value = found.group(1), found.group(2)
+        known = next((known for each in tools if (known := _arguments_of(each).get(name))), None)
+        return found.group(0) if known is None else " ".join(_option(name, value, known))
+
+    return _GIVEN.sub(option, line)
+
+
+def _arguments_of(tool: str) -> dict[str, KnownTool]:
+    """Return what is known of a tool, by each argument that is an option of its command."""
+    known = known_tools().get(tool)
+    if known is None:
+        return {}
+    points = known["arguments"].get("properties", {}).get(POINTS, {}).get("items", {})
+    by_place = {*table.by_place(tool, known), *IN_A_PLACE}
+    names = {*known["arguments"].get("properties", {}), *points.get("properties", {})}
+    return dict.fromkeys(names - by_place, known)
 
 
 def _command(found: re.Match[str]) -> str:
@@ -238,12 +310,15 @@ def call(
     from dapeer.base.errors import DapeerError
     from dapeer.integrations.variables import SECRETS
 
+    if cut := next(_cut_by_the_shell(arguments), ""):
+        say(f"`{cut}` is not complete: a shell reads `>` as a redirect. Quote it: '{cut}>…'.")
+        return answers.FAILED
     secrets = credentials.remove_credentials(SECRETS)
     try:
         server = core.joined_or_started(os.environ if starts else None, secrets)
         answer = _answer(server, tool, arguments, starts=starts, waits=waits)
     except ToolError as error:
-        answers.write_error(as_commands(str(error)), form.color)
+        answers.write_error(as_error(str(error), tool), form.color)
         return answers.FAILED
     except (DapeerError, ServerGone) as error:
         say(GONE if isinstance(error, ServerGone) else str(error))
@@ -255,6 +330,17 @@ def call(
     else:
         answers.write_text(as_commands(answer, tool), form.color)
     return answers.exit_code(answer) if waits else 0
+
+
+def _cut_by_the_shell(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the expressions among arguments that end with one `-`, as a shell leaves them of `a->b`."""
+    for name, value in arguments.items():
+        if name == POINTS:
+            for each in value:
+                yield from _cut_by_the_shell(each)
+        elif name in EXPRESSIONS:
+            texts: list[str] = [value] if isinstance(value, str) else value
+            yield from (each for each in texts if re.search(r"[^-]-\s*$", each))
 
 
 def _answer(

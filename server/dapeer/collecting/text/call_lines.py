@@ -177,7 +177,8 @@ class CallLines:
         for name, texts in self.different(indices).items():
             several = _join_different(texts[1:])
             # A text that is cut may not show how it differs.
-            cut = not several or LEFT_OUT in several
+            alone = len({*texts[1:]}) == 1 and several.endswith(("items)", "…)"))
+            cut = not several or LEFT_OUT in several or alone
             differences[name] = name if cut else f"{name}={several}"
         return ", ".join(sorted(differences.values(), key=lambda each: each in differences))
 

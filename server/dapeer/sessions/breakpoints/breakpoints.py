@@ -24,7 +24,7 @@ from dapeer.sessions.doings import Doings
 FilterListener = Callable[[list[str] | None], None]
 """Gets the exception filters that are wanted now; None: each adapter's own defaults."""
 Listener = Callable[[str, int, RequestedBreakpoint | None], None]
-"""Gets path, line, and the breakpoint that stands for all that are to stop there now, as `Breakpoints.sign` gives it."""
+"""Gets path, line, and what stands for all that are to stop there now, as `Breakpoints.sign` says."""
 
 
 AtSpot = tuple[RequestedBreakpoint | None, RequestedBreakpoint | None]
@@ -91,9 +91,9 @@ class Breakpoints:
         return [(line, column) for column in sorted(columns)]
 
     def sign(self, path: str, line: int) -> RequestedBreakpoint | None:
-        """Return the breakpoint that stands for all of a line that stop or log, without a column; None: there is none.
+        """Return the breakpoint that stands for all of a line that stop or log; None: there is none.
 
-        An editor shows one sign for a line. The one without a column comes first, then by column.
+        An editor shows one sign for a line, which has no column. The one without a column comes first, then by column.
         """
         first = next(iter(self.stopping_on(path, line)), None)
         if first is None or "column" not in first:
@@ -195,7 +195,7 @@ class Breakpoints:
         *,
         column: int | None = None,
     ) -> list[RequestedBreakpoint]:
-        """Remove the breakpoints of a line that stop, and those with which the client collects there; return them.
+        """Remove the breakpoints of a line that stop, and the client's that collect there; return them.
 
         With a `column`, only those that were asked for there. Empty: there were none, and nothing has changed. `line` is the requested
         one, or the one to which an adapter moved it, as one of the `mirrors` of sessions says. `listeners` are called if what stands for
@@ -383,7 +383,7 @@ class Breakpoints:
         ]
 
     def of(self, path: str) -> list[RequestedBreakpoint]:
-        """Return all breakpoints of a file, of all clients, by place; at one place the one that stops is first."""
+        """Return all breakpoints of a file, of all clients, by place; at each the one that stops is first."""
         stop = (each for here in self.by_path.get(path, {}).values() for each in here.values())
         return sorted([*stop, *self.points.of(path)], key=spot_of)
 

@@ -108,7 +108,7 @@ class LogLines:
             yield {**first, "others": others} if others else first
 
     def told_spot(self, spot: Spot) -> Spot:
-        """Return the place that the adapter takes for `spot`: without its column, unless it tells columns apart."""
+        """Return the place that the adapter takes for `spot`: one without a column, unless it tells these."""
         return spot if self.columns else (spot[0], 0)
 
     def note_complete(self, number: int) -> bool:

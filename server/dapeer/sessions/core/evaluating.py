@@ -23,17 +23,25 @@ from dapeer.view import variables
 
 SECONDS_TO_CANCEL = 2.0
 """Seconds for an adapter to break off an evaluation."""
+WHOLE = "dapeerWhole"
+"""The key of a `ValueFormat` that asks our companion in the program for a whole value."""
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 
 
 async def evaluate(
-    session: Session, expression: str, frame_id: int | None, context: str, seconds: float
+    session: Session,
+    expression: str,
+    frame_id: int | None,
+    context: str,
+    seconds: float,
+    *,
+    whole: bool = False,
 ) -> EvaluateResponseBody:
     """Send `evaluate` with a DAP `context` (`watch`, `repl`, `clipboard`, …) and return the body.
 
     The code of `expression` runs in the program. `frame_id` is the adapter's frame id; None evaluates without a frame. Evaluations of one
     session run one after the other. If the adapter does not answer within `seconds`, or the caller is cancelled, it gets `cancel`, if it
-    supports that.
+    supports that. `whole`: the adapter knows the format that asks for a whole value.
 
     Raises:
         RequestTimeout: It was not answered in time; `cancelled` says whether the adapter has broken it off.
@@ -42,6 +50,8 @@ async def evaluate(
     arguments: EvaluateArguments = {"expression": expression, "context": context}
     if frame_id is not None:
         arguments["frameId"] = frame_id
+    if whole:
+        arguments["format"] = {WHOLE: True}
     async with session.evaluating:
         session.record_evaluation(arguments)
         with no_process(session.post_mortem), session.advice.on_failure(context):

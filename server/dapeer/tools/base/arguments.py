@@ -397,7 +397,7 @@ def _check_places(
     *,
     forgets_earlier: bool,
 ) -> None:
-    """Check that no two different breakpoints are at one place, and that the adapter tells the places of a line apart.
+    """Check that no two breakpoints are at one place, and that the adapter tells places of a line apart.
 
     Those of the shared set count, too, unless the call `forgets_earlier` ones. The set keeps one breakpoint for a place, whether it stops
     or collects, so that the earlier one would be lost. `adapter` is the id of the adapter that gets them; empty: any adapter may.

@@ -121,6 +121,8 @@ class Reply:
 
     raw: bool = False
     """It is a text of others that is shown as it is, with characters that are not seen."""
+    room: int = 0
+    """Characters of one value that the caller has asked for; 0: the limit of answers holds."""
 
     @property
     def data(self) -> Json | None:

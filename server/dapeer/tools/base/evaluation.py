@@ -178,10 +178,16 @@ def _in_returned(session: Session, name: str) -> list[str]:
 
 RESULT_CHARS = 2000
 """Characters of a single value that was asked for."""
+MAX_WHOLE_CHARS = 100_000
+"""Characters of a value that a caller can ask for."""
 MAX_OPENED_VALUES = 30
 """Values within one that are opened, where the adapter shows them folded."""
 _FRAME = re.compile(r'\s+File "')
 """The first line of a frame in a traceback of Python's."""
+_CUT_TEXT = re.compile(r"""["'`].*…""", re.DOTALL)
+"""The beginning of a text that the adapter has cut, in its midst or at its end."""
+_PLAIN_PATH = re.compile(r"[\w$.\[\]\s]+")
+"""An expression that calls nothing, but perhaps a property."""
 _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
 """Marks in a value of which more can be shown: something is left out, or only named."""
 
@@ -269,22 +275,28 @@ def has_more(value: str) -> bool:
 
 
 async def evaluate_expression(
-    session: Session, expression: str, frame: int | None, context: str, remaining: RemainingTime
+    session: Session,
+    expression: str,
+    frame: int | None,
+    context: str,
+    remaining: RemainingTime,
+    *,
+    whole: bool = False,
 ) -> Evaluated:
     """Send the adapter an `evaluate` request, and return the expression's result.
 
     `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`. If
     the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `remaining`. If
     the program has left the stop by then, or was not stopped, the value is returned without a reference; else the reference is a handle of
-    the stop. `remaining` is the remaining time of the call.
+    the stop. `remaining` is the remaining time of the call. `whole`: the adapter knows the
+    format that asks for a whole value.
 
     Raises:
         DapeerError: The expression cannot be evaluated, or the adapter does not answer within `remaining`.
     """
     before = session.mirror.stop
-    body = await evaluate(
-        session, expression, frame, context, max(round(remaining.remaining_ms / 1000, 2), 0.01)
-    )
+    seconds = max(round(remaining.remaining_ms / 1000, 2), 0.01)
+    body = await evaluate(session, expression, frame, context, seconds, whole=whole)
     stop = session.mirror.stop
     value, reference = str(body.get("result") or ""), int(body.get("variablesReference") or 0)
     if stop is None or stop is not before:
@@ -296,6 +308,24 @@ async def evaluate_expression(
         value = stop.values.shown(result)
         reference = stop.reported.handles.handle_for("variables_reference", reference)
     return Evaluated(expression, value, str(body.get("type") or ""), reference)
+
+
+async def evaluate_whole(
+    session: Session, expression: str, frame: int | None, remaining: RemainingTime, *, knows: bool
+) -> Evaluated:
+    """Evaluate an expression as `evaluate_expression` does, and return its value as whole as possible.
+
+    `knows`: the adapter knows the format that asks for a whole value. Of any other, a text that it has cut is evaluated once more
+    for the clipboard, unless the expression may call something.
+
+    Raises:
+        DapeerError: The expression cannot be evaluated, or the adapter does not answer in time.
+    """
+    found = await evaluate_expression(session, expression, frame, "watch", remaining, whole=knows)
+    able = bool(session.mirror.capabilities.get("supportsClipboardContext")) and not knows
+    if not (able and _CUT_TEXT.match(found.value) and _PLAIN_PATH.fullmatch(expression)):
+        return found
+    return await evaluate_expression(session, expression, frame, "clipboard", remaining)
 
 
 async def consequence_of(session: Session, before: Stop | None, remaining: RemainingTime) -> str:

@@ -218,10 +218,11 @@ def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Repl
         repeats: Whether the same call can be made for the next page, since the tool changes nothing: the note then gives its `start`.
         folds: Whether rows of lines that differ in numbers only are folded into one; not done where the caller asks for a page.
     """
-    room = MAX_ANSWER_CHARS - MAX_NOTE_CHARS
+    room = max(MAX_ANSWER_CHARS, reply.room + MAX_NOTE_CHARS) - MAX_NOTE_CHARS
     if len(reply.text) <= room and not page.is_asked:
         return reply
-    lines = [shortened(line, MAX_LINE_CHARS) for line in reply.text.split("\n")]
+    longest = max(MAX_LINE_CHARS, reply.room)
+    lines = [shortened(line, longest) for line in reply.text.split("\n")]
     below = _notes_below(lines, room // 2)
     del lines[len(lines) - len(below) :]
     room -= sum(len(each) + 1 for each in below)

@@ -265,10 +265,14 @@ def namespace(frame: Any, fmt: Any = None, scope: Any = None, *_: Any, **__: Any
     return frame.f_globals if getattr(scope, "scope", None) == "globals" else frame.f_locals
 
 
-def text_of(value: Any) -> str:
-    """Return the text of a value; where that cannot be made, the name of its type in `<…>`."""
+MAX_WHOLE_CHARS = 100_000
+"""Characters of a value that is asked for whole; a text that is asked for so has no limit."""
+
+
+def text_of(value: Any, max_chars: int = values.MAX_VALUE_CHARS) -> str:
+    """Return the text of a value in about `max_chars`; if that fails, the name of its type in `<…>`."""
     try:
-        return str(values.shown(value))
+        return str(values.shown(value, max_chars))
     except Exception:
         return f"<{objects.name_of(type(value))}>"
 
@@ -445,7 +449,7 @@ def list_contents(patch: Any) -> None:
         whole = any(each.startswith("max") for each in named)
         if is_theirs(self.value) or wants_hexadecimal(*rest, **named) or whole:
             return stock(self, *rest, **named)
-        return described(self)
+        return described(self, MAX_WHOLE_CHARS if wants_whole(*rest, **named) else None)
 
 
 def wants_hexadecimal(fmt: Any = None, *_: Any, **__: Any) -> bool:
@@ -456,9 +460,19 @@ def wants_hexadecimal(fmt: Any = None, *_: Any, **__: Any) -> bool:
     return bool(fmt) and bool(fmt.get("hex") or fmt.get("rawString"))
 
 
-def described(variable: Any) -> dict[str, Any]:
+WHOLE = "dapeerWhole"
+"""The key of a `ValueFormat` by which dapeer asks for a value of `MAX_WHOLE_CHARS`."""
+
+
+def wants_whole(fmt: Any = None, *_: Any, **__: Any) -> bool:
+    """Return whether dapeer's `ValueFormat` asks for a whole value; None: it does not."""
+    return bool(fmt) and bool(fmt.get(WHOLE))
+
+
+def described(variable: Any, max_chars: int | None = None) -> dict[str, Any]:
     """Return the DAP `Variable` for a variable of pydevd's; making it runs no code of the program.
 
+    Its text has about `max_chars` characters; None: as many as usual.
     Its keys are `name` (of a returned value behind `(return)`), `value`, `type`, `variablesReference` (the value's `id()`; 0: it has no
     children), and perhaps `evaluateName` and `presentationHint`. The reference is not registered here.
     """
@@ -466,7 +480,7 @@ def described(variable: Any) -> dict[str, Any]:
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     data: dict[str, Any] = {
         "name": f"(return) {variable.name}" if variable._is_return_value else variable.name,
-        "value": text_of(value),
+        "value": text_of(value, max_chars or values.MAX_VALUE_CHARS),
         "type": objects.name_of(kind),
         "variablesReference": 0 if is_leaf(value) else id(value),
     }
