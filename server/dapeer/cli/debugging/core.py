@@ -6,7 +6,6 @@ Only the standard library, and little of it, unless a server is started: each co
 from __future__ import annotations
 
 import os
-import select
 import sys
 from contextlib import suppress
 
@@ -227,6 +226,8 @@ def _open_pidfd(pid: int) -> int | None:
 
 def _has_ended(process: int) -> bool:
     """Wait `MILLISECONDS_TO_END` for the end of a pidfd's process, close it; return whether it ended."""
+    import select
+
     poll = select.poll()
     poll.register(process, select.POLLIN)
     ended = bool(poll.poll(MILLISECONDS_TO_END))
