@@ -16,14 +16,13 @@ from anyio.abc import TaskGroup
 
 from dapeer.base.errors import NoNeovim
 from dapeer.base.json_types import Json
-from dapeer.integrations.claude_ide.service import Editor
 from dapeer.mcp.server.integration import Integration, IntegrationContext
 from dapeer.peers import Peer
 from dapeer.tools.base.call import Reply
 from dapeer.tools.lua import PREFIX, NeovimTool
 
 if TYPE_CHECKING:
-    from dapeer.integrations.claude_ide.service import Service
+    from dapeer.integrations.claude_ide.service import Editor, Service
 
 # What a Neovim wants to be for Claude Code, and what Claude Code is notified of.
 
@@ -165,6 +164,8 @@ class Services:
 
         `client` is the name under which the calls are made, and consent is asked for; `ide` has the working directory.
         """
+        from dapeer.integrations.claude_ide.service import Editor  # noqa: PLC0415 - few need it
+
         call = self._context.call(client)
 
         async def run(name: str, arguments: Json) -> Reply:
