@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import socket
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -25,8 +26,9 @@ import anyio
 from dapeer.adapters.choice.attachable import choose_for_process
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.placeholders import fill_table
 from dapeer.adapters.definition.sections import OF_WAITING
-from dapeer.adapters.definition.table import COMPANIONS
+from dapeer.adapters.definition.table import COMPANIONS, own_values
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object, is_array
@@ -181,6 +183,19 @@ def _adapters_for_files(debugger: Debugger, plan: Plan, paths: set[str]) -> list
     return [each for each in _able(debugger, plan, paths) if each.debugs_waiting]
 
 
+def _with_stand_ins(definition: Definition, env: Mapping[str, object]) -> dict[str, object]:
+    """Return the environment of a program with what gets our code into it that starts stand-ins.
+
+    That is what its adapter's definition says, before what `env` has in the same variable.
+    """
+    children = definition.children
+    ours = fill_table(
+        children.stand_in_env if children else {}, {**own_values(), "word": "${word}"}
+    )
+    joined = {name: f"{each} {env[name]}" if env.get(name) else each for name, each in ours.items()}
+    return {**env, **joined}
+
+
 def _runs(definition: Definition, executable: str) -> bool:
     """Return whether a file is an interpreter of a definition's, or a script whose first line names it."""
     command = definition.command
@@ -235,12 +250,17 @@ class _StandIns:
             "script": str(STAND_IN),
             "socket": str(folder / "children"),
             "seconds": SECONDS_TO_ATTACH,
+            "python": sys.executable,
             "native": any(OF_WAITING not in each.attach for each in wanted),
+            # Its own language's, too, for the children of its children.
             "names": "|".join(
-                each.command.names for each in wanted if OF_WAITING in each.attach and each.command
+                each.command.names
+                for each in (*wanted, self.plan.definition)
+                if OF_WAITING in each.attach and each.command
             ),
         }
         env = {**as_object(self.plan.inputs.get("env")), SETTING: json.dumps(setting)}
+        env = _with_stand_ins(self.plan.definition, env)
         return replace(self.plan, inputs={**self.plan.inputs, "env": env})
 
     def close(self) -> None:
@@ -300,6 +320,7 @@ class _StandIns:
         It is the best one that is ready. It reads files: call it in a thread.
         """
         able = _adapters_for_files(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
+        able += [self.plan.definition] if OF_WAITING in self.plan.definition.attach else []
         interpreters = [
             each for each in self.debugger.definitions.values() if _runs(each, executable)
         ]
@@ -315,7 +336,10 @@ class _StandIns:
         first = self._first_session
         if first is None or first.over or first.by_us or not pid:
             return None
-        return first if first.process.processes.has_started(pid) else None
+        if not first.process.processes.has_started(pid):
+            return None
+        acting = first.program.acting(first, exactly=True)
+        return acting if isinstance(acting, DirectSession) else None
 
     async def _debug(
         self, parent: DirectSession, definition: Definition, waiting: WaitingProcess, told: _Told, reader: asyncio.StreamReader
@@ -363,7 +387,8 @@ class _StandIns:
         inputs: dict[str, Any] = {"pid": waiting.pid, "cwd": self.plan.inputs["cwd"]}
         if OF_WAITING in definition.attach:
             executable = interpreter_path(told.executable, told.environment)
-            more = {"executable": executable, "env": {**told.environment}, "follow_children": True}
+            env = _with_stand_ins(definition, told.environment)
+            more = {"executable": executable, "env": env, "follow_children": True}
             inputs = {"cwd": told.folder, **more}
         launch = LaunchRequest(definition.id, "attach", command, inputs, {}, None)
         plan = plan_of(self.debugger, launch, "attach", inputs, {}, waits=True)

@@ -897,6 +897,8 @@ class Children:
     """A regular expression for that process's command line; its first group is the program's own."""
     stand_ins: bool = False
     """Our code in the debuggee starts programs of other languages as stand-ins, which wait for theirs."""
+    stand_in_env: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The environment by which that code gets into the debuggee; empty: it is there."""
     relay: Regex = ""
     """A regular expression for the command line of the debugger's relay, a process of the child.
 

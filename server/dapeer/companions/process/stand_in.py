@@ -15,6 +15,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import struct
 import sys
 
@@ -69,6 +70,23 @@ def listener(connection: socket.socket) -> int:
     return struct.unpack("iII", credentials)[0]
 
 
+def check_rights(executable: str) -> None:
+    """Raise if a file gives user, group or capabilities to the process that runs it.
+
+    The system takes such rights away from a program that is traced.
+
+    Raises:
+        OSError: It cannot be read.
+        PermissionError: It does.
+    """
+    given = os.stat(executable).st_mode & (stat.S_ISUID | stat.S_ISGID)
+    if hasattr(os, "getxattr"):
+        with contextlib.suppress(OSError):
+            given = given or os.getxattr(executable, "security.capability")
+    if given:
+        raise PermissionError(executable)
+
+
 def own_environment() -> dict[bytes, bytes]:
     """Return the environment that this process was started with; Python may have changed its own.
 
@@ -101,6 +119,7 @@ def main() -> None:
     path, seconds, restored, executable, *command = sys.argv[1:]
     environment = own_environment()
     with contextlib.suppress(Exception):
+        check_rights(executable)
         told: dict[str, object] = {
             "command": command,
             "executable": os.path.abspath(executable),

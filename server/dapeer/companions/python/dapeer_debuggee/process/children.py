@@ -10,7 +10,6 @@ import json
 import os
 import re
 import signal
-import stat
 import struct
 import sys
 from pathlib import Path
@@ -257,7 +256,7 @@ def is_wanted(path: bytes) -> bool:
             return False
         told = setting["names"]
         if told and any(re.fullmatch(told, each) for each in names):
-            return not has_own_rights(path)
+            return True
         return setting["native"] and has_line_numbers(path)
     except (OSError, struct.error):
         return False
@@ -278,18 +277,10 @@ def interpreter_of(path: bytes) -> str:
     return next((each for each in names if each != "env"), "")
 
 
-def has_own_rights(path: bytes) -> bool:
-    """Return whether a file gives user, group or capabilities to the process that runs it.
-
-    The system takes such rights away from a program that is traced.
-    """
-    return bool(os.stat(path).st_mode & (stat.S_ISUID | stat.S_ISGID)) or has_capabilities(path)
-
-
 def has_line_numbers(path: bytes) -> bool:
-    """Return whether a file is a 64-bit ELF program with line numbers and without special rights.
+    """Return whether a file is a 64-bit ELF program with line numbers.
 
-    Special rights are setuid, setgid and capabilities. Whether there are line numbers is told by its sections.
+    Whether there are line numbers is told by its sections.
 
     Raises:
         OSError: It cannot be read.
@@ -297,7 +288,7 @@ def has_line_numbers(path: bytes) -> bool:
     """
     with open(path, "rb") as file:
         head = file.read(64)
-        if head[:5] != ELF_64 or has_own_rights(path):
+        if head[:5] != ELF_64:
             return False
         order = "<" if head[5] == 1 else ">"
         (sections,) = struct.unpack_from(order + "Q", head, 0x28)
@@ -307,11 +298,3 @@ def has_line_numbers(path: bytes) -> bool:
         file.seek(where)
         found = file.read(length).split(b"\0")
     return any(each in found for each in SECTIONS)
-
-
-def has_capabilities(path: bytes) -> bool:
-    """Return whether a file gives capabilities to the process that runs it."""
-    try:
-        return bool(os.getxattr(path, "security.capability"))
-    except (OSError, AttributeError):
-        return False
