@@ -189,12 +189,12 @@ async def test_a_program_that_has_become_another_one_is_named(tmp_path: Path) ->
         )
 
 
-async def test_children_of_node_in_other_languages_are_named(tmp_path: Path) -> None:
+async def test_children_of_shells_of_node_are_named(tmp_path: Path) -> None:
     needs("js-debug")
     built(tmp_path, "waits", WAITS_C)
     (tmp_path / "waits.py").write_text(WAITS_PY)
-    starts = "const { spawn } = require('child_process');\n"
-    starts += f"spawn({sys.executable!r}, ['waits.py']);\nspawn('./waits');\n"
+    starts = "const { exec } = require('child_process');\n"
+    starts += f"exec('{sys.executable} waits.py; true');\nexec('./waits; true');\n"
     (tmp_path / "starts.js").write_text(starts)
     async with asyncio.timeout(2 * LIMIT), client(tmp_path) as c:
         told = await named(c, "starts.js", "waits.py:5", "waits.c:6")
