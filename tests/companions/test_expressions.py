@@ -86,6 +86,6 @@ def test_the_texts_are_sent_only_to_a_program_that_lacks_the_modules() -> None:
         input=json.dumps(sent), capture_output=True, text=True, timeout=LIMIT, check=True,
     )  # fmt: skip
     without, having = map(json.loads, done.stdout.splitlines())
-    graph: Any = ["circle", "members", "waits"]
+    graph: Any = ["circle", "members", "queues", "waits"]
     assert without == ["KeyError('dapeer_debuggee.improving')", graph, []]
     assert having == [graph, graph]
