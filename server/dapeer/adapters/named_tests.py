@@ -460,9 +460,11 @@ def _own_files(folder: Path) -> Sequence[Path]:
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder and below, but not in hidden folders and those of tools.
+    """Yield the files of a folder and below, hidden ones included, but not those in certain folders.
 
-    In each folder they are sorted, and its own come before those of its folders. It ends after the folder in which `MOST_FILES` are passed.
+    Left out are folders whose names begin with `.` or `_` or are in `TOOLS`, and links to folders. In each folder the files are sorted, and
+    its own come before those of its folders. It ends after the folder in which `MOST_FILES` are passed. A folder that cannot be read has
+    none; no error is raised.
     """
     seen = 0
     for here, folders, names in os.walk(folder):

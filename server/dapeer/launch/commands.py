@@ -104,7 +104,8 @@ class _TypedProgram:
         """Return a copy of the request that launches what the command runs, in place of the command.
 
         `how` is `program`, `module` or `code` (empty: none), and `target` its value; `args` are the arguments behind it. `more` are
-        other inputs, and `type` and `config` of the request. What the caller gave in `config` stays.
+        other inputs, and `type` and `config` of the request: inputs and `type` replace those of the same name, but what the caller gave
+        in `config` stays.
         """
         rest = {
             key: value
@@ -284,7 +285,12 @@ def _refuse(typed: _TypedProgram) -> None:
 
 
 def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
-    """Return the call of `dap_run` that debugs a command line, as text; `env` are variables that it needs."""
+    """Return the call of `dap_run` that debugs a command line, as text.
+
+    It is `dap_run(program="a", args=["-v"], env={"NAME": "b"})`, with a period behind: it stands at the end of an error's advice.
+    `words` is the command line: the program, then its arguments, at least one word. `env` are variables that it needs. An empty `args` or
+    `env` is left out. Each `'` becomes `"`, in values, too.
+    """
     given: list[tuple[str, object]] = [
         ("program", words[0]),
         ("args", list(words[1:])),

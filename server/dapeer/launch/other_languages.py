@@ -315,9 +315,12 @@ class _StandIns:
                 writer.close()
 
     def _definition_for(self, executable: str) -> Definition | None:
-        """Return the definition of the adapter that is to debug a program; None: nobody means it.
+        """Return the definition of the adapter that is to debug the program of a stand-in, a child process.
 
-        It is the best one that is ready. It reads files: call it in a thread.
+        `executable` is the path of its file. The adapter must fit the file (its interpreter, or any binary where no definition knows the
+        interpreter), and a breakpoint must be set in a file of its language, or it must be the program's own. None: no adapter is such,
+        so the child is not to be debugged. It is the first by rank that is ready, or else the first, which is not ready: its start then
+        fails. It reads files: call it in a thread.
         """
         able = _adapters_for_files(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
         able += [self.plan.definition] if OF_WAITING in self.plan.definition.attach else []

@@ -668,7 +668,9 @@ class Mirror(Notes):
     def _output(self, body: Body, arrived_at: float) -> None:
         """Add the text of an `output` event to the output or a log point, or its row to those collected.
 
-        An output event that has the key `ROW` carries a collected row and no text. A log point that has printed counts as reached.
+        `body` is the event's; one that has the key `ROW` carries a collected row, and its text is not used. The place of a log point that
+        has printed is added to `placed.reached`; times are not counted there. What `OutputIntake.take` drops, such as telemetry, is not
+        added. `arrived_at` is the time of arrival in seconds.
         """
         if ROW in body:
             self.gathered.add_row(body[ROW], arrived_at)

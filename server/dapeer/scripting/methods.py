@@ -752,7 +752,7 @@ class Methods(Protocol):
 
         `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program stops; `condition` and
         `hit_condition` limit it. One on the same variable is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
-        whether there was one.
+        `removed`: whether there was one.
 
         It calls the tool `dap_set_data_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -782,9 +782,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Stop at a machine instruction. It lasts as long as the session.
 
-        `address` is a number, or an expression of the frame `frame_id` (by default the one shown) that has an address. `condition` and
-        `hit_condition` limit it. One at the same address is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
-        whether there was one.
+        `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a function, that has an address.
+        `condition` and `hit_condition` limit it. One at the same address is replaced; `remove` removes it instead. The data is the breakpoint,
+        whose `state` says whether the adapter has verified it; one that it has not verified stays. For `remove` it is `removed`: whether there
+        was one.
 
         It calls the tool `dap_set_instruction_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 

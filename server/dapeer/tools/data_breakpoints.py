@@ -64,11 +64,11 @@ async def dap_set_data_breakpoint(
 
     `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program stops; `condition` and
     `hit_condition` limit it. One on the same variable is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
-    whether there was one.
+    `removed`: whether there was one.
 
     Raises:
         Unsupported: The adapter has no data breakpoints.
-        ArgumentError: There is no such variable, or the adapter cannot watch it.
+        ArgumentError: There is no such variable, a condition is wrong, or the adapter cannot watch it: then none stays on it.
         NotStopped: The session is not stopped.
     """
     session = call.session(session_id)
@@ -114,13 +114,14 @@ async def dap_set_instruction_breakpoint(
 ) -> Reply:
     """Stop at a machine instruction. It lasts as long as the session.
 
-    `address` is a number, or an expression of the frame `frame_id` (by default the one shown) that has an address. `condition` and
-    `hit_condition` limit it. One at the same address is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
-    whether there was one.
+    `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a function, that has an address.
+    `condition` and `hit_condition` limit it. One at the same address is replaced; `remove` removes it instead. The data is the breakpoint,
+    whose `state` says whether the adapter has verified it; one that it has not verified stays. For `remove` it is `removed`: whether there
+    was one.
 
     Raises:
         Unsupported: The adapter has no instruction breakpoints.
-        ArgumentError: There is no such address, or the adapter has not set it.
+        ArgumentError: There is no such address, a condition is wrong, or the adapter has not answered for this breakpoint.
         NotStopped: The session is not stopped.
     """
     session = call.session(session_id)

@@ -75,7 +75,10 @@ class NeovimTool:
 
     @property
     def input_schema(self) -> Json:
-        """The JSON Schema of its arguments, with one that selects the Neovim if several have the tool."""
+        """The JSON Schema of its arguments, with `connection_id` as a required one if several Neovims have it.
+
+        That of a tool of other authors is as they wrote it; any other is shortened as for the list of tools.
+        """
         # Schemas of other authors are not changed.
         return (
             self._schema
@@ -85,9 +88,10 @@ class NeovimTool:
 
     @property
     def _schema(self) -> Json:
-        """The JSON Schema of its arguments as its author wrote it.
+        """The JSON Schema of its arguments as its author wrote it: that object itself, not to be changed.
 
-        It has `connection_id`, too, if the caller has to select a Neovim.
+        If several Neovims have the tool, and it has no argument `connection_id` of its own, a copy is returned instead, in which that is
+        an additional required argument whose `enum` has their ids.
         """
         schema = self.spec.input_schema
         if not self._needs_connection_id:

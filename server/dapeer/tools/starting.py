@@ -146,10 +146,11 @@ async def _end_of(session: Session) -> None:
 async def first_stop(
     sessions: Sequence[Session], seconds: float, run: TriggerRun | None
 ) -> Session | None:
-    """Wait until a program of several has stopped; return the session that is stopped.
+    """Wait until one of several programs is stopped; return the session that is, the first in order.
 
-    Once one has, the others get a moment to stop, too. None: all have ended, `seconds` have passed, or triggers (`run`) have ended and no
-    stop has followed. `sessions` has one of each program.
+    `sessions` has one session of each program; the returned one may be another of its program, such as a child process's. Once one is
+    stopped, the other programs get up to `SECONDS_AFTER_FIRST` to stop, too. None: all have ended, `seconds` have passed, or the triggers
+    `run` (None: there are none) have ended and no stop has followed. Nothing is sent.
     """
 
     def all_still() -> bool:

@@ -151,8 +151,12 @@ def _command(found: re.Match[str]) -> str:
 def _command_words(tool: str, given: str) -> list[str]:
     """Return the words of a command for the arguments of a call in a text, such as `path='a', start=3`.
 
-    `tool` is the tool's whole name. Arguments that have a place in the command come first, then the options, and the program's own behind
-    `--`. Where no argument has a name, `given` comes back as one word.
+    The words are quoted for a shell where needed, to be joined by spaces. `tool` is a known tool's whole name, `given` what stands in the
+    parentheses of the call. Arguments that have a place in the command come first, then the options, and the program's own behind `--`.
+    Where no argument has a name, `given` comes back as the only word, as it is.
+
+    Raises:
+        KeyError: There is no such tool.
     """
     known = known_tools()[tool]
     parts = [each.partition("=") for each in _ARGUMENT.split(given)]
@@ -171,7 +175,7 @@ def _places(tool: str, known_tool: KnownTool, values: dict[str, str]) -> Iterato
     """Yield the words by place of a tool's command, and remove what they stand for from `values`.
 
     `values` are the arguments as the text has them, by name; an argument that is not among them yields nothing. A file with its line, or a
-    function, is one word.
+    function, is one word, not quoted; any other is quoted for a shell.
     """
     for place in table.by_place(tool, known_tool):
         if place == table.PLACE:

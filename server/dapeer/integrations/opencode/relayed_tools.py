@@ -36,7 +36,17 @@ async def opencode_skills(
     name: Annotated[str | None, Field(description="read this one")] = None,
     directory: Directory = None,
 ) -> Reply:
-    """List OpenCode's skills, or read one: instructions for a kind of work."""
+    """List OpenCode's skills, or read one: instructions for a kind of work.
+
+    With `name` the text is that skill's, and the data has its `name`, `description`, `location` and `content`. Without it the text has a
+    line for each skill, and the data `skills`: `name` and `description` of each, empty if there are none. `directory` is the folder whose
+    skills are meant, relative to the project; None: the project.
+
+    Raises:
+        NoOpenCode: No server is known.
+        ArgumentError: There is no skill `name`; the error lists those that exist.
+        OpenCodeError: OpenCode is gone, or rejects the request.
+    """
     catalogue, where = _catalogue_and_directory(call, directory)
     skills = await catalogue.skills(where)
     if name is not None:
@@ -55,7 +65,18 @@ async def opencode_tools(
     agent: Agent = None,
     directory: Directory = None,
 ) -> Reply:
-    """List OpenCode's own tools, MCP servers' included, with their arguments."""
+    """List OpenCode's own tools, MCP servers' included, with their arguments.
+
+    `name` selects the tool of this name, or else those whose names contain it; only then are descriptions and schemas in the text, and
+    descriptions whole. `agent` is the one whose rules decide which tools are listed, `directory` the folder, relative to the project. The
+    data has `tools` (`name`, `description`, `input_schema`; empty: none fits), `mcp_servers` (state by name), and `missing`, a sentence,
+    if OpenCode cannot run tools for dapeer now: then tools of MCP servers are not listed.
+
+    Raises:
+        NoOpenCode: No server is known.
+        ArgumentError: There is no such agent.
+        OpenCodeError: OpenCode is gone, or rejects a request.
+    """
     catalogue, where = _catalogue_and_directory(call, directory)
     using = Relay(catalogue, where, call.peers.judge, await catalogue.agent_field(where, agent))
     missing = await using.why_unavailable()
@@ -84,7 +105,18 @@ async def opencode_tool_call(
     directory: Directory = None,
     timeout_ms: Annotated[int, Field(ge=1)] = MILLISECONDS_TO_WAIT,
 ) -> Reply:
-    """Call an OpenCode tool that opencode_tools lists; OpenCode's permission rules apply."""
+    """Call an OpenCode tool that opencode_tools lists; OpenCode's permission rules apply.
+
+    `arguments` are the tool's (None: none), `agent` is the one whose rules apply, and `directory` the folder in which it runs, relative to
+    the project. The reply is the tool's result, or the question of the tool that somebody has to answer first. Of a tool that has failed
+    it is a failed reply, not an exception. After `timeout_ms` the tool is stopped.
+
+    Raises:
+        NoOpenCode: No server is known.
+        ArgumentError: There is no such tool or agent, the rules deny it, or the arguments are wrong; nothing was called.
+        OpenCodeFailed: OpenCode cannot run tools for dapeer, or the tool took too long.
+        OpenCodeError: OpenCode is gone, or rejects a request.
+    """
     catalogue, where = _catalogue_and_directory(call, directory)
     using = Relay(catalogue, where, call.peers.judge, await catalogue.agent_field(where, agent))
     if missing := await using.why_unavailable():
@@ -221,5 +253,11 @@ def directory_of(call: Call, directory: str | None) -> Path:
 
 
 def _catalogue_and_directory(call: Call, directory: str | None) -> tuple[Catalogue, Path]:
-    """Return the catalogue of the OpenCode server, and the absolute path of the caller's directory."""
+    """Return the catalogue of the OpenCode server, and the absolute path of the caller's directory.
+
+    `directory` None stands for the project; a relative one is below the project.
+
+    Raises:
+        NoOpenCode: No server is known.
+    """
     return catalogue_of(call), directory_of(call, directory)

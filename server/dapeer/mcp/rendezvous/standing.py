@@ -82,9 +82,11 @@ class ClientRequests:
     # -- messages in both directions
 
     def record_sent(self, line: bytes) -> None:
-        """Record a message of the client to the server: an open request, a subscription, a cancellation.
+        """Record a message of the client to the server, as far as a new server must know it.
 
-        A line that is not JSON is ignored. Nothing is sent.
+        A request counts as open until `record_received` gets its answer, or the client cancels it; a subscription to a resource is kept
+        until the client ends it, and so is `notifications/initialized`, the end of the handshake. Anything else, such as a line that is
+        not JSON, is ignored. `line` is one message. Nothing is sent.
         """
         message = _read(line)
         match message:

@@ -82,8 +82,8 @@ def wait_for_successor(
 def _presence(nvim: str | None) -> Generator[socket.socket | None]:
     """Yield a connection to a Neovim that is going to start a core; when it can be read, Neovim has ended.
 
-    None: there is no such Neovim, or its plugin starts no core. `nvim` is Neovim's address, or `auto`, or None. The connection is closed
-    afterwards.
+    `nvim` is the address of the Neovim that is asked. None is yielded if it does not answer, or its plugin is not going to start a core,
+    and at once if `nvim` is `auto` or None, which name no Neovim: none is looked for. The connection is closed when the `with` ends.
     """
     if nvim is None or nvim == "auto" or not _is_starting_core(nvim):
         yield None

@@ -85,7 +85,7 @@ class ResultFinisher:
         return encode(reply, data)
 
     def text(self, text: str) -> str:
-        """Return a text that a client gets, finished."""
+        """Return a text that a client gets, masked and escaped as `masks` and `escapes` say."""
         return self.finish(Reply(text), lambda reply, _data: reply.text)
 
     def answer(self, reply: Reply) -> t.CallToolResult:
@@ -132,7 +132,11 @@ class ResultFinisher:
         return finished
 
     def resource(self, contents: Iterable[t.TextResourceContents]) -> t.ReadResourceResult:
-        """Return a resource's contents as MCP's result, finished; of JSON only the texts in it are changed."""
+        """Return a resource's contents as MCP's result, with their texts masked and escaped.
+
+        Of a content whose type is `application/json`, which must be a valid JSON object, the texts in it are masked, and texts and keys
+        escaped; then it is encoded anew, without spaces. `contents` themselves are not changed.
+        """
         return t.ReadResourceResult(
             contents=[
                 one.model_copy(update={"text": self._shown(one.mime_type, one.text)})
@@ -141,7 +145,7 @@ class ResultFinisher:
         )
 
     def _shown(self, mime_type: str | None, text: str) -> str:
-        """Return the text of a content, finished."""
+        """Return the text of a content, masked and escaped; of `application/json`, within the JSON."""
         if mime_type != "application/json":
             return self.text(text)
         finish = replace(self, with_data=True)

@@ -109,7 +109,8 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
 def _watch_over(session: DirectSession) -> None:
     """Have the session watch the program's process, if it can be found and its end was not reported yet.
 
-    The process of a launch is searched for below its adapter; that of an attach is the plan's `pid`, and without a pid none is watched.
+    The process of a launch is searched for below its adapter, now and if need be at the first stop; that of an attach is the plan's `pid`,
+    and without a pid none is watched. Nothing is awaited.
     """
     pid = session.plan.inputs.get("pid")
     if session.mirror.ended:

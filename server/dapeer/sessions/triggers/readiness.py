@@ -113,8 +113,9 @@ def processes_of(sessions: Iterable[Session]) -> Processes:
 def _processes(session: Session) -> set[int]:
     """Return the pids of a session's program, without those that it has started if its own is known.
 
-    That is the watched or reported pid, or the one that was attached to. Of a launched program whose pid is not known, they are all below
-    its adapter, and the adapter if it is the program itself. Empty: none is known, it is on another machine, or a child session has it.
+    That is the watched or reported pid, or the one that was attached to; a pid that is reported from another machine does not count. Of a
+    launched program whose pid is not known, they are all below its adapter, and the adapter if it is the program itself. Empty: none is
+    known, or a child session has the program.
     """
     if session.delegates:
         return set()

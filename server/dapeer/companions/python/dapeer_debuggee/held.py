@@ -118,9 +118,10 @@ def container(
 def holder(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]") -> str:
     """Return the text of an object of the class `kind` with its attributes, in about `max_chars`.
 
-    It is `TYPE(NAME=VALUE, …)`, or `<TYPE: …>` for a class with a `repr` of its own, which is not called. A class, function or module is
-    shown by its name. `around` are the ids of the objects that it is in, the outermost first; inside of itself, or of `MAX_LEVELS` others,
-    only its type is shown.
+    It is `TYPE(NAME=VALUE, …)`, or `<TYPE: NAME=VALUE, …>` for a class with a `repr` of its own, which is not called; `<TYPE>` if it has no
+    attributes. At most `MAX_MEMBERS` are shown, then the number of all. A class, function or module is shown by its name, and one of the
+    `PLAIN` classes by its `repr`, unless it has a time zone. `around` are the ids of the objects that it is in, the outermost first;
+    inside of itself, or of `MAX_LEVELS` others, it is `<TYPE>`, too.
     """
     name = str(NAME.__get__(kind))
     if issubclass(kind, type):

@@ -130,10 +130,13 @@ def keep_names(patch: Any) -> None:
 
 @UNTRACED
 def show_untraced(patch: Any) -> None:
-    """Have the program stop at an exception that ends it once the recursion limit has ended tracing.
+    """Replace the exception hooks, so that the program stops at uncaught exceptions that pydevd missed.
 
-    pydevd misses such exceptions, which the hooks of `sys` and `threading` get. `patch` is this patch's `patching.Row`: it calls this
-    function when it is applied, and its `undo` puts back what was replaced by it.
+    These are `RecursionError`, at which Python ends tracing, and any `Exception` from the program's code that reaches `sys.excepthook`
+    without a stop before, such as from a loop in C (Qt's), which then goes on. The hooks of `sys` and `threading` first stop there, if the
+    user wants stops at uncaught exceptions, and wait for the user to resume; then they do what they did before. pydevd's own stop is
+    wrapped, to note which exception it has shown. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
+    its `undo` puts back what was replaced by it.
     """
     last: list[int] = []
 

@@ -225,9 +225,11 @@ def consumer_of(frame: Any, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=1000)
 def pass_through_offsets(code: Any) -> frozenset[int]:
-    """Return the offsets in a code at which an exception passes through, at a line once more.
+    """Return the offsets in a code at which an exception only passes by, with another `line` event.
 
-    They are at the ends of `with` blocks and of `await`s; pydevd would stop there again. `code` is a code object; the answer is kept.
+    Each is the offset of the instruction where the compiler's own handler at the end of a `with` block or an `await` begins: there Python
+    repeats the `line` event of the `with` or `await`, with this as `f_lasti`, and pydevd would stop again. It is empty for a code without
+    such blocks. `code` is a code object; the result is cached.
     """
     # A module of 200,000 lines has a million instructions: `dis` takes 10 s for them.
     numbers = code.co_code[::2]
