@@ -16,6 +16,9 @@ FILE = ROOT / "server" / "dapeer" / "scripting" / "methods.py"
 OWN = frozenset({"dap_run", "dap_script"})
 """Tools that have a method written by hand, or none: a script starts no scripts."""
 SESSION = "session_id"
+OF_GROUP = """\
+`group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
+has `group` and `answers`, the data of each by its label."""
 
 HEAD = '''\
 """A method for each tool: made by `python -m tools.script_methods`, not to be edited.
@@ -86,6 +89,8 @@ def method(tool: Tool) -> str:
 def docstring(tool: Tool) -> str:
     """Return the literal of a method's docstring: the tool's own one, with what the method adds and raises."""
     text = inspect.cleandoc(tool.function.__doc__ or "").partition("\n\nRaises:")[0]
+    if "group" in tool.input_schema["properties"]:
+        text = f"{text}\n\n{OF_GROUP}"
     more = f"It calls the tool `{tool.name}`, and leaves out arguments that are None. The answer's `data` is what is called the data here."
     raises = "Raises:\n    ToolError: The tool has failed, or a person has not consented."
     lines = textwrap.indent(f"{text}\n\n{more}\n\n{raises}", " " * 8).strip()

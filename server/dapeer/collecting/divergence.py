@@ -675,7 +675,11 @@ class ComparisonReport:
             yield f"{name} {shown}"
 
     def _outcome(self, parting: Divergence) -> str:
-        """Return a sentence on how the runs part at `parting`: by values or by control flow, and where."""
+        """Return a sentence on how the runs part at `parting`: by values or by control flow, and where.
+
+        It begins with a small letter ("values part at …", "control flow parts: …"), so that it can follow a word, and ends with a period.
+        Of values it names the columns that differ, not what they are in each run.
+        """
         a, b = self.found.run_a, self.found.run_b
         thread = f" in {self._thread_name(parting)}" if self.found.threads else ""
         if parting.kind == "data":

@@ -457,8 +457,9 @@ class Peers:
     async def outdated_sessions(self) -> dict[int, str]:
         """Return sessions whose state may be outdated, as their Neovim is blocked: the reason by session id.
 
-        The ids are dapeer's; a reason is a clause, such as `its Neovim is busy with a command`. Only running sessions that are known by
-        nvim-dap's listeners are among them: these send nothing meanwhile. Their Neovims are asked for their mode first, one after another.
+        The ids are dapeer's; a reason is a clause, such as `its Neovim is busy with a command`. Only sessions that are known by nvim-dap's
+        listeners are among them, stopped ones too, but none that has ended: these listeners send nothing meanwhile. Their Neovims are asked
+        for their mode first, one after another; one that is gone raises nothing, and is a reason.
         """
         found: dict[int, str] = {}
         for peer in list(self.attached.values()):

@@ -140,6 +140,9 @@ class Methods(Protocol):
         program's POSIX session. With `group` all of its programs are ended. A program that has ended already is no error. The data has the
         session's summary, and `breakpoints` that did not work as requested.
 
+        `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
+        has `group` and `answers`, the data of each by its label.
+
         It calls the tool `dap_terminate`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
         Raises:
@@ -200,6 +203,9 @@ class Methods(Protocol):
         runs; for a program that runs already, only that is sent. The options say what is evaluated at the next stop (`evaluate`), how much of
         the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). With `group` all of
         its sessions that are stopped are resumed. The next stop, or the state when the time is over, is returned.
+
+        `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
+        has `group` and `answers`, the data of each by its label.
 
         It calls the tool `dap_continue`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -403,6 +409,9 @@ class Methods(Protocol):
         It waits `timeout_ms` for the stop; where threads of a running program can be seen, and none stops soon, it returns where each of them
         is blocked. `thread_id` is the thread to pause; None: the first one. Most debuggers pause all threads with it. A program that is stopped
         already is only shown. With `group` all of its sessions that run are paused. `evaluate` and `show` are for the stop.
+
+        `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
+        has `group` and `answers`, the data of each by its label.
 
         It calls the tool `dap_pause`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -875,6 +884,9 @@ class Methods(Protocol):
         `indexed` or `named` ones; `count` of them are returned from index `start` on. The data has `variables`, each with `name`, `value`, and
         maybe `type` and `variables_reference`, and `more`, how many follow; with `path` also the fields of that value.
 
+        `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
+        has `group` and `answers`, the data of each by its label.
+
         It calls the tool `dap_variables`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
         Raises:
@@ -922,6 +934,9 @@ class Methods(Protocol):
         of a library that follow each other are one line. The data has `thread_id`, `total_frames` and `frames`; of a running program `state`
         and `threads`.
 
+        `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
+        has `group` and `answers`, the data of each by its label.
+
         It calls the tool `dap_stacktrace`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
         Raises:
@@ -954,6 +969,9 @@ class Methods(Protocol):
         evaluated. While the program runs, a frame of a thread is read, where that is possible. The data of one is `result`, `type`,
         `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
         `max_chars`, one value is shown as whole as the adapter gives it.
+
+        `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
+        has `group` and `answers`, the data of each by its label.
 
         It calls the tool `dap_evaluate`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -1023,9 +1041,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Return numbered source lines of a file, default around the stop.
 
-        The source is the file `filename`, or the adapter's own one with the number `source_reference`; by default the one where the program has
-        stopped. `count` lines are returned from `line` (from 1) on; without it, those around the place of the stop in that source, or the first
-        ones. `column` is marked. A line behind them says from which line there are more. There is no data.
+        The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts if both are given; by
+        default the one where the program has stopped. `count` lines are returned from `line` (from 1) on; without it, those around the place of
+        the stop in that source, or the first ones. An arrow marks the place of the stop; with `column` it marks the first line instead, of
+        which, if it is long, the part around that column is shown. A line behind them says from which line there are more. There is no data.
 
         It calls the tool `dap_source`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 

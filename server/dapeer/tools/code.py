@@ -35,12 +35,14 @@ async def dap_source(
 ) -> Reply:
     """Return numbered source lines of a file, default around the stop.
 
-    The source is the file `filename`, or the adapter's own one with the number `source_reference`; by default the one where the program has
-    stopped. `count` lines are returned from `line` (from 1) on; without it, those around the place of the stop in that source, or the first
-    ones. `column` is marked. A line behind them says from which line there are more. There is no data.
+    The source is the file `filename`, or the adapter's own one with the number `source_reference`, which counts if both are given; by
+    default the one where the program has stopped. `count` lines are returned from `line` (from 1) on; without it, those around the place of
+    the stop in that source, or the first ones. An arrow marks the place of the stop; with `column` it marks the first line instead, of
+    which, if it is long, the part around that column is shown. A line behind them says from which line there are more. There is no data.
 
     Raises:
         ArgumentError: There is no such source or line, or the file may hold secrets.
+        NotStopped: No source is named, and the session is not stopped.
         ConsentNeeded: The file has nothing to do with the project and its programs.
     """
     if filename is None and source_reference is None:

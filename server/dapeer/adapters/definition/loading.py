@@ -160,12 +160,14 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
 
 
 def _check_placeholders(definition: Definition, values: Mapping[str, Any]) -> None:
-    """Raise if the file's `values` use a placeholder that never has a value.
+    """Raise if a definition file uses a placeholder `${name}` that never has a value.
 
-    Known are the inputs of a launch, what depends on the installation, what detection finds, and in hints the groups of their patterns.
+    `values` are all values of the file; only texts in tables that may have placeholders are looked at, such as `launch`, `command` and
+    `hint`, but not `threads`. Known are the inputs of a launch, what depends on the installation, what detection finds, and in any hint the
+    groups of the patterns of all hints.
 
     Raises:
-        DefinitionError: They do; the error names the first, and all that are known.
+        DefinitionError: There is one; the error names the first, and all that are known but for the groups.
     """
     known = {*INPUTS, *OWN, *definition.detect.placeholders()}
     for key in (

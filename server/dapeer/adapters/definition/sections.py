@@ -271,6 +271,8 @@ class Stopping:
 def _foreign(table: DefinitionTable) -> ForeignFrames:
     """Return one table `[[frames]]`, with `of` and a regular expression as `path`, `function` or both.
 
+    `table` is that table itself.
+
     Raises:
         DefinitionError: It has neither `path` nor `function`, or something else in it is wrong.
     """
@@ -285,7 +287,7 @@ def _foreign(table: DefinitionTable) -> ForeignFrames:
 def _filter(table: DefinitionTable, raised: list[Raised]) -> Filter:
     """Return one table `[[filter]]`: `name`, `default`, `functions` and `environment`.
 
-    For each reason in its table `at`, a `Raised` with the reason and the pattern is appended to `raised`.
+    `table` is that table itself. For each reason in its table `at`, a `Raised` with the reason and the pattern is appended to `raised`.
 
     Raises:
         DefinitionError: Something in it is wrong.
@@ -304,6 +306,8 @@ def _filter(table: DefinitionTable, raised: list[Raised]) -> Filter:
 
 def _types(table: DefinitionTable) -> TypeFilter:
     """Return the table `[exception_types]`: `filter`, `category`, and either `condition` or `modes`.
+
+    `table` is that table itself, not the definition's.
 
     Raises:
         DefinitionError: It has both or none of `condition` and `modes`, or something else in it is wrong.
@@ -918,13 +922,14 @@ class Children:
 
 
 def _outside_reader(table: DefinitionTable) -> OutsideReader | None:
-    """Return the table `[threads.outside]`: the program that reads where threads are, without a debugger.
+    """Return what the table `[threads.outside]` says: the program that reads the places of threads.
 
-    Its keys are `command`, the regular expressions `thread`, `frame` and `own`, and the sentences `missing` and `denied`. None: it has no
-    `command`.
+    It reads them without a debugger. `table` is that table itself; it is empty if the definition has none. Its keys are `command`, the
+    regular expressions `thread`, `frame` and `own` (without the key, one that fits nothing), and the sentences `missing` and `denied`.
+    None: it has no `command`.
 
     Raises:
-        DefinitionError: Something in it is wrong.
+        DefinitionError: A key is unknown, or its value wrong.
     """
     keys = ("thread", "frame", "own")
     thread, frame, own = (re.compile(table.pattern(each) or "$^") for each in keys)
@@ -937,7 +942,8 @@ def _outside_reader(table: DefinitionTable) -> OutsideReader | None:
 def read_sight(table: DefinitionTable) -> Sight:
     """Return the table `[threads]`: what can be found out about a running program.
 
-    Its keys are the expressions `places`, `waits` and `brought`, the texts `hides` and `silence`, and the table `outside`.
+    `table` is that table itself. Its keys are the expressions `places`, `waits` and `brought`, the texts `hides` and `silence`, and the
+    table `outside`.
 
     Raises:
         DefinitionError: Something in it is wrong.

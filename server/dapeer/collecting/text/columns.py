@@ -71,9 +71,13 @@ def of_whole(numbers: Sequence[int], *, many: bool) -> Sequence[str]:
 
 
 def of_numbers(numbers: Sequence[float], texts: Sequence[str], *, many: bool) -> Sequence[str]:
-    """Return the kind of each number: "fraction", "zero", "nan", …, by the number and its text.
+    """Return the kind of each number, one per item, by the number and its text.
 
-    With `many` different numbers, zero counts as "fraction".
+    A text with a point is a "fraction", "negative fraction" or "zero"; with `many` different numbers, such a zero counts as "fraction". Any
+    other text has the kind that `kind` gives it: "whole", "negative whole", "zero", "nan", "-inf" ….
+
+    Raises:
+        ValueError: There are more numbers than texts, or fewer.
     """
     zero = "fraction" if many else "zero"
     return [
@@ -85,9 +89,10 @@ def of_numbers(numbers: Sequence[float], texts: Sequence[str], *, many: bool) ->
 
 
 def _of_number(text: str, number: re.Match[str]) -> str:
-    """Return "zero", "whole", "negative fraction", "nan" or the like for a text that writes a number.
+    """Return the kind of a text that writes a number.
 
-    `number` is the match of the pattern `_NUMBER`.
+    That is "zero", "whole", "negative whole", "fraction", "negative fraction", or the text itself in lower case if it writes an infinity or
+    NaN ("-inf", "nan"). `number` is the match of the pattern `_NUMBER`.
     """
     low = text.lower()
     if "n" in low:

@@ -137,10 +137,11 @@ def matching(
 def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], search: Search) -> Reads:
     """Return a function that gives the value of a filter expression in a row, by the row's index.
 
-    `columns` has the values of each column by name; `search` searches texts by a regular expression.
+    That function raises `TypeError`, `ValueError` or an `ArithmeticError` for a row whose values cannot be compared or computed. `columns`
+    has the values of each column by name; `search` searches texts by a regular expression, and is called here, once for each `matches`.
 
     Raises:
-        ArgumentError: The expression is too long, does not parse, or has what a filter has not.
+        ArgumentError: The expression is too long, does not parse, names an unknown column, or has what a filter has not.
     """
     try:
         if len(expression) > MAX_EXPRESSION_CHARS:
@@ -180,6 +181,7 @@ class _ExpressionCompiler:
     def read(self, node: ast.expr, depth: int) -> Reads:
         """Return a function that gives the value of a part of an expression in a row, by the row's index.
 
+        That function raises `TypeError`, `ValueError` or an `ArithmeticError` for a row whose values cannot be compared or computed.
         `depth` is how deep the part is nested.
 
         Raises:
@@ -208,7 +210,8 @@ class _ExpressionCompiler:
     def _compile_computation(self, node: ast.expr, depth: int) -> Reads:
         """Return a function that computes arithmetic, or a call of one of `TEXT_FUNCTIONS`, in a row.
 
-        `node` is its syntax tree, `depth` how deep that is nested.
+        Its arithmetic raises `TypeError` for what is no number, or an `ArithmeticError`. `node` is its syntax tree, `depth` how deep that
+        is nested.
 
         Raises:
             ArgumentError: It is neither.
@@ -259,7 +262,7 @@ class _ExpressionCompiler:
     def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
         """Return a function that gives, in a row, the value of a `not` or of a number with a minus sign.
 
-        It takes the row's index. `node` is the syntax tree, nested `depth` levels deep.
+        It takes the row's index; the minus raises `TypeError` for what is no number. `node` is the syntax tree, nested `depth` levels deep.
 
         Raises:
             ArgumentError: It is another operator.

@@ -115,7 +115,7 @@ def unknown_answer(*_: object) -> dict[str, bool]:
 
 @REFUSED
 def refuse(patch: Any) -> None:
-    """Patch debugpy's launcher so that it answers `dapeerDrain` by `unknown_answer`.
+    """Patch debugpy's launcher so that it answers `dapeerDrain` at once, with the body `{"sent": False}`.
 
     An unknown request would end the launcher. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
     `undo` puts back what was replaced by it.
@@ -127,9 +127,10 @@ def refuse(patch: Any) -> None:
 def answer(patch: Any) -> None:
     """Patch debugpy's launcher so that it answers `dapeerDrain` once all output has been sent.
 
-    That is the output that the program had printed when the request came. It replaces the `os` of debugpy's module of output, so that what
-    is read from pipes is counted. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
-    what was replaced by it.
+    That is the output that the program had printed when the request came. The response's body has `sent`: True then, False if that takes
+    longer than `SECONDS_TO_SEND`, or the launcher does not capture output. The `os` of debugpy's module of output is replaced, so that what
+    is read from pipes is counted. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
+    back what was replaced by it.
 
     Raises:
         Misfit: The launcher reads output in another way.
@@ -152,8 +153,9 @@ def answer(patch: Any) -> None:
 def pass_on(patch: Any) -> None:
     """Patch debugpy's adapter so that it passes the request `dapeerDrain` on to its launcher.
 
-    The capability `dapeerDrains` is added to the response of `initialize`. A launcher that `launch_beneath` has not started does not know
-    the request; then the adapter itself answers that nothing is known. `patch` is this patch's `patching.Row`: it calls this function when it
+    The launcher's answer is passed back: `{"sent": True}` says that all output has been sent. The capability `dapeerDrains` is added to the
+    response of `initialize`. A launcher that `launch_beneath` has not started does not know the request; then the adapter itself answers
+    `{"sent": False}` at once. `patch` is this patch's `patching.Row`: it calls this function when it
     is applied, and its `undo` puts back what was replaced by it.
 
     Raises:

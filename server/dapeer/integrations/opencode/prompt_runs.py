@@ -622,8 +622,8 @@ class PromptRun:
     def _note_event(self, event: Json) -> bool:
         """Record what an event says; return whether the state of the session is to be requested because of it.
 
-        That is so for a new stream, a heartbeat, a question, the end of the session's work, an error of it, and a message that may end the
-        prompt.
+        That is so for a new stream, a heartbeat, a question (of any session), the end of the session's work, an error of it, a message that
+        may end the prompt, and for work that begins before the prompt's own message was seen.
         """
         kind, properties = event["type"], event["properties"]
         if kind == CONNECTED:

@@ -577,8 +577,8 @@ class LineBreakpoints:
 def _facts(point: Point, requested: RequestedBreakpoint | RequestedFunction) -> dict[str, Any]:
     """Return the dict by which a place that collects is described to the program, but for the place.
 
-    They are `id` (the point's number), `collect` (a list of expressions), `condition` and `expect` (None: none), `max_hits` (None: no
-    limit) and `calls`.
+    Its keys are `id` (the point's number), `collect` (a list of expressions), `condition` and `expect` (an expression; None: none),
+    `max_hits` (None: no limit) and `calls` (whether its rows are calls that are over, not hits).
     """
     return {
         "id": point.number,

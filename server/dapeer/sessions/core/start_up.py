@@ -86,8 +86,8 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Wait for the stop at the program's entry, have it collect at functions, and resume it.
 
     The functions are those at which `breakpoints` collect. The program stays stopped if the caller wants a stop at the entry, or a
-    breakpoint is there. It is also left as it is if it has not stopped within the adapter's time for such requests. Errors of the adapter
-    raise nothing.
+    breakpoint is there. The wait takes at most the adapter's time for such requests; the program is asked to collect after it in any case,
+    but it is not resumed if it has not stopped by then. Errors of the adapter raise nothing.
     """
     mirror, inspect = session.mirror, session.inspect
     with inspect.quiet():

@@ -56,9 +56,11 @@ class Shapes:
     def line(self, hit: int, context: Any, values: Any) -> bytes:
         """Return a row of these values: a plain row if all values are plain, else a line of text.
 
-        `context` is a number or, where there is no room for more of them, a text; `hit` numbers the row. A text as context, and a whole
-        number of more than 8 bytes, also make it a line of text. `latest` is set where the types of all values can be packed, none is None,
-        and `context` is a number: it lets the next row with values of the same types be packed at once. Else it stays as it was.
+        Plain are numbers (int, float), bool and None, no texts; the line ends with a line end. Too many values, or shapes of rows, also
+        make it a line of text. `context` is a number or, where there is no room for more of them, a text; `hit` numbers the row. A text as
+        context, and a whole number of more than 8 bytes, also make it a line of text. `latest` is set where the types of all values can be
+        packed, none is None, and `context` is a number: it lets the next row with values of the same types be packed at once. Else it stays
+        as it was.
         """
         kinds: list[Any] = [*map(type, values)]
         letters = "".join([LETTERS.get(id(each), NONE) for each in kinds])

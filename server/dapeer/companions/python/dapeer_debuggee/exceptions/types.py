@@ -104,7 +104,8 @@ def match_by_name(patch: Any) -> None:
 def report_unknown(patch: Any) -> None:
     """Have names of exceptions reported, at the end of the first process, that no class has had.
 
-    A child may not import all types, so nothing is reported there. `patch` is this patch's `patching.Row`: it calls this function when it is
+    They are reported as failures, each once, unless the client has asked for the end. A child may not import all types, so nothing is
+    reported there. `patch` is this patch's `patching.Row`: it calls this function when it is
     applied, and its `undo` puts back what was replaced by it.
     """
     if not patching.first_process[0]:

@@ -119,8 +119,9 @@ def found(name: str, path: str) -> str:
 def know_by_ends(patch: Any) -> None:
     """Patch pydevd so that breakpoints bind in code that names its file in another folder or an archive.
 
-    pydevd gets the path of the file with breakpoints for such a name. `patch` is this patch's `patching.Row`: it calls this function when it
-    is applied, and its `undo` puts back what was replaced by it.
+    pydevd gets the path of the file with breakpoints for such a name, the one with the longest equal end; where several have it, none. The
+    client is told by the event `dapeerFileNamed` when a file is first found. `patch` is this patch's `patching.Row`: it calls this function
+    when it is applied, and its `undo` puts back what was replaced by it.
     """
     files: Any = importlib.import_module("pydevd_file_utils")
 
