@@ -243,3 +243,60 @@ async def test_a_frame_of_a_waiting_task_is_read_at_a_stop_by_the_id_that_is_lis
         assert scopes.strip() == f"Locals: dap_variables(frame_id={frame})"
         # The stop itself is what is looked at without an id.
         assert "task: Task" in await read(c, "dap_variables")
+
+
+ROOMS = """\
+import threading
+
+door, begun = threading.Event(), threading.Barrier(3)
+
+def wait(number):
+    double = number * 2
+    begun.wait()
+    door.wait()
+
+threads = [threading.Thread(target=wait, args=(n,), name=f"room {n}") for n in (1, 2)]
+for each in threads:
+    each.start()
+begun.wait()
+print("all are there")
+door.set()
+"""
+ROOMS_IN_C = """\
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *wait_there(void *p) { int twice = *(int *)p * 2; sleep(60); return p + twice; }
+int main(void) {
+  pthread_t t; int n = 2; pthread_create(&t, 0, wait_there, &n); usleep(200000);
+  puts("all are there");
+  return 0;
+}
+"""
+
+
+async def test_a_stopped_threads_frame_is_named_and_evaluated_without_another_call(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "rooms.py").write_text(ROOMS, "utf-8")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="rooms.py", breakpoints=["rooms.py:14"])
+        rows = (await ask(c, "dap_threads"))["threads"]
+        waiting = next(row for row in rows if row["name"] == "room 2")
+        assert f" [frame_id {waiting['frame_id']}]" in await read(c, "dap_threads")
+        given = {"expression": "double", "frame_id": waiting["frame_id"]}
+        assert (await ask(c, "dap_evaluate", **given))["result"] == "4"
+
+
+async def test_a_stopped_threads_frame_is_named_under_gdb(tmp_path: Path) -> None:
+    needs("gdb")
+    source = tmp_path / "rooms.c"
+    source.write_text(ROOMS_IN_C, "utf-8")
+    p = compiled("rooms.c", tmp_path, source, ("-pthread",))
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        at = {"filename": "rooms.c", "line": 7}
+        await ask(c, "dap_run", program=str(p), type="gdb", breakpoints=[at])
+        rows = (await ask(c, "dap_threads"))["threads"]
+        other = next(row for row in rows if row.get("function") == "wait_there")
+        given = {"expression": "twice", "frame_id": other["frame_id"]}
+        assert (await ask(c, "dap_evaluate", **given))["result"] == "4"

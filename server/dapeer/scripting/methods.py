@@ -843,7 +843,7 @@ class Methods(Protocol):
         """List the threads and asyncio tasks, and where each is in the user's code.
 
         The threads of a running program are read now, where that is possible. The data has `threads`, each with `thread_id`, `name`, `state`
-        and maybe `function`, `file` and `line`. `tasks`, lines on who waits for what, and a `note` on an adapter that does not answer are there
+        and maybe `function`, `file`, `line` and `frame_id`, that of a stopped thread. `tasks`, lines on who waits for what, and a `note` on an adapter that does not answer are there
         if there are any.
 
         It calls the tool `dap_threads`, and leaves out arguments that are None. The answer's `data` is what is called the data here.

@@ -38,6 +38,8 @@ from dapeer.view import relevance, render, variables
 from dapeer.view import snapshot as views
 from dapeer.view.stacks import frame_line, frame_path
 
+MAX_MARKED_THREADS = 20
+"""Stopped threads of which the id of a frame is told."""
 VALUE_CHARS = 300
 """Characters of a value in a list of variables."""
 UNHANDLED = ("unhandled", "userUnhandled")
@@ -87,7 +89,7 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads and asyncio tasks, and where each is in the user's code.
 
     The threads of a running program are read now, where that is possible. The data has `threads`, each with `thread_id`, `name`, `state`
-    and maybe `function`, `file` and `line`. `tasks`, lines on who waits for what, and a `note` on an adapter that does not answer are there
+    and maybe `function`, `file`, `line` and `frame_id`, that of a stopped thread. `tasks`, lines on who waits for what, and a `note` on an adapter that does not answer are there
     if there are any.
 
     Raises:
@@ -97,10 +99,11 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     session.mirror.require_live()
     seen = await session.thread_locator.look()
     current = session.mirror.stop.thread_id if session.mirror.stop else 0
-    data = [_thread_data(session, each) for each in seen.threads]
+    ids = await _frame_ids(session, seen.threads)
+    data = [_thread_data(session, each, ids.get(each.thread_id)) for each in seen.threads]
     lines = [
         f"{each.label} ({row['state']}"
-        f"{', current' if row['thread_id'] == current else ''}){_place(session, each)}{report.frame_id_mark(session, each)}"
+        f"{', current' if row['thread_id'] == current else ''}){_place(session, each)}{_frame_mark(session, each, row)}"
         for row, each in zip(data, seen.threads, strict=True)
     ]
     listed: dict[str, Any] = {"threads": data}
@@ -122,8 +125,40 @@ def _place(session: Session, seen: ThreadLocation) -> str:
     return render.place(seen, session.frames, session.project)
 
 
-def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
-    """Return a thread as data: `thread_id`, `name`, `state`, and its place if it is known.
+async def _frame_ids(
+    session: Session, threads: Sequence[ThreadLocation]
+) -> Mapping[int | None, int]:
+    """Return, by thread id, the frame_id of the innermost frame of the user's code in each stopped thread.
+
+    The stacks of the first `MAX_MARKED_THREADS` are requested, but for threads that the program reads itself: debugpy calls one stopped
+    that runs no line. A thread without such a frame, or whose stack does not come, has none.
+    """
+    stop, reads = session.mirror.stop, session.thread_locator.reads_running
+    if stop is None:
+        return {}
+    stopped = [one for one in threads if one.stopped and one.thread_id is not None]
+    read = [one for one in stopped if reads and one.own_id and one.thread_id != stop.thread_id]
+    known = {one.thread_id: report.users_frame_id(session, one) for one in read}
+    asked = [one.thread_id or 0 for one in stopped if one.thread_id not in known]
+    stacks = await session.thread_locator.stacks(asked[:MAX_MARKED_THREADS])
+    if session.mirror.stop is not stop:
+        return {}
+    users = {thread: session.frames.foremost(frames) for thread, frames in stacks.items()}
+    handle = stop.reported.handles.handle_for
+    found = {thread: handle("frame_id", one["id"]) for thread, one in users.items() if one}
+    return {**found, **{thread: number for thread, number in known.items() if number is not None}}
+
+
+def _frame_mark(session: Session, seen: ThreadLocation, row: Mapping[str, Any]) -> str:
+    """Return ` [frame_id N]` of a thread, by its `row` if it is stopped; empty: no frame is known."""
+    given = row.get("frame_id")
+    return f" [frame_id {given}]" if given else report.frame_id_mark(session, seen)
+
+
+def _thread_data(
+    session: Session, seen: ThreadLocation, frame_id: int | None = None
+) -> Mapping[str, Any]:
+    """Return a thread as data: `thread_id`, `name`, `state`, and place and `frame_id` if they are known.
 
     The state is `stopped`, `running`, or `blocked` (a pause is requested, and it does not stop). The place is `function`, `file` and
     `line`, of the innermost frame of the user's code, else of the innermost frame.
@@ -133,7 +168,8 @@ def _thread_data(session: Session, seen: ThreadLocation) -> Mapping[str, Any]:
         state = "blocked"
     row: dict[str, Any] = {"thread_id": seen.thread_id, "name": seen.name, "state": state}
     frame = session.frames.foremost(seen.frames) or next(iter(seen.frames), None)
-    return row if frame is None else {**row, **frame_place(frame)}
+    placed = row if frame is None else {**row, **frame_place(frame)}
+    return placed if frame_id is None else {**placed, "frame_id": frame_id}
 
 
 @tool("List scopes", section=Section.LOOK, read_only=True)

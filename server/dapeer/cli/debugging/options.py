@@ -341,7 +341,8 @@ def add_parser(
         parser.usage = f"{parser.prog} [OPTION …] [PROGRAM] [-- ARGUMENT …]"
         parser.epilog = (
             "What stands behind -- are the program's own arguments; without PROGRAM it is a command as one types it: "
-            "dapeer run -- pytest tests -k cart"
+            "dapeer run -- pytest tests -k cart. "
+            "In one command, the values at each hit, without a stop: dapeer run shop.py -b shop.py:27 --collect total --if 'total < 0'"
         )
     add_to(parser, tool, known, name)
     add_output_options(parser)

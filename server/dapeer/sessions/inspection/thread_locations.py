@@ -125,7 +125,7 @@ class ThreadLocator:
         seen = by_thread(threads, known.get("threads", ()))
         # Some adapters take half a second for a thread that is not at rest, one after the other.
         missing = [] if seen else [each for each in threads if self._mirror.stop_of(each)]
-        stacks = await self._stacks(missing[:MAX_THREADS], end - clock())
+        stacks = await self.stacks(missing[:MAX_THREADS], end - clock())
         return ThreadLocations(
             [self._place(each, name, seen, stacks) for each, name in threads.items()],
             known.get("tasks", ()),
@@ -360,8 +360,8 @@ class ThreadLocator:
             return {}
         return parse_places(str(body.get("result") or ""))
 
-    async def _stacks(
-        self, threads: Sequence[int], seconds: float
+    async def stacks(
+        self, threads: Sequence[int], seconds: float = SECONDS_TO_LOOK_AROUND
     ) -> Mapping[int, Sequence[StackFrame]]:
         """Request the stacks of stopped threads side by side.
 

@@ -92,11 +92,11 @@ def frame_id_mark(session: Session, place: ThreadLocation) -> str:
     """
     if not session.thread_locator.reads_running or place.stopped or not place.own_id:
         return ""
-    found = _users(session, place)
+    found = users_frame_id(session, place)
     return "" if found is None else f" [frame_id {found}]"
 
 
-def _users(session: Session, place: ThreadLocation) -> int | None:
+def users_frame_id(session: Session, place: ThreadLocation) -> int | None:
     """Return the id of the innermost frame of the user's code in a running thread or task, or None."""
     users = (number for number, each in enumerate(place.frames) if session.frames.is_users(each))
     number = next(users, None)
@@ -127,7 +127,7 @@ async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
     if frame_id is not None or not mirror.pausing:
         return frame_id
     seen = await session.thread_locator.look()
-    found = next(filter(None, (_users(session, each) for each in seen.threads)), None)
+    found = next(filter(None, (users_frame_id(session, each) for each in seen.threads)), None)
     if found is None:
         raise NotStopped(
             "No thread runs code of the program now.", "dap_stacktrace lists all frames."
