@@ -390,8 +390,7 @@ class _StandIns:
         inputs: dict[str, Any] = {"pid": waiting.pid, "cwd": self.plan.inputs["cwd"]}
         if OF_WAITING in definition.attach:
             executable = interpreter_path(told.executable, told.environment)
-            env = _with_stand_ins(definition, told.environment)
-            more = {"executable": executable, "env": env, "follow_children": True}
+            more = {"executable": executable, "env": told.environment, "follow_children": True}
             inputs = {"cwd": told.folder, **more}
         launch = LaunchRequest(definition.id, "attach", command, inputs, {}, None)
         plan = plan_of(self.debugger, launch, "attach", inputs, {}, waits=True)

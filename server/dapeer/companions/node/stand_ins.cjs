@@ -123,15 +123,13 @@ function swapIn(row, owner, name, told) {
   });
 }
 
-/** Return what Node.js itself calls to start a process and wait for it, without the warning that this is old. */
+/** Return what Node.js itself calls to start a process and wait for it; throw where the program would be warned that this is old. */
 function synchronous() {
-  const { noDeprecation } = process;
-  process.noDeprecation = true;
-  try {
-    return process.binding('spawn_sync');
-  } finally {
-    process.noDeprecation = noDeprecation;
+  const words = [process.env.NODE_OPTIONS, ...process.execArgv].join(' ');
+  if (process.env.NODE_PENDING_DEPRECATION === '1' || words.includes('--pending-deprecation')) {
+    throw new Error('it would print a warning, as --pending-deprecation asks');
   }
+  return process.binding('spawn_sync');
 }
 
 if (setting) {
