@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from dapeer.sessions.outcomes import (
+    NO_CHILD,
+    NO_CHILD_YET,
     NO_SUCH_FILES,
     NOT_BEGUN,
     UNFOLLOWED,
@@ -87,6 +89,8 @@ def facts(*answers: BreakpointAnswer, **more: Any) -> BreakpointFacts:  # noqa: 
         (facts(), [("rejected", f" (toy {NOT_BEGUN})")]),
         (facts(**OVER), [("never bound", f" (toy {NOT_BEGUN})")]),
         (facts(debugs_such_files=False), [("rejected", f" (toy {NO_SUCH_FILES})")]),
+        (facts(debugs_such_files=False, awaits_children=True), [("pending", f" ({NO_CHILD_YET})")]),
+        (facts(awaits_children=True, **OVER), [("never bound", f" ({NO_CHILD})")]),
         (facts(refusal="is\n busy"), [("rejected", " (toy is busy)")]),
         # It collects.
         (facts(VERIFIED, not_collected="toy has no log points"), [("not collected", " (toy has no log points)")]),

@@ -25,16 +25,28 @@ import anyio
 
 from dapeer.adapters.choice.attachable import choose_for_process
 from dapeer.adapters.choice.detection import detect
+from dapeer.adapters.choice.interpreter import check_version
 from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.placeholders import fill_table
-from dapeer.adapters.definition.sections import OF_WAITING
+from dapeer.adapters.definition.placeholders import fill_table, fill_texts
+from dapeer.adapters.definition.sections import OF_WAITING, Command, InterpreterArguments
 from dapeer.adapters.definition.table import COMPANIONS, own_values
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system.folders import temporary_folder
-from dapeer.base.system.process_table import command_line, descendants, program_file, tracer
-from dapeer.base.system.program_files import has_section, interpreter_path, shebang
+from dapeer.base.system.process_table import (
+    ancestors,
+    command_line,
+    descendants,
+    program_file,
+    tracer,
+)
+from dapeer.base.system.program_files import (
+    has_section,
+    interpreter_command,
+    interpreter_path,
+    shebang,
+)
 from dapeer.base.system.threads import in_thread
 from dapeer.base.system.unix_peer import is_trusted, unix_peer
 from dapeer.base.text.fitting import shortened
@@ -196,6 +208,44 @@ def _with_stand_ins(definition: Definition, env: Mapping[str, object]) -> dict[s
     return {**env, **joined}
 
 
+def _is_meant(definition: Definition, told: _Told) -> bool:
+    """Return whether a process that waits can be debugged by a definition's adapter from its command line.
+
+    An interpreter that runs no file that is there, module or code cannot, where the adapter stands behind its options; nor can what is a debugger itself.
+    """
+    way = definition.attach.get(OF_WAITING)
+    if way is None or not way.inserted:
+        return True
+    split = told.split(definition)[1]
+    served = definition.attach["tcp"].served_by if "tcp" in definition.attach else ""
+    is_there = split.how != "program" or (Path(told.folder) / split.target).exists()
+    return bool(split.how) and is_there and not (served and re.search(served, split.target))
+
+
+def _under(
+    definition: Definition, told: _Told, reported: Mapping[str, object]
+) -> dict[str, object]:
+    """Return what a stand-in is told to run in place of its command: that, below its adapter's code.
+
+    `reported` are values that the adapter has told.
+    """
+    way = definition.attach[OF_WAITING]
+    interpreter, split = told.split(definition)
+    values = {**own_values(), **detect(definition).found, **reported}
+    how = {"module": ["-m"], "code": ["-c"]}.get(split.how, [])
+    words = [*fill_texts(way.inserted, values), *how, split.target, *split.args]
+    ours = {
+        name: each for name, each in definition.launch_env.items() if name not in told.environment
+    }
+    return {
+        "executable": interpreter_path(told.path, told.environment)
+        if told.is_script
+        else told.executable,
+        "command": [interpreter, *split.options, *words],
+        "environment": {**ours, **dict.fromkeys(way.removed)},
+    }
+
+
 def _runs(definition: Definition, executable: str) -> bool:
     """Return whether a file is an interpreter of a definition's, or a script whose first line names it."""
     command = definition.command
@@ -261,7 +311,8 @@ class _StandIns:
         }
         env = {**as_object(self.plan.inputs.get("env")), SETTING: json.dumps(setting)}
         env = _with_stand_ins(self.plan.definition, env)
-        return replace(self.plan, inputs={**self.plan.inputs, "env": env})
+        files = frozenset(name for each in wanted for name in each.extensions)
+        return replace(self.plan, inputs={**self.plan.inputs, "env": env}, in_children=files)
 
     def close(self) -> None:
         """Listen no more; stand-ins that wait run on."""
@@ -290,38 +341,50 @@ class _StandIns:
         undebugged. `reader` and `writer` are the connection: the stand-in sends what it is as a line of JSON, and goes on when it is sent
         one.
         """
-        pid, waiting = 0, None
+        waiting: WaitingProcess | None = None
 
-        def let_go(environment: Changes) -> None:
+        def let_go(answer: Mapping[str, object]) -> None:
             """Tell the stand-in to become its program."""
             # It may have gone on by itself.
             with suppress(OSError):
-                writer.write(json.dumps({"environment": environment}).encode() + b"\n")
+                writer.write(json.dumps(answer).encode() + b"\n")
 
         try:
             pid = _peer_process(writer.get_extra_info("socket"))
             told = _Told.read(await reader.readline())
-            waiting = WaitingProcess(pid, told.environment, let_go)
             await self._begun.wait()
             parent = self._parent(pid)
-            definition = await in_thread(self._definition_for, told.executable)
+            definition = await in_thread(self._definition_for, told)
             if parent is not None and definition is not None:
+                way = definition.attach.get(OF_WAITING)
+
+                def go(changes: Changes, reported: Mapping[str, object]) -> None:
+                    """Tell the stand-in to become its program under its adapter."""
+                    under = _under(definition, told, reported) if reported else {}
+                    let_go({"environment": changes, **under})
+
+                event = way.event if way else ""
+                waiting = WaitingProcess(pid, told.environment, go, event)
                 await self._debug(parent, definition, waiting, told, reader)
         except Exception:
             log.exception("a child of another language")
         finally:
-            (waiting or WaitingProcess(pid, {}, let_go)).become({})
+            if waiting is None:
+                let_go({})
+            else:
+                waiting.become({})
             with suppress(OSError):
                 writer.close()
 
-    def _definition_for(self, executable: str) -> Definition | None:
+    def _definition_for(self, told: _Told) -> Definition | None:
         """Return the definition of the adapter that is to debug the program of a stand-in, a child process.
 
-        `executable` is the path of its file. The adapter must fit the file (its interpreter, or any binary where no definition knows the
+        `told` is what the stand-in says of itself. The adapter must fit the file (its interpreter, or any binary where no definition knows the
         interpreter), and a breakpoint must be set in a file of its language, or it must be the program's own. None: no adapter is such,
-        so the child is not to be debugged. It is the first by rank that is ready, or else the first, which is not ready: its start then
+        or none can begin with such a command line, so the child is not to be debugged. It is the first by rank that is ready, or else the first, which is not ready: its start then
         fails. It reads files: call it in a thread.
         """
+        executable = told.path
         able = _adapters_for_files(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
         able += [self.plan.definition] if OF_WAITING in self.plan.definition.attach else []
         interpreters = [
@@ -332,17 +395,21 @@ class _StandIns:
             for each in able
             if (each in interpreters if interpreters else OF_WAITING not in each.attach)
         ]
-        return next((each for each in fitting if detect(each).ready), next(iter(fitting), None))
+        chosen = next((each for each in fitting if detect(each).ready), next(iter(fitting), None))
+        return chosen if chosen is not None and _is_meant(chosen, told) else None
 
     def _parent(self, pid: int) -> DirectSession | None:
-        """Return the session of the program if that has started a process, and lives; else None."""
+        """Return the session of the nearest process above a stand-in; None: it has none that lives."""
         first = self._first_session
         if first is None or first.over or first.by_us or not pid:
             return None
         if not first.process.processes.has_started(pid):
             return None
+        debugged = (each for each in first.program.debugged if isinstance(each, DirectSession))
+        by_pid = {each.pid: each for each in debugged if not each.over}
         acting = first.program.acting(first, exactly=True)
-        return acting if isinstance(acting, DirectSession) else None
+        usual = acting if isinstance(acting, DirectSession) else None
+        return next((by_pid[each] for each in ancestors(pid) if each in by_pid), usual)
 
     async def _debug(
         self, parent: DirectSession, definition: Definition, waiting: WaitingProcess, told: _Told, reader: asyncio.StreamReader
@@ -389,8 +456,13 @@ class _StandIns:
         """
         inputs: dict[str, Any] = {"pid": waiting.pid, "cwd": self.plan.inputs["cwd"]}
         if OF_WAITING in definition.attach:
-            executable = interpreter_path(told.executable, told.environment)
-            more = {"executable": executable, "env": told.environment, "follow_children": True}
+            executable = interpreter_path(told.path, told.environment)
+            if definition.uses("python"):
+                check_version(executable, definition.interpreter, Path(told.folder))
+            env = _with_stand_ins(definition, told.environment)
+            more = {"executable": executable, "python": executable, "follow_children": True}
+            # Where its adapter starts it anew, it asks for the whole.
+            more |= {} if definition.attach[OF_WAITING].inserted else {"env": env}
             inputs = {"cwd": told.folder, **more}
         launch = LaunchRequest(definition.id, "attach", command, inputs, {}, None)
         plan = plan_of(self.debugger, launch, "attach", inputs, {}, waits=True)
@@ -399,13 +471,38 @@ class _StandIns:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a stand-in tells of itself, without what is no text, such as half a character."""
+    """What a stand-in tells of itself; of its environment what is text, without half a character."""
 
-    command: str
-    """The words of its command line."""
+    words: Sequence[str]
+    """Its command line, as it is."""
     executable: str
+    """The file that it executes, seen from `folder`."""
     folder: str
     environment: Mapping[str, str]
+
+    @property
+    def command(self) -> str:
+        """Its command line as a text."""
+        return " ".join(map(_shown, self.words))
+
+    @property
+    def path(self) -> str:
+        """The path of the file that it executes."""
+        return os.path.join(self.folder, self.executable)  # noqa: PTH118 - it may be no text
+
+    @property
+    def is_script(self) -> bool:
+        """Whether the file is a script, whose first line names its interpreter."""
+        return bool(interpreter_command(self.path, self.environment))
+
+    def split(self, definition: Definition) -> tuple[str, InterpreterArguments]:
+        """Return the interpreter as the process names it, and what follows, by a definition's `[command]`."""
+        command = definition.command or Command()
+        script = interpreter_command(self.path, self.environment)
+        if script:
+            # As the system does it.
+            return script[0], command.split([*script[1:], self.executable, *self.words[1:]])
+        return self.words[0], command.split(self.words[1:])
 
     @classmethod
     def read(cls, line: bytes) -> _Told:
@@ -417,7 +514,7 @@ class _Told:
         said = as_object(json.loads(line))
         words = said.get("command")
         return cls(
-            " ".join(_shown(str(each)) for each in words) if is_array(words) else "",
+            [str(each) for each in words] if is_array(words) else [],
             str(said.get("executable") or ""),
             str(said.get("folder") or ""),
             {

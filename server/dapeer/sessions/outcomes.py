@@ -44,6 +44,8 @@ REASON_CHARS = 160
 UNMET = "has reported no code of it"
 UNFOLLOWED = ", and follows no other program that this one starts"
 NO_SUCH_FILES = "debugs no such files; debug the program that they are of by itself"
+NO_CHILD = "no child of that language was debugged"
+NO_CHILD_YET = "no child of that language is debugged yet"
 NOT_BEGUN = "had not begun to debug"
 
 
@@ -98,6 +100,8 @@ class BreakpointFacts:
     name_in_program: str = ""
     """What is known of the program's own name of the file, where that differs; empty: nothing."""
     debugs_such_files: bool = True
+    awaits_children: bool = False
+    """Programs of the file's language that this one starts are debugged."""
     follows_children: bool = True
     ignored_options: tuple[str, ...] = ()
     """Plural names of the breakpoint's options that the adapter lacks: `log points`."""
@@ -151,6 +155,10 @@ def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
     states = {each.state for each in facts.answers}
     if facts.is_reached or facts.has_failed or "verified" in states:
         return _verdict_on_bound(facts)
+    if not facts.answers and facts.awaits_children:
+        if facts.is_over:
+            return Verdict("never bound", f" ({NO_CHILD})")
+        return Verdict("pending", f" ({NO_CHILD_YET})")
     if not facts.answers:
         unasked = NOT_BEGUN if facts.debugs_such_files else NO_SUCH_FILES
         reason = shortened(" ".join((facts.refusal or unasked).split()), REASON_CHARS)
@@ -615,6 +623,7 @@ def _facts_of(
         runs_instead="" if answers else replaced_by(first, path),
         name_in_program=next(filter(None, (each.placed.named.get(path) for each in mirrors)), ""),
         debugs_such_files=first.takes(path),
+        awaits_children=first.awaits_children_of(path),
         follows_children=first.follows_children(),
         ignored_options=lacking,
         unknown_hit_condition=count,

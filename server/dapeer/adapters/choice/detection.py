@@ -149,25 +149,27 @@ _FIELDS = ("name", "whose", "tried", "lost", "off")
 def _candidates(need: Need) -> Iterator[Found]:
     """Yield each way in which something needed is there, as values of placeholders by name.
 
-    An executable has its path as `executable` and under its first name, a file as `file`, with its folder as `file_dir`; a Python module
-    has no values. Nothing is yielded if it is missing.
+    An executable has its path as `executable` and under its first name, a file as `file`, with its folder as `file_dir`, a Python
+    module its folder as `module_dir`. Nothing is yielded if it is missing.
     """
     match need.kind:
         case "executable":
             for path in itertools.chain.from_iterable(map(_executables, need.names)):
                 yield {"executable": path, need.names[0]: path}
         case "python_module":
-            yield from ({} for name in need.names if _has_module(name))
+            yield from ({"module_dir": each} for each in map(_module_folder, need.names) if each)
         case "file":
             for path in itertools.chain.from_iterable(map(_files, need.names)):
                 yield {"file": path, "file_dir": str(Path(path).parent)}
 
 
-def _has_module(name: str) -> bool:
+def _module_folder(name: str) -> str | None:
+    """Return the folder of a package, or the one that a module is in; None: it is not there."""
     try:
-        return importlib.util.find_spec(name) is not None
+        found = importlib.util.find_spec(name)
     except ModuleNotFoundError:  # of a package that is not there
-        return False
+        return None
+    return None if found is None else str(Path(found.origin or "").parent)
 
 
 def _executables(name: str) -> Iterator[str]:

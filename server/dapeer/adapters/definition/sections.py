@@ -50,14 +50,14 @@ class Need:
         return (usual or self.names[0]).rpartition("/")[2] if self.kind == "file" else self.names[0]
 
     def placeholders(self) -> tuple[str, ...]:
-        """Return the names of the placeholders that get a value when it is found; empty for a Python module."""
+        """Return the names of the placeholders that get a value when it is found."""
         match self.kind:
             case "executable":
                 return "executable", self.names[0]
             case "file":
                 return "file", "file_dir"
             case _:
-                return ()
+                return ("module_dir",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -985,6 +985,12 @@ class Attach:
     """A remark on such an attach: what it does to the program, or what can end that."""
     follows_exec: bool = False
     """A process that replaces itself by another program is debugged on, with the breakpoints of that one."""
+    event: str = ""
+    """The event after which a process that waits goes on; empty: the adapter runs it in a terminal."""
+    inserted: tuple[str, ...] = ()
+    """Words that such a process then has behind its interpreter's options, with values of the event."""
+    removed: tuple[str, ...] = ()
+    """Variables that it then has no more."""
     pages: str = ""
     """Where the listener at the port lists its pages by HTTP, to attach to one; empty: it has none."""
 

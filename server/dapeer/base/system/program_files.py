@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import dropwhile
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
@@ -130,20 +131,36 @@ def shebang(path: str) -> str | None:
 def interpreter_path(path: str, environment: Mapping[str, str]) -> str:
     """Return the path of the interpreter that runs a script, or `path` itself where that is no script.
 
-    A name without a folder is looked for on the `PATH` of `environment`, and returned as it is if it is not there.
+    It is the first word of `interpreter_command`.
     """
-    named = next((each for each in _shebang_words(path) if Path(each).name != "env"), path)
-    if "/" in named:
-        return named
-    return shutil.which(named, path=environment.get("PATH", os.defpath)) or named
+    return next(iter(interpreter_command(path, environment)), path)
+
+
+def interpreter_command(path: str, environment: Mapping[str, str]) -> list[str]:
+    """Return the interpreter of a script's first line, and its options; empty: it is no script.
+
+    The interpreter is a path, or a name that is not on the `PATH` of `environment`.
+    """
+    words = _first_line_words(path)
+    if words and Path(words[0]).name == "env":
+        # Its own options, and the variables that it sets.
+        words = [*dropwhile(lambda each: each.startswith("-") or "=" in each, words[1:])]
+    if words and "/" not in words[0]:
+        words[0] = shutil.which(words[0], path=environment.get("PATH", os.defpath)) or words[0]
+    return words
 
 
 def _shebang_words(path: str) -> list[str]:
     """Return the words of a script's first line, without options and variables; empty: it is none."""
+    return [
+        each for each in _first_line_words(path) if not each.startswith("-") and "=" not in each
+    ]
+
+
+def _first_line_words(path: str) -> list[str]:
+    """Return the words behind `#!` in a script's first line; empty: it is none."""
     line = _first_bytes(path).partition(b"\n")[0].decode("utf-8", "replace")
-    if not line.startswith("#!"):
-        return []
-    return [word for word in line[2:].split() if not word.startswith("-") and "=" not in word]
+    return line[2:].split() if line.startswith("#!") else []
 
 
 def holds(folder: str, names: Iterable[str]) -> bool:

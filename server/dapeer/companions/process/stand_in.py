@@ -46,7 +46,7 @@ def wait_for_debugger(
     """Tell dapeer of this process, and wait for its answer; return that.
 
     dapeer listens at the Unix socket `path`. It is told by a line of JSON with what is in `told`, and answers by one that may have
-    `environment`: variables to set, or with None to remove. Meanwhile the system lets dapeer's process, and so the debugger that it starts,
+    `environment`: variables to set, or with None to remove; and another `executable` and `command`. Meanwhile the system lets dapeer's process, and so the debugger that it starts,
     trace this one.
 
     Raises:
@@ -122,12 +122,13 @@ def main() -> None:
         check_rights(executable)
         told: dict[str, object] = {
             "command": command,
-            "executable": os.path.abspath(executable),
+            "executable": executable,
             "folder": os.getcwd(),
             "environment": {os.fsdecode(k): os.fsdecode(v) for k, v in environment.items()},
         }
-        answer = wait_for_debugger(path, float(seconds), told)
-        environment = changed(environment, answer.get("environment") or {})
+        answer = {**told, "environment": {}, **wait_for_debugger(path, float(seconds), told)}
+        environment = changed(environment, answer["environment"])
+        executable, command = answer["executable"], answer["command"]
     with contextlib.suppress(Exception):
         allow_tracing(0)
     for each in filter(None, restored.split(",")):

@@ -106,6 +106,10 @@ class SessionControl(abc.ABC):
         """
         return True
 
+    def awaits_children_of(self, path: str) -> bool:  # noqa: ARG002 - of no file
+        """Return whether the program's children in the language of the file `path`, another one, are debugged."""
+        return False
+
     @abc.abstractmethod
     async def ensure_breakpoints(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Make `requested` all breakpoints of `path`; send them, or wait for nvim-dap to do so."""

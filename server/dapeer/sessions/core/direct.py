@@ -8,6 +8,7 @@ import select
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import anyio
@@ -281,10 +282,10 @@ class DirectSession(Session):
         """React to events: note the debuggee's process, offer its children, watch for its death.
 
         A local `process` event of a launched program has the pid claimed, so that it is killed with the session, and watched. The
-        definition's event for child processes puts an `OfferedChild` into `offers`. At a newly loaded source, breakpoints of files that may
+        definition's event for child processes puts an `OfferedChild` into `offers`; that for a process which waits lets it go on. At a newly loaded source, breakpoints of files that may
         be this one by another name are sent again in the background. All other messages go to `watch`.
         """
-        children = self.plan.definition.children
+        children, waiting = self.plan.definition.children, self.plan.waiting
         match message:
             case Event(event="process", body={"systemProcessId": int(pid), **more}):
                 local = more.get("isLocalProcess") is not False
@@ -293,6 +294,8 @@ class DirectSession(Session):
             case Event(event="loadedSource", body={"reason": "new", "source": {"path": str(path)}}):
                 for each in self._moved_files.files_like(path):
                     BackgroundTask(self._place_in_moved(each))
+            case Event(event=str(name), body=reported) if waiting and name == waiting.event:
+                waiting.become({}, reported)
             case Event(event=str(name), body=offered) if children and name == children.event:
                 self.offers.put(OfferedChild({"configuration": offered}))
             case _:
@@ -361,6 +364,10 @@ class DirectSession(Session):
     def follows_children(self) -> bool:
         """Return whether the adapter's definition says how child processes are debugged."""
         return self.plan.definition.children is not None
+
+    def awaits_children_of(self, path: str) -> bool:
+        """Return whether stand-ins of the program wait for an adapter of the file's language."""
+        return Path(path).suffix.lower() in self.plan.in_children
 
     def _line_with_code(self, path: str, line: int) -> int:
         """Return the line to which the adapter moves a breakpoint on `line`, a line that may have no code.

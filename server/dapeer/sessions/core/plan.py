@@ -69,6 +69,9 @@ class Plan:
     waiting: WaitingProcess | None = field(default=None, repr=False, compare=False)
     """The process of a launched program that waits for this adapter; None: none does."""
 
+    in_children: frozenset[str] = frozenset()
+    """Extensions of files of other languages, in which programs that it starts are debugged."""
+
     @property
     def post_mortem(self) -> PostMortem | None:
         """Settings for a core dump."""

@@ -110,9 +110,10 @@ def _watch_over(session: DirectSession) -> None:
     """Have the session watch the program's process, if it can be found and its end was not reported yet.
 
     The process of a launch is searched for below its adapter, now and if need be at the first stop; that of an attach is the plan's `pid`,
-    and without a pid none is watched. Nothing is awaited.
+    or the one that has waited for it, and without one none is watched. Nothing is awaited.
     """
-    pid = session.plan.inputs.get("pid")
+    waiting = session.plan.waiting
+    pid = session.plan.inputs.get("pid") or (waiting.pid if waiting else None)
     if session.mirror.ended:
         return
     if session.launched:
@@ -160,7 +161,7 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
         DapeerError: The adapter did not answer in time, has ended, or rejected `configurationDone`.
     """
     _expect_output(session)
-    if not session.launched:
+    if not session.launched and session.plan.waiting is None:
         await _improve(session)
     # Before anything is to be awaited: a filter that the adapter does not have ends the start.
     filters = _filters(session, breakpoints)
