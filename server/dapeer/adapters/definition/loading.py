@@ -130,7 +130,7 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
         transport=sections.TransportTable.read(table.table("transport")),
         launch_variants=tuple(map(sections.Variant.read, table.tables("launch_variant"))),
         attach={
-            way: sections.Attach.read(attach.table(way))
+            way: sections.Attach.read(attach.table(way), way)
             for way in (*sections.WAYS, sections.OF_WAITING)
             if way in attach
         },

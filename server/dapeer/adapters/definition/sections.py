@@ -995,8 +995,8 @@ class Attach:
     """Where the listener at the port lists its pages by HTTP, to attach to one; empty: it has none."""
 
     @classmethod
-    def read(cls, table: DefinitionTable) -> Attach:
-        """Return a table `[attach.pid]`, `[attach.tcp]`, `[attach.core]` or `[attach.exec]` as an `Attach`.
+    def read(cls, table: DefinitionTable, way: str) -> Attach:
+        """Return the table `[attach.WAY]` as an `Attach`.
 
         `transport`, `helper` (a program by platform) and `usual_ports` are among its keys; keys that `Attach` lacks are the request's
         arguments.
@@ -1009,7 +1009,11 @@ class Attach:
         platforms = {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper}
         helper.done()
         ports = tuple(map(int, table.get("usual_ports", list, [])))
-        return table.read(cls, rest="arguments", transport=own, helper=platforms, usual_ports=ports)
+        # The process listens nowhere; the adapter may.
+        unread = {"listen": ""} if way == OF_WAITING else {}
+        return table.read(
+            cls, rest="arguments", transport=own, helper=platforms, usual_ports=ports, **unread
+        )
 
 
 @dataclass(frozen=True, slots=True)

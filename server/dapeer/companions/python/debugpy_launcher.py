@@ -184,9 +184,8 @@ def run_file(path: str, runpy_of_debugpy: Any) -> None:
     `SystemExit` included.
     """
     namespace = fresh_main(path)
-    if sys.version_info >= (3, 9):
-        # As Python does; `sys.argv` has what was typed.
-        path = os.path.join(os.getcwd(), path)
+    # As Python does; `sys.argv` has what was typed.
+    path = path if sys.version_info < (3, 9) else os.path.join(os.getcwd(), path)
     if pkgutil.get_importer(path) is not None:
         sys.path.insert(0, path)
         runpy_of_debugpy._run_module_as_main("__main__", alter_argv=False)

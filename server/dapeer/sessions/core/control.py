@@ -106,7 +106,7 @@ class SessionControl(abc.ABC):
         """
         return True
 
-    def awaits_children_of(self, path: str) -> bool:  # noqa: ARG002 - of no file
+    def awaits_children_of(self, path: str) -> bool:
         """Return whether the program's children in the language of the file `path`, another one, are debugged."""
         return False
 
