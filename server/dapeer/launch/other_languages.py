@@ -379,10 +379,10 @@ class _StandIns:
     def _definition_for(self, told: _Told) -> Definition | None:
         """Return the definition of the adapter that is to debug the program of a stand-in, a child process.
 
-        `told` is what the stand-in says of itself. The adapter must fit the file (its interpreter, or any binary where no definition knows the
-        interpreter), and a breakpoint must be set in a file of its language, or it must be the program's own. None: no adapter is such,
-        or none can begin with such a command line, so the child is not to be debugged. It is the first by rank that is ready, or else the first, which is not ready: its start then
-        fails. It reads files: call it in a thread.
+        `told` is what the stand-in says of itself. The adapter must fit the file (its interpreter, or any binary where no definition knows
+        the interpreter), and a breakpoint must be set in a file of its language, or it must be the program's own. None: no adapter is such,
+        or it cannot begin with such a command line, so the child is not to be debugged. It is the first by rank that is ready, or else the
+        first, which is not ready: its start then fails. It reads files: call it in a thread.
         """
         executable = told.path
         able = _adapters_for_files(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
