@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.system.process_table import is_running
+from dapeer.launch import other_languages
 from tests.e2e.running import needs_ptrace
 from tests.e2e.test_attach import needs_gdb
 from tests.e2e.test_children_of_another_language import (
@@ -25,9 +26,10 @@ pytestmark = pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="need
 
 
 @pytest.fixture(autouse=True)
-def js_debug() -> None:
-    """Skip each test where js-debug is not installed."""
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let children wait for their debugger as long as a busy machine takes; skip where js-debug is not installed."""
     needs("js-debug")
+    monkeypatch.setattr(other_languages, "SECONDS_TO_ATTACH", LIMIT)
 
 
 STARTS = """
@@ -198,6 +200,19 @@ async def test_a_python_child_of_node_stops_at_its_breakpoint(tmp_path: Path) ->
         pid = (await ask(c, "dap_status"))["sessions"][-1]["pid"]
         await ask(c, "dap_terminate", session_id=again["parent"] - 1)
         assert not is_running(pid)
+
+
+async def test_a_python_child_for_which_no_debugger_comes_in_time_runs_on_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(other_languages, "SECONDS_TO_ATTACH", 0.01)
+    (tmp_path / "child.py").write_text(PYTHON_CHILD)
+    (tmp_path / "starts.js").write_text(STARTS_PYTHON)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", program="starts.js", breakpoints=["child.py:5"])
+        assert has_all(said, "child 42 7", "exit code 0", "no child of that language was debugged")
+        assert has_all(said, "child.py 21` ran undebugged: no debugger came within 0.01 s")
+        assert 'dap_run(request="attach", pid=' in said
 
 
 async def test_a_debugged_python_child_of_node_is_as_it_was_started(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.system.process_table import is_running
+from dapeer.launch import other_languages
 from tests.e2e.test_children_of_another_language import WAITS_JS, named
 from tests.harness import ask, client, evaluate, has_all, needs, read
 from tests.processes import LIMIT
@@ -15,9 +16,10 @@ pytestmark = pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="need
 
 
 @pytest.fixture(autouse=True)
-def js_debug() -> None:
-    """Skip each test where js-debug is not installed."""
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let children wait for their debugger as long as a busy machine takes; skip where js-debug is not installed."""
     needs("js-debug")
+    monkeypatch.setattr(other_languages, "SECONDS_TO_ATTACH", LIMIT)
 
 
 CHILD = """
@@ -111,6 +113,19 @@ async def test_a_node_child_of_python_stops_at_its_breakpoint(tmp_path: Path) ->
         assert "runs on" not in end.get("note", "")
         again = await ask(c, "dap_restart")
         assert (again["line"], again["locals"]["n"]) == (4, "21")
+
+
+async def test_a_node_child_for_which_no_debugger_comes_in_time_runs_on_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(other_languages, "SECONDS_TO_ATTACH", 0.01)
+    (tmp_path / "child.js").write_text(CHILD)
+    (tmp_path / "starts.py").write_text(STARTS)
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        said = await read(c, "dap_run", program="starts.py", breakpoints=[AT_PRINT])
+        assert has_all(said, r"child b'42\n' 7", "exit code 0")
+        assert has_all(said, "`node child.js 21` ran undebugged: no debugger came within 0.01 s")
+        assert 'makes it listen, then dap_run(request="attach", port=9229)' in said
 
 
 async def test_a_node_child_that_is_debugged_is_as_it_was_started(tmp_path: Path) -> None:
