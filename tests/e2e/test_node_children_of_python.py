@@ -37,7 +37,7 @@ print("child", done.stdout, done.returncode, "DAPEER_CHILDREN" in os.environ)
 TELLS = """#!/usr/bin/env node
 const { NODE_OPTIONS, VSCODE_INSPECTOR_OPTIONS, DAPEER_CHILDREN, ...env } = process.env;
 const typed = require('fs').readFileSync(0, 'latin1');
-const rest = NODE_OPTIONS?.replace(/--require \\S+bootloader\\.js|--inspect-publish-uid=\\S*/g, '').trim();
+const rest = NODE_OPTIONS?.replace(/--require \\S+(bootloader\\.js|stand_ins\\.cjs")|--inspect-publish-uid=\\S*/g, '').trim();
 console.log(JSON.stringify([process.argv.slice(1), process.execArgv, process.cwd(), env, typed, process.ppid, rest]));
 process.exitCode = 3;
 if (process.argv[2] === 'dies') process.kill(process.pid, 'SIGTERM'), setTimeout(() => {}, 60000);
