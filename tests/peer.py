@@ -164,7 +164,7 @@ class Wired:
         await self.peer.event("stopped", **body)
         await self.session.wait_for(lambda: self.session.mirror.epoch > epoch, LIMIT)
         stop = self.session.mirror.require_stop()
-        await self.session.inspect.complete(stop)
+        await self.session.inspect.wait_until_inspected(stop)
 
 
 @asynccontextmanager

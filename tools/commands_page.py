@@ -26,7 +26,7 @@ def command_table() -> str:
 
 def _row(tool: str, description: str) -> str:
     name = table.name_of(tool)
-    parser = options.add_parser(options.alone, name, tool)
+    parser = options.add_parser(options.single_parser, name, tool)
     short = ", ".join(f"`{each}`" for each in table.short_names(tool))
     return f"| `{name}` | {short} | {' '.join(_taken(parser))} | {description} |"
 

@@ -90,7 +90,7 @@ def _looked_for() -> Generator[Mapping[str, set[str]]]:
     """Record the keys that are looked for in each table while the body runs."""
     known: dict[str, set[str]] = {}
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("done", "free"):
+        for name in ("check_all_read", "unread_values"):
             patch.setattr(DefinitionTable, name, _recording(getattr(DefinitionTable, name), known))
         yield known
 
@@ -98,7 +98,7 @@ def _looked_for() -> Generator[Mapping[str, set[str]]]:
 def _recording(
     read: Callable[[DefinitionTable], object], known: dict[str, set[str]]
 ) -> Callable[[DefinitionTable], object]:
-    """Return `DefinitionTable.done` or `DefinitionTable.free` as one that notes the keys of its table, too."""
+    """Return `DefinitionTable.check_all_read` or `DefinitionTable.unread_values` as one that notes the keys of its table, too."""
 
     def noted(table: DefinitionTable) -> object:
         name = re.sub(r"\[\d+\]", "[]", table.name)

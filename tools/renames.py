@@ -142,12 +142,16 @@ def find_definition(rename: Rename, source: str) -> tuple[int, int]:
         LookupError: The file has no such name.
     """
     scope: Any = ast.parse(source)
-    for name in re.sub(r"\(\w+\)$", "", rename.qualified).split("."):
-        scope = next((each for each in ast.walk(scope) if _defines(each, name)), None)
+    is_parameter = rename.qualified.endswith(")")
+    *outer, last = re.sub(r"\(\w+\)$", "", rename.qualified).split(".")
+    for name in (*outer, last):
+        functions_only = is_parameter and name is last
+        named = (each for each in ast.walk(scope) if _defines(each, name))
+        scope = next((each for each in named if not functions_only or hasattr(each, "args")), None)
         if scope is None:
             raise LookupError(f"{rename.path} has no {rename.qualified}")
     place = scope
-    if rename.qualified.endswith(")"):
+    if is_parameter:
         own = (each for each in ast.walk(scope.args) if isinstance(each, ast.arg))
         place = next((each for each in own if each.arg == rename.old), None)
         if place is None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.text.row_listing import RowSelection, listing
-from dapeer.collecting.text.timeline import section
+from dapeer.collecting.text.timeline import news_lines
 from tests.collecting.conftest import every
 
 PROJECT = Path("/p")
@@ -36,7 +36,7 @@ def told(calls: list[Call], *, threads: tuple[str, ...] = ("MainThread",)) -> li
     collected.add_part(
         1, BlockPart.of_text("".join(f"{row}\n" for row in reversed(rows))), "tracer"
     )
-    return section(collected.collections.values(), PROJECT)
+    return news_lines(collected.collections.values(), PROJECT)
 
 
 def test_calls_are_a_tree_with_what_each_was_given_gave_back_and_changed() -> None:

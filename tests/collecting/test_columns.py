@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dapeer.collecting.rows.table import NumberColumn, Table
-from dapeer.collecting.text.column_lines import columns_of, odd_rows, shown_columns
+from dapeer.collecting.text.column_lines import lines_on_columns, odd_rows, shown_columns
 
 FEW = st.integers(-2, 2)
 WHOLE = st.one_of(
@@ -32,7 +32,7 @@ def told(cells: list[str] | NumberColumn) -> list[str]:
     table = Table(2, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells, [*cells]])
     table.threads = table.tasks = table.callers = [""] * len(cells)
     found = shown_columns(table, ["a", "b"])
-    return [*columns_of(found, few=False), *odd_rows(found)]
+    return [*lines_on_columns(found, few=False), *odd_rows(found)]
 
 
 @settings(max_examples=50)
@@ -75,4 +75,4 @@ def test_a_number_that_mostly_stays_has_no_trend() -> None:
     cells = ["110"] * 59 + ["30"]
     table = Table(1, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells])
     table.threads = table.tasks = table.callers = [""] * len(cells)
-    assert "mostly" not in "\n".join(columns_of(shown_columns(table, ["out"]), few=False))
+    assert "mostly" not in "\n".join(lines_on_columns(shown_columns(table, ["out"]), few=False))

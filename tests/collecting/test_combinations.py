@@ -2,7 +2,7 @@
 
 import random
 
-from dapeer.collecting.text.column_lines import repeated
+from dapeer.collecting.text.column_lines import rows_repeating_combinations
 from dapeer.collecting.text.columns import Column, column
 
 
@@ -25,7 +25,7 @@ def test_the_one_pair_that_comes_twice_is_told_with_what_differs() -> None:
     days.insert(300, "3")
     ids.insert(300, "'c006'")
     amounts.insert(300, "0")
-    (odd,) = repeated(columns(day=days, id=ids, amount=amounts), numbers(601))
+    (odd,) = rows_repeating_combinations(columns(day=days, id=ids, amount=amounts), numbers(601))
     assert odd.index == 300
     assert odd.reason == "(day, id) = (3, 'c006') twice, first in #67; amount 5 then 0"
 
@@ -33,16 +33,16 @@ def test_the_one_pair_that_comes_twice_is_told_with_what_differs() -> None:
 def test_three_columns_that_are_a_key_together_are_combined() -> None:
     triples = [(f"{a}", f"{b}", f"{c}") for a in range(8) for b in range(9) for c in range(7)]
     first, second, third = (list(each) for each in zip(*triples, triples[77], strict=True))
-    found = repeated(columns(a=first, b=second, c=third), numbers(len(first)))
+    found = rows_repeating_combinations(columns(a=first, b=second, c=third), numbers(len(first)))
     assert [odd.index for odd in found] == [len(triples)]
     assert found[0].reason.startswith("(a, b, c) = (1, 2, 0) twice, first in #78")
 
 
 def test_what_repeats_by_chance_or_often_is_not_odd() -> None:
     days, ids, amounts = grid()
-    assert not repeated(columns(day=days, id=ids, amount=amounts), numbers(600))
-    assert not repeated(columns(day=days * 2, id=ids * 2), numbers(1200))
+    assert not rows_repeating_combinations(columns(day=days, id=ids, amount=amounts), numbers(600))
+    assert not rows_repeating_combinations(columns(day=days * 2, id=ids * 2), numbers(1200))
     drawn = random.Random(7)
     for domain in (20, 200, 20_000):
         one, other = ([f"{drawn.randrange(domain)}" for _ in range(1000)] for _ in range(2))
-        assert not repeated(columns(a=one, b=other), numbers(1000))
+        assert not rows_repeating_combinations(columns(a=one, b=other), numbers(1000))

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dapeer.collecting.divergence import ComparisonReport, compare_runs, places, rows_of_run
+from dapeer.collecting.divergence import ComparisonReport, compare_runs, pair_points, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.table import CollectedRow
 
@@ -29,7 +29,7 @@ def collected(steps: Iterable[tuple[int, tuple[str, ...]]], threads: str = "") -
 
 
 def parted(a: Collected, b: Collected) -> ComparisonReport:
-    points = places(a.points.values(), b.points.values())
+    points = pair_points(a.points.values(), b.points.values())
     of_a = rows_of_run(a, {mine.number: place for place, (mine, _) in enumerate(points)})
     of_b = rows_of_run(b, {other.number: place for place, (_, other) in enumerate(points)})
     return ComparisonReport(compare_runs(of_a, of_b), points, PROJECT)
@@ -126,7 +126,7 @@ def test_points_whose_lines_an_edit_has_moved_are_the_same_points() -> None:
             )
     assert "do not part: 2 rows" in text(a, b)
     b.point(["x"], path="/p/a.py", line=30)
-    assert places(a.points.values(), b.points.values()) == []
+    assert pair_points(a.points.values(), b.points.values()) == []
 
 
 CELLS = st.tuples(st.sampled_from("012"), st.sampled_from("abc"))

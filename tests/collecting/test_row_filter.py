@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.table import FAILED
-from dapeer.collecting.text.row_listing import Search, matching, value_of
+from dapeer.collecting.text.row_listing import Search, matching_indices, value_of
 from tests.collecting.conftest import every
 
 CELLS = ["1", "2.5", "None", "'a'", f"{FAILED}KeyError: 'x'", "-3", "[1, 2]"]
@@ -41,7 +41,7 @@ COLUMNS["c1"] = COLUMNS["order.total"]
 def test_rows_are_found_by_what_their_columns_are(
     where: str, found: list[int], search: Search
 ) -> None:
-    assert matching(where, COLUMNS, len(CELLS), search) == found
+    assert matching_indices(where, COLUMNS, len(CELLS), search) == found
 
 
 @pytest.mark.parametrize(
@@ -54,18 +54,18 @@ def test_rows_are_found_by_what_their_columns_are(
 )  # fmt: skip
 def test_whatever_else_is_written_is_refused(where: str) -> None:
     with pytest.raises(ArgumentError, match=r"The filter|nested|`matches` takes"):
-        matching(where, COLUMNS, len(CELLS), every)
+        matching_indices(where, COLUMNS, len(CELLS), every)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_refused_or_finds_rows(where: str) -> None:
     with contextlib.suppress(ArgumentError):
-        assert set(matching(where, COLUMNS, len(CELLS), every)) <= set(range(len(CELLS)))
+        assert set(matching_indices(where, COLUMNS, len(CELLS), every)) <= set(range(len(CELLS)))
 
 
 def test_a_pattern_that_takes_too_long_is_ended(search: Search) -> None:
     column: dict[str, list[object]] = {"name": ["a" * 40 + "!"]}
     with pytest.raises(ArgumentError, match="takes more than 1 s for all values"):
-        matching("name.matches('(a+)+$')", column, 1, search)
+        matching_indices("name.matches('(a+)+$')", column, 1, search)
     with pytest.raises(ArgumentError, match="The pattern of `matches` is none"):
-        matching("name.matches('(')", column, 1, search)
+        matching_indices("name.matches('(')", column, 1, search)

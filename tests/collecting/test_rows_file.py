@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.row_blocks import START, FilePosition, read
+from dapeer.collecting.rows.row_blocks import START, FilePosition, read_row_file
 
 cell: Any = importlib.import_module("dapeer_debuggee.values.cells").cell
 recording: Any = importlib.import_module("dapeer_debuggee.collecting.recording")
@@ -44,20 +44,20 @@ def put(rows: RowsFile, line: bytes) -> None:
 def test_what_was_written_is_read_once(tmp_path: Path) -> None:
     rows = recording.Rows(str(tmp_path))
     rows.open()
-    assert read(written(rows)).text == ""
+    assert read_row_file(written(rows)).text == ""
     put(rows, b"1\tone\n")
     put(rows, "2\tzwölf\n".encode())
-    first = read(written(rows))
+    first = read_row_file(written(rows))
     assert first.text == "1\tone\n2\tzwölf\n"
-    assert read(written(rows), first.place).text == ""
+    assert read_row_file(written(rows), first.place).text == ""
     # The program may be killed, or be read, in the middle of a line.
     put(rows, b"3\tthr")
-    assert read(written(rows), first.place).text == ""
+    assert read_row_file(written(rows), first.place).text == ""
     put(rows, b"ee\n")
-    assert read(written(rows), first.place).text == "3\tthree\n"
+    assert read_row_file(written(rows), first.place).text == "3\tthree\n"
     rows.close()
     put(rows, b"4\tfour\n")
-    assert read(written(rows)).text.count("\n") == 3
+    assert read_row_file(written(rows)).text.count("\n") == 3
 
 
 def test_the_first_rows_and_the_last_are_kept_and_the_others_are_counted(tmp_path: Path) -> None:
@@ -66,17 +66,17 @@ def test_the_first_rows_and_the_last_are_kept_and_the_others_are_counted(tmp_pat
     for number in range(100):
         put(rows, b"%d\t%s\n" % (number, LARGE))
         if number % 5 == 0:
-            news = read(written(rows), place)
+            news = read_row_file(written(rows), place)
             place, seen = news.place, seen + news.text
     put(rows, b"%s\n" % (b"x" * CHUNK))
-    every = read(written(rows))
+    every = read_row_file(written(rows))
     numbers = [int(line.partition("\t")[0]) for line in every.text.splitlines()]
     assert numbers[: FIRST * 4] == list(range(FIRST * 4))
     assert numbers[FIRST * 4 :] == list(range(100 - (len(numbers) - FIRST * 4), 100))
     assert every.dropped == 100 - len(numbers) > 0
     assert every.lost_rows == 1
     # Who reads soon enough misses nothing.
-    seen += read(written(rows), place).text
+    seen += read_row_file(written(rows), place).text
     assert [int(line.partition("\t")[0]) for line in seen.splitlines()] == list(range(100))
     assert len(written(rows)) <= HEADER + (FIRST + 2) * CHUNK
     rows.close()
@@ -92,10 +92,10 @@ def test_a_process_with_the_number_of_another_leaves_its_rows_alone(tmp_path: Pa
 
 @given(st.binary(max_size=200), st.integers(0, 300), st.tuples(st.integers(0), st.integers(0)))
 def test_any_bytes_are_read_without_failing(spoilt: bytes, at: int, after: tuple[int, int]) -> None:
-    read(spoilt, FilePosition(*after))
+    read_row_file(spoilt, FilePosition(*after))
     good = bytearray(GOOD)
     good[at : at + len(spoilt)] = spoilt
-    seen = read(bytes(good[: len(good) - at]), FilePosition(*after))
+    seen = read_row_file(bytes(good[: len(good) - at]), FilePosition(*after))
     collected = Collected()
     collected.point(["a", "b"], path="/p/a.py", line=1)
     for part in seen.parts:
@@ -141,7 +141,7 @@ def test_rows_of_plain_values_and_of_text_are_read_as_they_were_collected(
         for hit, (number, context, values) in enumerate(every, 1):
             put(rows, points[number].line(hit, rows.numbered(context), tuple(values)))
             if hit in {seen, len(every)}:
-                news = read(written(rows), place)
+                news = read_row_file(written(rows), place)
                 place = news.place
                 for part in news.parts:
                     collected.add_part(1, part, "tracer")
@@ -160,7 +160,7 @@ def test_a_row_of_plain_values_is_read_once_it_is_complete(tmp_path: Path) -> No
     line = of.line(1, rows.numbered("\t\t"), (1, 2.5))
     put(rows, line * 2 + line[:20])
     # A copy into memory may be seen before it is over.
-    (part,) = read(written(rows)).parts
+    (part,) = read_row_file(written(rows)).parts
     ((point, table),) = part.tables
     assert (point, [*table.cells[0]], [*table.cells[1]]) == (1, ["1"] * 2, ["2.5"] * 2)
     assert recording.count(line * 2) == 2
@@ -172,7 +172,7 @@ def test_where_there_is_no_room_for_names_rows_are_text(tmp_path: Path) -> None:
     of = shapes.Shapes(SimpleNamespace(id=1, expressions="a", max_hits=None), rows, str)
     for number in range(HEADER // 1000 + 1):
         put(rows, of.line(number, rows.numbered(f"{number:01000}\t\t"), (number,)))
-    (part,) = read(written(rows)).parts
+    (part,) = read_row_file(written(rows)).parts
     ((_, table),) = part.tables
     assert len(table) + part.text.count("\n") == part.count == HEADER // 1000 + 1
     assert part.text.split("\t")[3] == f"{len(table):01000}"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.text.timeline import section
+from dapeer.collecting.text.timeline import news_lines
 
 PROJECT = Path("/p")
 
@@ -25,7 +25,7 @@ def told(
         for hit, each in enumerate(cells, 1)
     ]
     collected.add_part(1, BlockPart.of_text("".join(f"{row}\n" for row in rows)), "tracer")
-    return section(collected.collections.values(), PROJECT)
+    return news_lines(collected.collections.values(), PROJECT)
 
 
 def test_of_a_flood_it_is_told_how_fast_it_came_and_where_rows_were_dropped() -> None:
@@ -34,7 +34,7 @@ def test_of_a_flood_it_is_told_how_fast_it_came_and_where_rows_were_dropped() ->
     for hit in (*range(1, 601), *range(99_401, 100_001)):
         row = f"1\t{hit}\t{hit}000e-9\tMainThread\t\t\t{hit}\t{hit * 2 + 9}\n"
         collected.add_part(1, BlockPart.of_text(row), "tracer")
-    assert section(collected.collections.values(), PROJECT) == [
+    assert news_lines(collected.collections.values(), PROJECT) == [
         "shop.py:12: 1,200 rows, 100,000 hits, 98,800 rows dropped, tracer 1,000,000 a second",
         "  i: 1…100,000; mostly each +1",
         "  x: 11…200,009; mostly each +2",
@@ -50,7 +50,7 @@ def test_of_several_processes_each_is_named() -> None:
     for process in (1, 4):
         row = f"1\t1\t1\tMainThread\t\t\t{process}\n"
         collected.add_part(process, BlockPart.of_text(row), "tracer")
-    assert section(collected.collections.values(), PROJECT) == [
+    assert news_lines(collected.collections.values(), PROJECT) == [
         "shop.py:12 in process 1: 1 row, tracer",
         "shop.py:12 in process 4: 1 row, tracer",
         "  #1 [process 1] shop.py:12 x = 1",

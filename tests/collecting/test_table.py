@@ -52,7 +52,7 @@ def test_lines_that_are_no_rows_cost_no_other(
     collected.add_part(7, BlockPart.of_text("".join(f"{each}\n" for each in lines)), "tracer")
     read = list(collected.rows(7))
     assert [each for each in read if each in good] == good or len(good) > len(set(good))
-    table = collected.of(7, 1)
+    table = collected.collection_of(7, 1)
     assert table is not None
     assert len(read) + table.unreadable == len(lines)
 

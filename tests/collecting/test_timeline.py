@@ -7,7 +7,7 @@ import pytest
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 from dapeer.collecting.text.row_listing import RowSelection, listing
-from dapeer.collecting.text.timeline import section, timeline
+from dapeer.collecting.text.timeline import news_lines, timeline
 from tests.collecting.conftest import every
 
 PROJECT = Path("/p")
@@ -48,7 +48,7 @@ def test_rows_of_several_places_are_one_list_with_place_and_thread_or_task() -> 
 def test_a_few_new_rows_of_several_places_are_told_in_one_order_and_many_by_place() -> None:
     made = collected(*((1, 1 + n % 2, n / 1e6, "m", "", str(n)) for n in range(4)))
     every = made.collections.values()
-    assert [line.partition(",")[0] for line in section(every, PROJECT)] == [
+    assert [line.partition(",")[0] for line in news_lines(every, PROJECT)] == [
         "shop.py:12: 2 rows",
         "shop.py:20: 2 rows",
         f"shop.py:20: c1 is {LONG}",
@@ -62,11 +62,11 @@ def test_a_few_new_rows_of_several_places_are_told_in_one_order_and_many_by_plac
     for number in (1, 2, 1):
         row = f"{number}\t9\t0.5\tm\t\tmain shop.py:9\t7\n"
         made.add_part(1, BlockPart.of_text(row), "tracer", started=100.0)
-    assert section(every, PROJECT, "me")[-3:] == [
+    assert news_lines(every, PROJECT, "me")[-3:] == [
         "  #5 shop.py:12 paid = 7", "  #6 shop.py:20 c1 = 7", "  #7 shop.py:12 paid = 7",
     ]  # fmt: skip
     many = collected(*((1, 1 + n % 2, n / 1e6, "m", "", "7") for n in range(200)))
-    lines = section(many.collections.values(), PROJECT)
+    lines = news_lines(many.collections.values(), PROJECT)
     assert lines[-1] == "all in one order: dap_collected(timeline=true)"
 
 
@@ -92,14 +92,14 @@ def test_what_did_not_hold_is_told_with_the_row_before_it() -> None:
     for hit, paid in enumerate((3, 2, 0), 1):
         row = f"1\t{hit}\t{hit}\tMainThread\t\t\t{paid}\t{paid > 0}\n"
         made.add_part(1, BlockPart.of_text(row), "tracer")
-    assert section(made.collections.values(), PROJECT)[1:] == [
+    assert news_lines(made.collections.values(), PROJECT)[1:] == [
         "  #2 paid = 2",
         "  #3 paid = 0  ← not (paid > 0)",
     ]
     (of,) = made.collections.values()
     of.mark_reported("")
     made.add_part(1, BlockPart.of_text("1\t4\t4\tMainThread\t\t\t1\tTrue\n"), "tracer")
-    assert section(made.collections.values(), PROJECT)[1:] == ["  `paid > 0` held each time"]
+    assert news_lines(made.collections.values(), PROJECT)[1:] == ["  `paid > 0` held each time"]
 
 
 @pytest.mark.parametrize(("rows", "whole"), [("1", True), ("1-2", False)])

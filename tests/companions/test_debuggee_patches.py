@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.definition.table import own_values
-from dapeer.adapters.process.normalized_transport import unfolded
+from dapeer.adapters.process.normalized_transport import with_all_frames
 from dapeer.dap.messages import Body
 from tests.processes import LIMIT
 
@@ -159,7 +159,7 @@ def test_frames_are_described_as_far_as_they_are_asked_for_and_those_at_one_plac
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT)
         told = [line.partition(" ") for line in done.stdout.splitlines()]
         numbers.append([int(number) for number, *_ in told])
-        bodies = [unfolded(json.loads(body)["body"]) for *_, body in told]
+        bodies = [with_all_frames(json.loads(body)["body"]) for *_, body in told]
         for frame in (frame for body in bodies for frame in body["stackFrames"]):
             del frame["id"]
         stacks.append(bodies)

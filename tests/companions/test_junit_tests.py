@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.companions.java.junit_tests import lines, read_tests
+from dapeer.companions.java.junit_tests import read_tests, selection_objects
 
 SOURCE = """
 package shop;
@@ -47,13 +47,13 @@ METHOD = "--select-method=shop.CartTest"
 def test_a_test_is_selected_with_its_classes_and_the_types_of_its_parameters(
     name: str, selected: list[str]
 ) -> None:
-    (found,) = lines(read_tests(SOURCE), Path("CartTest.java"), name)
+    (found,) = selection_objects(read_tests(SOURCE), Path("CartTest.java"), name)
     assert found["select"] == selected
 
 
 def test_where_there_is_no_such_test_all_are_listed() -> None:
     alone = read_tests(SOURCE.replace("extends Base", ""))
-    listed = [found["test"] for found in lines(alone, Path("CartTest.java"), "helper")]
+    listed = [found["test"] for found in selection_objects(alone, Path("CartTest.java"), "helper")]
     assert listed == [
         "CartTest::adds", "CartTest::cash", "CartTest::rows", "CartTest::Cards::adds",
         "CartTest::Cards::made", "Other::last",

@@ -67,7 +67,7 @@ def test_lists_are_data_where_that_is_asked_for(capsys: pytest.CaptureFixture[st
 def test_help_has_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
     tool = "dap_run"
-    parser = options.add_parser(options.alone, table.name_of(tool), tool)
+    parser = options.add_parser(options.single_parser, table.name_of(tool), tool)
     for help_text in (parser.format_help(), command_parser().format_help()):
         assert max(map(len, help_text.splitlines())) <= COLUMNS
 

@@ -16,7 +16,7 @@ def typed(command: str, *words: str) -> dict[str, object]:
     """Return the arguments of the tool that a command calls."""
     tool = COMMANDS[command]
     known = known_tools()[tool]
-    parser = options.add_parser(options.alone, command, tool)
+    parser = options.add_parser(options.single_parser, command, tool)
     return options.arguments_of(vars(parser.parse_intermixed_args(words)), tool, known)
 
 
@@ -44,7 +44,7 @@ def test_every_debugging_tool_has_a_command_and_no_other() -> None:
 def test_a_command_takes_every_argument_of_its_tool(command: str) -> None:
     tool = COMMANDS[command]
     properties = known_tools()[tool]["arguments"].get("properties", {})
-    parser = options.add_parser(options.alone, command, tool)
+    parser = options.add_parser(options.single_parser, command, tool)
     dests = {each.dest for each in parser._actions}
     if table.PLACE in dests:
         dests |= {"filename", "line", "function"}

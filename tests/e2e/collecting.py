@@ -9,7 +9,7 @@ from typing import Any
 from mcp import Client
 
 from dapeer.base.json_types import Json
-from dapeer.collecting.rows.row_blocks import BlockPart, RowFileContents, read
+from dapeer.collecting.rows.row_blocks import BlockPart, RowFileContents, read_row_file
 from dapeer.collecting.rows.table import CollectedRow
 from tests.harness import ask
 
@@ -29,7 +29,7 @@ async def collect(c: Client, folder: Path, *points: dict[str, object], **more: o
 
 def files(folder: Path) -> list[RowFileContents]:
     """Return what each process has written."""
-    return [read(path.read_bytes()) for path in sorted(folder.glob("*.rows"))]
+    return [read_row_file(path.read_bytes()) for path in sorted(folder.glob("*.rows"))]
 
 
 def rows(folder: Path) -> list[CollectedRow]:

@@ -195,7 +195,7 @@ async def views(kind: str, n: int, project: Path) -> list[int]:
             for view in VIEWS:
                 with counting(counts):
                     await call(c, "dap_collected", **view)
-            pictures = server.live_pages.pictures()
+            pictures = server.live_pages.page_lines()
             with counting(counts):
                 assert "a.py" in await anext(pictures)
             await pictures.aclose()

@@ -112,7 +112,7 @@ def test_an_ask_is_answered_by_the_argument_that_it_names(
 def test_arguments_become_the_keys_that_the_configuration_has() -> None:
     one = made(pythonPath="/p", environment=[{"name": "A", "value": "1"}], connect={"host": "h"})
     given = {"python": "/q", "env": {"B": "2"}, "port": 1, "pid": 2}
-    assert one.keys(given, {"x": 1}) == {
+    assert one.as_adapter_keys(given, {"x": 1}) == {
         "pythonPath": "/q",
         "environment": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
         "connect": {"host": "h", "port": 1},

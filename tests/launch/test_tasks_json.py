@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dapeer.launch.json_with_comments import MalformedJson
-from dapeer.launch.launch_json import VariableValues, variables
+from dapeer.launch.launch_json import VariableValues, read_env_file
 from dapeer.launch.tasks_json import NoTask, Task, TasksFile, npm_task, parse
 
 AROUND = VariableValues("/srv/shop", "/home/ada", {"USER": "ada"}, "linux", {"target": "web"})
@@ -109,7 +109,7 @@ def test_what_a_task_asks_is_named_with_its_answer() -> None:
         {"label": "two", "command": "${input:target} ${input:port}"},
         inputs=[{"id": "port", "type": "promptString", "description": "which port?"}],
     )
-    assert [str(each) for each in file.asks("one", AROUND)] == [
+    assert [str(each) for each in file.missing_variables("one", AROUND)] == [
         "task `one`: ${input:port} (which port?)"
     ]
 
@@ -128,7 +128,7 @@ def test_what_is_no_tasks_json_is_told_with_its_place() -> None:
 
 def test_an_env_file_is_read_as_dotenv_writes_it() -> None:
     text = "# comment\nA=1\nexport B=two words # no\nC='${A}'\nD=\"x\\ny${A}\"\nE=${HOME}/${A}\nF=\n G = g \nbad line\n"
-    found = variables(text, {"HOME": "/home/ada"})
+    found = read_env_file(text, {"HOME": "/home/ada"})
     assert found == {
         "A": "1",
         "B": "two words",

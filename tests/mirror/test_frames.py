@@ -84,8 +84,8 @@ def test_text_that_only_the_adapter_has_may_be_the_users() -> None:
 
 def test_the_foremost_frame_is_the_users_innermost() -> None:
     stack = [frame("", "abort"), frame("/home/me/a.c", "f"), frame("/home/me/a.c", "main")]
-    assert Frames().foremost(stack) is stack[1]
-    assert Frames().foremost(stack[:1]) is None
+    assert Frames().innermost_users_frame(stack) is stack[1]
+    assert Frames().innermost_users_frame(stack[:1]) is None
 
 
 def test_frames_of_others_lie_side_by_side_and_are_named() -> None:
@@ -100,6 +100,6 @@ def test_frames_of_others_lie_side_by_side_and_are_named() -> None:
     ]
     runs = list(frames.runs(stack))
     assert [len(run.frames) for run in runs] == [3, 1, 1, 1]
-    assert runs[0].of() == "3 frames of the C library and the C++ library"
+    assert runs[0].describe() == "3 frames of the C library and the C++ library"
     assert [run.owners for run in runs[1:3]] == [(), ()]
-    assert runs[3].of() == "1 frame of code without source"
+    assert runs[3].describe() == "1 frame of code without source"

@@ -125,6 +125,8 @@ def test_each_state_has_an_answer_and_each_but_the_one_above_has_all_transitions
 
 def test_a_session_is_paused_only_once_and_never_leaves_its_end() -> None:
     for state, row in TRANSITIONS.items():
-        assert all(state.after(cause).after(cause) is after for cause, after in row.items())
+        assert all(
+            state.next_state(cause).next_state(cause) is after for cause, after in row.items()
+        )
         if state.has_ended:
             assert all(after.has_ended for after in row.values())

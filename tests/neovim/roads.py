@@ -156,7 +156,7 @@ class Arrivals:
                 self._listeners = Listeners(self.neovim, Hello.read(facts).session)
                 self.feed.set_result(self._listeners)
             case ["dap", _, kind, number, message] if self._listeners:
-                self._listeners.forwarded(kind, number, message)
+                self._listeners.queue_frame(kind, number, message)
             case ["closed", _] if self._listeners:
                 self._listeners.ended()
             case _:

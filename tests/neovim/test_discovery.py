@@ -15,7 +15,13 @@ import pytest
 from dapeer.base.errors import NoNeovim
 from dapeer.neovim import sockets
 from dapeer.neovim.client import Neovim
-from dapeer.neovim.discovery import FoundNeovim, find, look_at, of_project, resolve
+from dapeer.neovim.discovery import (
+    FoundNeovim,
+    find_neovims,
+    find_project_neovims,
+    look_at,
+    resolve_target,
+)
 from dapeer.neovim.program import plugin_folder
 from dapeer.neovim.project import steps_between
 from tests import second_user
@@ -100,10 +106,10 @@ async def test_a_link_to_a_project_leads_to_the_same_project(tmp_path: Path) -> 
 
 async def test_a_neovim_is_found_once_with_what_it_tells(tmp_path: Path, runtime: Path) -> None:
     async with neovim(tmp_path, dap=False, cwd=ROOT / "server") as editor:
-        assert await find(ROOT) == []
+        assert await find_neovims(ROOT) == []
         own = await listen(editor)
         await listen(editor, str(runtime / "my-nvim.sock"))
-        (found,) = await find(ROOT)
+        (found,) = await find_neovims(ROOT)
         assert found == FoundNeovim(
             own,
             "free",
@@ -123,7 +129,7 @@ async def test_a_neovim_is_found_under_the_name_that_a_person_gave(
     async with neovim(tmp_path, dap=False) as editor:
         for where in ("shop", str(runtime / "shop-nvim"), str(runtime / "nvim" / "shop.sock")):
             address = await listen(editor, where)
-            assert [each.address for each in await find(ROOT)] == [address]
+            assert [each.address for each in await find_neovims(ROOT)] == [address]
             await editor.lua("vim.fn.serverstop(...)", address)
 
 
@@ -133,7 +139,7 @@ async def test_without_a_session_folder_neovims_are_found_in_the_temporary_one(
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     async with neovim(tmp_path, dap=False) as editor:
         own = await listen(editor)
-        assert own in [each.address for each in await find(ROOT) if each.pid == editor.pid]
+        assert own in [each.address for each in await find_neovims(ROOT) if each.pid == editor.pid]
 
 
 async def test_those_of_the_project_come_first_and_the_nearest_of_them(tmp_path: Path) -> None:
@@ -147,8 +153,12 @@ async def test_those_of_the_project_come_first_and_the_nearest_of_them(tmp_path:
     ):
         for editor in (root, src, other):
             await listen(editor)
-        assert [each.pid for each in await find(project / "src")] == [src.pid, root.pid, other.pid]
-        assert [each.pid for each in await of_project(project)] == [root.pid, src.pid]
+        assert [each.pid for each in await find_neovims(project / "src")] == [
+            src.pid,
+            root.pid,
+            other.pid,
+        ]
+        assert [each.pid for each in await find_project_neovims(project)] == [root.pid, src.pid]
 
 
 async def test_a_neovim_that_was_killed_is_not_offered_though_its_socket_is_there(
@@ -156,12 +166,12 @@ async def test_a_neovim_that_was_killed_is_not_offered_though_its_socket_is_ther
 ) -> None:
     async with neovim(tmp_path, dap=False) as editor:
         address = await listen(editor)
-        assert len(await find(ROOT)) == 1
+        assert len(await find_neovims(ROOT)) == 1
         await editor.kill()
     assert sockets.neovim_addresses() == [address]
-    assert await find(ROOT) == []
+    assert await find_neovims(ROOT) == []
     with pytest.raises(NoNeovim, match="it has ended"):
-        await resolve(address, ROOT)
+        await resolve_target(address, ROOT)
 
 
 async def test_a_neovim_that_does_not_answer_is_busy_and_keeps_nobody_else(tmp_path: Path) -> None:
@@ -174,8 +184,8 @@ async def test_a_neovim_that_does_not_answer_is_busy_and_keeps_nobody_else(tmp_p
             await listen(editor)
         await waiting.blocked("f")
         async with working(busy, tmp_path):
-            found = {each.pid: each for each in await find(ROOT)}
-            assert [each.pid for each in await resolve("auto", ROOT)] == [free.pid]
+            found = {each.pid: each for each in await find_neovims(ROOT)}
+            assert [each.pid for each in await resolve_target("auto", ROOT)] == [free.pid]
         assert found[free.pid].state == "free"
         assert (found[busy.pid].state, found[busy.pid].waits_in) == ("busy", "")
         assert (found[waiting.pid].state, found[waiting.pid].waits_in) == ("busy", "n")
@@ -212,7 +222,7 @@ async def test_sockets_of_others_are_left_alone(runtime: Path, says: bytes) -> N
         await asyncio.start_unix_server(chatter, bus),
         await asyncio.start_unix_server(chatter, chat),
     ):
-        assert await find(ROOT) == []
+        assert await find_neovims(ROOT) == []
     assert calls == [str(chat)]
 
 
@@ -236,7 +246,9 @@ async def test_another_users_neovim_is_told_nothing(
         sentence = r"Another user of this machine \(\w+\) listens at .*Nothing was sent"
         with pytest.raises(NoNeovim, match=sentence):
             await (
-                resolve(target, ROOT) if how == "look" else Neovim.connect(target, seconds=LIMIT)
+                resolve_target(target, ROOT)
+                if how == "look"
+                else Neovim.connect(target, seconds=LIMIT)
             )
         assert second_user.says(process) == "0"
 
@@ -281,7 +293,7 @@ async def test_a_target_is_a_path_a_port_a_process_or_all_of_the_project(
             "auto",
             port.replace("127.0.0.1", "localhost"),
         ):
-            (found,) = await resolve(target, ROOT)
+            (found,) = await resolve_target(target, ROOT)
             assert (found.pid, found.cwd) == (editor.pid, ROOT)
 
 
@@ -296,7 +308,7 @@ async def test_a_target_is_a_path_a_port_a_process_or_all_of_the_project(
 )
 async def test_a_target_that_is_not_there_is_told_in_a_sentence(target: str, words: str) -> None:
     with pytest.raises(NoNeovim) as caught:
-        await resolve(target, ROOT)
+        await resolve_target(target, ROOT)
     assert words in str(caught.value)
 
 
@@ -304,7 +316,7 @@ async def test_a_port_at_which_nobody_listens_is_told_in_a_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         target = f"127.0.0.1:{taken.getsockname()[1]}"
     with pytest.raises(NoNeovim, match=f"No Neovim listens at {target}"):
-        await resolve(target, ROOT)
+        await resolve_target(target, ROOT)
 
 
 def test_the_plugin_is_where_we_say() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp import Client
 
-from dapeer.integrations.opencode.catalogue import CONNECTED, follow
+from dapeer.integrations.opencode.catalogue import CONNECTED, follow_events
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import ask, served
@@ -52,7 +52,7 @@ async def hearing(server: OpenCode) -> AsyncGenerator[Heard]:
     """Give what happens in a server from now on."""
     async with (
         OpenCodeClient(server.url, {OPENCODE_PASSWORD: server.password}) as opencode,
-        aclosing(follow(opencode)) as events,
+        aclosing(follow_events(opencode)) as events,
     ):
         assert (await anext(events))["type"] == CONNECTED
         yield Heard(events)

@@ -9,7 +9,7 @@ import pytest
 from dapeer.base.json_types import Json
 from dapeer.base.system import folder_names
 from dapeer.integrations.opencode import registrations
-from dapeer.integrations.opencode.client import is_here
+from dapeer.integrations.opencode.client import is_on_this_machine
 from dapeer.integrations.opencode.integration import Servers
 from dapeer.integrations.opencode.registrations import ServerUse
 from dapeer.mcp.server.integration import Core
@@ -42,7 +42,7 @@ async def test_a_server_that_does_not_answer_keeps_nobody_from_ending(tmp_path: 
         servers = Servers(tmp_path, tasks, None, CORE)
         servers.set_use("nvim", ServerUse(url, "", (str(tmp_path),), CORE.url), reports.append)
         await asked.wait()
-        await servers.leave()
+        await servers.remove_registrations()
         tasks.cancel_scope.cancel()
     assert reports == []
 
@@ -99,7 +99,7 @@ async def test_nothing_is_sent_to_another_machine_and_its_core_says_so(tmp_path:
     ],
 )
 def test_a_url_tells_whether_it_is_of_this_machine(url: str, here: object) -> None:
-    assert is_here(url) == here
+    assert is_on_this_machine(url) == here
 
 
 def test_each_core_has_a_name_of_its_own_which_is_free_again_when_it_leaves() -> None:

@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.types import ImageContent, TextContent
 
 from dapeer.cli.main import main
-from dapeer.integrations.opencode.catalogue import CONNECTED, follow
+from dapeer.integrations.opencode.catalogue import CONNECTED, follow_events
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
 from dapeer.integrations.variables import OPENCODE_PASSWORD
 from tests.harness import ask, call, read, refusal, served
@@ -267,7 +267,7 @@ async def test_a_call_that_nobody_waits_for_is_stopped_and_leaves_nothing(
     async with (
         knowing(shared, tmp_path) as c,
         OpenCodeClient(shared.url, {OPENCODE_PASSWORD: shared.password}) as known,
-        aclosing(follow(known)) as events,
+        aclosing(follow_events(known)) as events,
     ):
         told = await refusal(c, "opencode_tool_call", **sleep, timeout_ms=1000)
         assert "The tool timed out and was stopped." in told

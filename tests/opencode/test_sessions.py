@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.integrations.opencode.catalogue import CONNECTED, follow
+from dapeer.integrations.opencode.catalogue import CONNECTED, follow_events
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
 from dapeer.integrations.opencode.integration import TOOLS as OF_OPENCODE
 from dapeer.integrations.variables import OPENCODE_PASSWORD
@@ -160,7 +160,7 @@ async def test_what_nobody_waits_for_any_more_is_stopped(shared: OpenCode, tmp_p
     async with (
         working(shared, tmp_path) as (c, session),
         OpenCodeClient(shared.url, {OPENCODE_PASSWORD: shared.password}) as opencode,
-        aclosing(follow(opencode)) as events,
+        aclosing(follow_events(opencode)) as events,
     ):
         assert (await anext(events))["type"] == CONNECTED
         call = c.call_tool("opencode_prompt", {"session_id": session, "prompt": prompt})

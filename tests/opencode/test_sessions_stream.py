@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.integrations.opencode.catalogue import follow
+from dapeer.integrations.opencode.catalogue import follow_events
 from dapeer.integrations.opencode.client import OpenCode as OpenCodeClient
 from dapeer.integrations.opencode.client import OpenCodeFailed
 from tests.harness import read, text
@@ -120,7 +120,7 @@ def answering(kind: str, body: str) -> Generator[str]:
 
 async def test_another_program_at_that_address_is_told_from_opencode() -> None:
     with answering("text/html", "<title>Hello</title>") as url:
-        async with OpenCodeClient(url, {}) as opencode, aclosing(follow(opencode)) as events:
+        async with OpenCodeClient(url, {}) as opencode, aclosing(follow_events(opencode)) as events:
             with pytest.raises(OpenCodeFailed, match="not a known OpenCode server"):
                 await anext(events)
 
@@ -136,7 +136,7 @@ async def test_events_that_are_none_are_passed_over() -> None:
     ]
     body = "".join(f"data: {one}\n\n" for one in told)
     with answering("text/event-stream; charset=utf-8", body) as url:
-        async with OpenCodeClient(url, {}) as opencode, aclosing(follow(opencode)) as events:
+        async with OpenCodeClient(url, {}) as opencode, aclosing(follow_events(opencode)) as events:
             first = await anext(events)
     assert first["properties"] == {"text": "one\u2028two\u0085three"}
 
@@ -145,5 +145,5 @@ async def test_an_event_may_hold_megabytes() -> None:
     text = "x" * (2 << 20)
     body = f'data: {{"payload": {{"type": "said", "properties": {{"text": "{text}"}}}}}}\n\n'
     with answering("text/event-stream", body) as url:
-        async with OpenCodeClient(url, {}) as opencode, aclosing(follow(opencode)) as events:
+        async with OpenCodeClient(url, {}) as opencode, aclosing(follow_events(opencode)) as events:
             assert (await anext(events))["properties"] == {"text": text}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dapeer.base.schema_judge import Judge
-from dapeer.base.schemas import convert_arguments, flaw_of, notes, problem_of
+from dapeer.base.schemas import convert_arguments, flaw_of, problem_of, split_argument_notes
 
 NAME = {"type": "string", "maxLength": 5}
 
@@ -213,7 +213,7 @@ def test_arguments_that_were_split_are_told() -> None:
         ('["a"]', []),
     ):
         given = {"args": text}
-        assert [*notes(given, convert_arguments(given, RUN))] == told
+        assert [*split_argument_notes(given, convert_arguments(given, RUN))] == told
 
 
 @pytest.mark.parametrize(

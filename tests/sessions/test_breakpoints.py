@@ -27,15 +27,15 @@ def test_what_is_wanted_in_a_file_is_listed_by_line() -> None:
     wanted = Breakpoints()
     for line in (30, 10, 20):
         wanted.add("/a.py", at(line))
-    assert wanted.of("/a.py") == [at(10), at(20), at(30)]
-    assert wanted.of("/b.py") == []
+    assert wanted.in_file("/a.py") == [at(10), at(20), at(30)]
+    assert wanted.in_file("/b.py") == []
 
 
 def test_a_second_one_on_a_line_replaces_the_first_and_returns_it() -> None:
     wanted = Breakpoints()
     assert wanted.add("/a.py", at(10)) == (None, None)
     assert wanted.add("/a.py", at(10, "x > 1")) == (at(10), None)
-    assert wanted.of("/a.py") == [at(10, "x > 1")]
+    assert wanted.in_file("/a.py") == [at(10, "x > 1")]
 
 
 def test_a_line_keeps_one_for_each_of_its_columns_and_shows_the_first_as_its_sign() -> None:
@@ -45,7 +45,7 @@ def test_a_line_keeps_one_for_each_of_its_columns_and_shows_the_first_as_its_sig
     for each in places:
         wanted.add("/a.js", each)
     wanted.add("/a.js", RequestedBreakpoint(line=1, column=20, collect=["x"]))
-    assert [each.get("column") for each in wanted.of("/a.js")] == [10, 20, 30]
+    assert [each.get("column") for each in wanted.in_file("/a.js")] == [10, 20, 30]
     # An editor's sign has no column, and stays until the last is gone.
     assert wanted.sign("/a.js", 1) == at(1)
     assert wanted.remove("/a.js", 1, column=10) == [places[1]]
@@ -62,16 +62,16 @@ def test_a_persons_breakpoint_replaces_those_that_stop_on_its_line_and_leaves_wh
     for each in (RequestedBreakpoint(line=1, column=10), point):
         wanted.add("/a.js", each)
     wanted.replace_line("/a.js", at(1, "n > 3"))
-    assert wanted.of("/a.js") == [at(1, "n > 3"), point]
-    assert wanted.forget() == ["/a.js"]
-    assert wanted.of("/a.js") == [at(1, "n > 3")]
+    assert wanted.in_file("/a.js") == [at(1, "n > 3"), point]
+    assert wanted.remove_for_new_start() == ["/a.js"]
+    assert wanted.in_file("/a.js") == [at(1, "n > 3")]
 
 
 def test_a_fresh_start_keeps_of_a_line_only_the_places_that_it_asks_for() -> None:
     wanted = Breakpoints()
     for column in (10, 20):
         wanted.add("/a.js", RequestedBreakpoint(line=1, column=column))
-    assert wanted.forget([("/a.js", 1, 20)]) == ["/a.js"]
+    assert wanted.remove_for_new_start([("/a.js", 1, 20)]) == ["/a.js"]
     assert wanted.places() == [("/a.js", 1, 20)]
 
 
@@ -102,7 +102,7 @@ def test_the_line_that_was_asked_for_goes_before_one_that_another_was_moved_to()
     wanted.add("/a.py", at(10))
     wanted.add("/a.py", at(12))
     assert wanted.remove("/a.py", 12, [made((10, 12), (12, 12))]) == [at(12)]
-    assert wanted.of("/a.py") == [at(10)]
+    assert wanted.in_file("/a.py") == [at(10)]
 
 
 def test_a_moved_breakpoint_that_is_wanted_no_longer_is_not_found() -> None:
@@ -151,11 +151,11 @@ def test_what_collects_takes_the_place_of_what_a_tool_has_set_and_leaves_the_per
     for point in points:
         wanted.add("/a.py", at(point["line"]))
         wanted.add("/a.py", point)
-    assert wanted.of("/a.py") == [points[0], at(20), points[1]]
+    assert wanted.in_file("/a.py") == [points[0], at(20), points[1]]
     wanted.add("/a.py", at(10), "me")
-    assert wanted.of("/a.py") == [at(10), at(20), points[1]]
-    assert wanted.forget(client="me") == ["/a.py"]
-    assert wanted.of("/a.py") == [at(20)]
+    assert wanted.in_file("/a.py") == [at(10), at(20), points[1]]
+    assert wanted.remove_for_new_start(client="me") == ["/a.py"]
+    assert wanted.in_file("/a.py") == [at(20)]
 
 
 def test_what_could_not_be_set_leaves_all_as_it_was() -> None:
@@ -164,10 +164,10 @@ def test_what_could_not_be_set_leaves_all_as_it_was() -> None:
     wanted.add("/a.py", point)
     before = wanted.add("/a.py", at(10), "me")
     wanted.restore("/a.py", (10, 0), before, "me")
-    assert wanted.of("/a.py") == [point]
+    assert wanted.in_file("/a.py") == [point]
     again = RequestedBreakpoint(line=10, collect=["y"], collectedBy="me")
-    with contextlib.suppress(KeyError), wanted.wanting([("/a.py", again), ("/b.py", at(1))]):
-        assert wanted.of("/a.py") == [again]
+    with contextlib.suppress(KeyError), wanted.adding([("/a.py", again), ("/b.py", at(1))]):
+        assert wanted.in_file("/a.py") == [again]
         raise KeyError
-    assert wanted.of("/a.py") == [point]
+    assert wanted.in_file("/a.py") == [point]
     assert wanted.paths == ["/a.py"]

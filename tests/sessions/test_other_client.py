@@ -37,7 +37,7 @@ async def stops(w: Wired) -> None:
 async def asks(w: Wired, number: int, command: str, arguments: Body) -> None:
     """Have the person's client ask."""
     await w.peer.wire.send(Request(number, command, arguments))
-    await w.session.wait_for(lambda: w.session.inspect.other_client.asks, LIMIT)
+    await w.session.wait_for(lambda: w.session.inspect.other_client.is_waiting, LIMIT)
 
 
 async def test_a_stop_of_the_person_is_looked_at_when_somebody_asks() -> None:

@@ -92,6 +92,6 @@ def test_an_error_of_the_debugger_is_not_the_program_s() -> None:
     found = errors.last()
     assert found is not None
     assert (found["file"], found["error"]) == ("/a/qu.rb", "mine (RuntimeError)")
-    assert errors.of_debugger() == (
+    assert errors.debugger_error_clause() == (
         "the debugger has failed, not the program, at thread_client.rb:189: queue closed (ClosedQueueError)"
     )

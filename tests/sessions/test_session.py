@@ -327,7 +327,7 @@ async def test_a_function_breakpoint_that_is_tried_is_removed_also_for_who_no_lo
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(give_up)
             with scope:
-                async with w.session.stops_at.trying("f"):
+                async with w.session.stops_at.temporary_breakpoint("f"):
                     pass
         sent = [each.arguments["breakpoints"] for each in w.peer.of("setFunctionBreakpoints")]
         assert sent == [[{"name": "f"}], []]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.base.system.folders import PREFIX, sweep, temporary_folder
+from dapeer.base.system.folders import PREFIX, remove_left_folders, temporary_folder
 from dapeer.sessions.debugger.debugger import Debugger
 from tests.processes import LIMIT
 from tests.programs import ROOT
@@ -47,12 +47,12 @@ def test_what_a_killed_process_has_left_is_swept_and_what_lives_is_not(
 ) -> None:
     process, folder = holder
     with temporary_folder(str(tmp_path)) as mine:
-        sweep(str(tmp_path))
+        remove_left_folders(str(tmp_path))
         assert {folder, mine} == set(tmp_path.iterdir())
         process.send_signal(signal.SIGKILL)
         process.wait(LIMIT)
         assert folder.exists()
-        sweep(str(tmp_path))
+        remove_left_folders(str(tmp_path))
         assert [mine] == list(tmp_path.iterdir())
 
 
@@ -62,7 +62,7 @@ def test_only_folders_of_ours_are_swept(tmp_path: Path) -> None:
     kept[1].symlink_to(kept[0])
     kept[2].touch()
     (tmp_path / f"{PREFIX}left").mkdir()
-    sweep(str(tmp_path))
+    remove_left_folders(str(tmp_path))
     assert set(kept) == set(tmp_path.iterdir())
 
 
@@ -71,12 +71,12 @@ def test_a_folder_of_another_user_is_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / f"{PREFIX}theirs"
     folder.mkdir()
     os.chown(folder, 65534, 65534)
-    sweep(str(tmp_path))
+    remove_left_folders(str(tmp_path))
     assert folder.exists()
 
 
 def test_nothing_to_sweep_is_no_trouble(tmp_path: Path) -> None:
-    sweep(str(tmp_path / "nothing"))
+    remove_left_folders(str(tmp_path / "nothing"))
 
 
 async def test_a_server_that_starts_removes_what_a_killed_one_has_left(

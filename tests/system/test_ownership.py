@@ -41,7 +41,7 @@ def test_what_we_listen_at_is_ours_before_and_after_it_was_accepted(host: str) -
     reached = "127.0.0.1" if host == "::" else host
     with socket.create_server((host, 0), family=family, dualstack_ipv6=host == "::") as server:
         port = server.getsockname()[1]
-        assert ownership.listeners(reached, port) == {os.geteuid()}
+        assert ownership.listening_users(reached, port) == {os.geteuid()}
         with socket.create_connection((reached, port)) as connection:
             assert ownership.peer_uid(connection) == os.geteuid()
             accepted, _ = server.accept()
@@ -62,7 +62,7 @@ def test_another_user_is_refused_before_they_accept_and_after_they_have_left_the
     reached = "127.0.0.1" if host == "::" else host
     with second_user.runs(LISTENS, host, int(family)) as thief:
         port = int(second_user.says(thief))
-        assert ownership.listeners(reached, port) == {second_user.UID}
+        assert ownership.listening_users(reached, port) == {second_user.UID}
         with socket.create_connection((reached, port)) as connection:
             with pytest.raises(ForeignListener, match=STRANGER):
                 ownership.check_peer(connection, "here")
@@ -70,7 +70,7 @@ def test_another_user_is_refused_before_they_accept_and_after_they_have_left_the
             second_user.says(thief)
             # The port is free again, and the one that was expected has come.
             with socket.create_server((host, port), family=family, dualstack_ipv6=host == "::"):
-                assert ownership.listeners(reached, port) == {os.geteuid()}
+                assert ownership.listening_users(reached, port) == {os.geteuid()}
                 with pytest.raises(ForeignListener, match=STRANGER):
                     ownership.check_peer(connection, "here")
                 second_user.go_on(thief)

@@ -43,7 +43,7 @@ async def test_the_signal_that_ends_a_process_is_known_before_and_after_its_buri
 ) -> None:
     code = f"import os, sys\nsys.stdin.read()\n{command}"
     process = python(code)
-    file = process_end.opened(process.pid)
+    file = process_end.open_pidfd(process.pid)
     assert file is not None
     assert process.stdin
     async with asyncio.timeout(LIMIT):
@@ -62,7 +62,7 @@ async def test_a_process_whose_first_thread_has_ended_lives_on(python: Run) -> N
         "threading.Thread(target=rest).start()\nprint(flush=True)\nctypes.CDLL(None).pthread_exit(0)"
     )
     process = python(code)
-    file = process_end.opened(process.pid)
+    file = process_end.open_pidfd(process.pid)
     assert file is not None
     assert process.stdin
     assert process.stdout
@@ -80,7 +80,7 @@ async def test_the_signal_that_kills_a_process_is_known_from_the_moment_it_is_se
     python: Run,
 ) -> None:
     process = python("print(flush=True)\ninput()")
-    file = process_end.opened(process.pid)
+    file = process_end.open_pidfd(process.pid)
     assert file is not None
     assert process.stdout
     process.stdout.readline()
@@ -92,7 +92,7 @@ async def test_the_signal_that_kills_a_process_is_known_from_the_moment_it_is_se
 
 async def test_who_has_gone_is_not_waited_for(python: Run) -> None:
     process = python("")
-    file = process_end.opened(process.pid)
+    file = process_end.open_pidfd(process.pid)
     assert file is not None
     process.wait(LIMIT)
     async with asyncio.timeout(LIMIT):

@@ -52,11 +52,11 @@ async def test_who_stops_waiting_for_a_task_does_not_cancel_it() -> None:
     go_on = anyio.Event()
     task = BackgroundTask(go_on.wait())
     with anyio.move_on_after(0):
-        await task.ended()
+        await task.wait_for_end()
     assert not task.done
     go_on.set()
     with anyio.fail_after(LIMIT):
-        await task.ended()
+        await task.wait_for_end()
     assert task.done
 
 
@@ -65,7 +65,7 @@ async def test_the_failure_of_a_task_is_logged_unless_somebody_waits_for_it(
 ) -> None:
     with caplog.at_level(logging.ERROR), anyio.fail_after(LIMIT):
         task = BackgroundTask(_fail())
-        await task.ended()
+        await task.wait_for_end()
         with pytest.raises(KeyError):
             task.result()
         assert not caplog.records

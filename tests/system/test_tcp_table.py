@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from dapeer.base.system.tcp_table import Holder, holder_in_tables, listener
+from dapeer.base.system.tcp_table import Holder, holder_in_tables, listener_at
 
 pytestmark = pytest.mark.skipif(
     sys.byteorder == "big", reason="the examples are of a little-endian machine"
@@ -77,5 +77,5 @@ def test_an_end_that_was_closed_is_told(state: str) -> None:
 def test_who_listens_is_told_as_a_connection_would_find_it(
     lines: list[str], host: str, uid: int | None
 ) -> None:
-    found = listener([table(*lines)], (host, 0x92CF))
+    found = listener_at([table(*lines)], (host, 0x92CF))
     assert (found and found.uid) == uid

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from dapeer.adapters.definition.sections import advise
+from dapeer.adapters.definition.sections import first_hint
 from dapeer.base.errors import RequestFailed
 from dapeer.mirror.output import OutputLog
 from dapeer.view.advice import Advice
@@ -54,7 +54,7 @@ def test_why_a_program_has_done_nothing_is_told_at_its_end_alone() -> None:
 def test_a_supervisor_that_kills_workers_has_an_option_against_that(
     named: str, option: str | None
 ) -> None:
-    said = advise(OURS["debugpy"].hints, {}, "killed", named)
+    said = first_hint(OURS["debugpy"].hints, {}, "killed", named)
     assert (said is None) if option is None else (option in str(said))
 
 
@@ -62,7 +62,7 @@ def test_what_fails_in_a_build_is_told_with_the_names_that_it_may_need() -> None
     for file, known in (("src/cart.ts", True), ("src/Cart.vue", True), ("cart.js", False)):
         note = f"condition `sku` failed 3 times at {file}:6: sku is not defined"
         view: Snapshot = {"session_id": 1, "state": "stopped", "notes": [note]}
-        advice = Advice(lambda at, text: advise(OURS["js-debug"].hints, {}, at, text))
+        advice = Advice(lambda at, text: first_hint(OURS["js-debug"].hints, {}, at, text))
         assert (
             any(
                 "if the build is minified" in each
@@ -91,7 +91,7 @@ def test_a_rejection_and_an_optimised_program_are_explained_once() -> None:
         ("js-debug", rejected, "V8 stops where a promise is rejected that nothing handles yet"),
         *optimised,
     ):
-        advice = Advice(lambda at, text, of=adapter: advise(OURS[of].hints, {}, at, text))
+        advice = Advice(lambda at, text, of=adapter: first_hint(OURS[of].hints, {}, at, text))
         notes = advice.add_hints(view, OutputLog()).get("notes", ())
         assert [note[: len(words)] for note in notes] == [words]
         assert "notes" not in advice.add_hints(view, OutputLog())
@@ -107,7 +107,7 @@ def test_a_rejection_and_an_optimised_program_are_explained_once() -> None:
     ],
 )
 def test_a_line_that_numba_compiles_is_told(text: str, says: bool) -> None:
-    said = advise(OURS["debugpy"].hints, {}, "not_hit", f"/shop.py\nimport numba\n{text}")
+    said = first_hint(OURS["debugpy"].hints, {}, "not_hit", f"/shop.py\nimport numba\n{text}")
     assert (said is not None and "NUMBA_DISABLE_JIT" in said) == says
 
 
@@ -117,7 +117,7 @@ def test_what_a_program_has_printed_first_is_told_once_unless_the_answer_shows_i
         log = OutputLog()
         log.append("stderr", f"{said}\nmore\n")
         view: Snapshot = {"session_id": 1, "state": "stopped", "output": shown}
-        advice = Advice(lambda at, text: advise(OURS["debugpy"].hints, {}, at, text))
+        advice = Advice(lambda at, text: first_hint(OURS["debugpy"].hints, {}, at, text))
         assert advice.add_hints(view, log).get("notes", []) == notes
         view["output"] = ""
         assert "notes" not in advice.add_hints(view, log)
@@ -136,7 +136,7 @@ def test_what_a_program_has_printed_first_is_told_once_unless_the_answer_shows_i
 def test_a_module_of_the_programs_that_pythons_own_hides_under_the_debugger_is_told(
     at: str, text: str, told: bool
 ) -> None:
-    said = advise(OURS["debugpy"].hints, {"python": sys.executable}, at, text)
+    said = first_hint(OURS["debugpy"].hints, {"python": sys.executable}, at, text)
     assert ("the debugger has imported" in str(said)) is told
 
 
@@ -153,6 +153,6 @@ def test_a_module_of_the_programs_that_pythons_own_hides_under_the_debugger_is_t
     ],
 )
 def test_the_first_statement_of_a_perl_program_is_said_to_be_passed(text: str, first: bool) -> None:
-    said = advise(OURS["perl"].hints, {}, "not_hit", f"/shop.pl\n{text}")
+    said = first_hint(OURS["perl"].hints, {}, "not_hit", f"/shop.pl\n{text}")
     assert bool(said) == first
-    assert not advise(OURS["perl"].hints, {}, "not_hit", f"/Shop.pm\n{text}")
+    assert not first_hint(OURS["perl"].hints, {}, "not_hit", f"/Shop.pm\n{text}")

@@ -1,6 +1,6 @@
 """What a reader who was told of one stop need not be told again at the next."""
 
-from dapeer.view.snapshot import Snapshot, SnapshotReader, brief
+from dapeer.view.snapshot import Snapshot, SnapshotReader, shorten_snapshot
 
 
 def look(stop: int, **locals_: str) -> Snapshot:
@@ -23,7 +23,7 @@ def look(stop: int, **locals_: str) -> Snapshot:
 def untold(before: Snapshot, now: Snapshot) -> Snapshot:
     reader = SnapshotReader()
     reader.mark_read(before)
-    return reader.unread(now)
+    return reader.without_read_parts(now)
 
 
 def test_the_locals_that_are_as_before_are_counted_and_left_out() -> None:
@@ -44,5 +44,7 @@ def test_the_same_stop_is_shown_whole_to_who_asks_again() -> None:
 
 
 def test_a_brief_look_has_of_the_locals_what_was_returned_alone() -> None:
-    assert brief(look(1, a="1", **{"(return) total": "7"})).get("locals") == {"(return) total": "7"}
-    assert "locals" not in brief(look(1, a="1"))
+    assert shorten_snapshot(look(1, a="1", **{"(return) total": "7"})).get("locals") == {
+        "(return) total": "7"
+    }
+    assert "locals" not in shorten_snapshot(look(1, a="1"))

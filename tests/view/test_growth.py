@@ -8,7 +8,7 @@ import pytest
 
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.text.timeline import page_of_rows, section
+from dapeer.collecting.text.timeline import news_lines, page_of_rows
 from dapeer.view import render, snapshot
 from tests.told import Told
 
@@ -195,7 +195,7 @@ def rows(n: int, points: int, parts: int) -> None:
         numbers = range(part * n // parts, (part + 1) * n // parts)
         lines = [ROW.format(point=1 + each % points, hit=1 + each // points) for each in numbers]
         collected.add_part(1, BlockPart.of_text("".join(lines)), "tracer")
-    section(collected.collections.values(), Path("/p"))
+    news_lines(collected.collections.values(), Path("/p"))
     for each in collected.collections.values():
         page_of_rows(each, Path("/p"))
 

@@ -64,8 +64,8 @@ def test_a_breakpoint_is_one_line(
 
 def test_a_change_from_an_empty_value_is_not_a_new_variable() -> None:
     changed = {"a": ["", "x"], "b": [None, "y"]}
-    assert render.changes(changed, {"a", "b"}) == ["a:  → x", "b: new"]
-    assert render.changes(changed) == ["a:  → x", "b = y (new)"]
+    assert render.change_lines(changed, {"a", "b"}) == ["a:  → x", "b: new"]
+    assert render.change_lines(changed) == ["a:  → x", "b = y (new)"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,12 @@
 """The function that has returned to the place of a stop."""
 
 from dapeer.mirror.stops import Stop
-from dapeer.view.returns import RAISED, last_of_raised, last_of_returned, stop_in_returned_function
+from dapeer.view.returns import (
+    RAISED,
+    describe_raising_function,
+    describe_returned_function,
+    stop_in_returned_function,
+)
 from tests.told import Told
 
 
@@ -24,7 +29,7 @@ def test_the_function_that_was_left_is_the_one_that_has_returned() -> None:
     inside = at(told, "total", "main")
     now = at(told, "main")
     assert stop_in_returned_function(told.mirror.history, now) is inside
-    assert last_of_returned(told.mirror.history, now) == "total"
+    assert describe_returned_function(told.mirror.history, now) == "total"
 
 
 def test_a_function_that_an_exception_has_ended_has_not_returned() -> None:
@@ -32,8 +37,8 @@ def test_a_function_that_an_exception_has_ended_has_not_returned() -> None:
     at(told, "total", "main")
     now = at(told, "main")
     now.body = {**now.body, RAISED: "KeyError: 'a'"}
-    assert last_of_returned(told.mirror.history, now) == ""
-    assert last_of_raised(told.mirror.history, now) == "total: KeyError: 'a'"
+    assert describe_returned_function(told.mirror.history, now) == ""
+    assert describe_raising_function(told.mirror.history, now) == "total: KeyError: 'a'"
 
 
 def test_a_function_of_another_thread_has_not_returned_here() -> None:
@@ -41,7 +46,7 @@ def test_a_function_of_another_thread_has_not_returned_here() -> None:
     at(told, "total", "main", thread=2)
     now = at(told, "main")
     assert stop_in_returned_function(told.mirror.history, now) is None
-    assert last_of_returned(told.mirror.history, now) == ""
+    assert describe_returned_function(told.mirror.history, now) == ""
 
 
 def test_a_function_that_another_one_had_called_has_not_returned_here() -> None:

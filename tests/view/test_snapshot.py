@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from pydantic import TypeAdapter
 
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.stops import Stack, Stop, StopFindings
@@ -168,7 +168,7 @@ def test_of_many_changes_the_first_are_shown_and_the_others_counted() -> None:
 
 def test_long_source_lines_are_cut_and_say_how_long_they_were() -> None:
     told = Told()
-    stop(told).learn(StopFindings(source=(9, ["short", "y" * 5000])))
+    stop(told).record_findings(StopFindings(source=(9, ["short", "y" * 5000])))
     first, second = str(shown(told).get("source")).splitlines()
     assert first == "   9 short"
     assert second == "→ 10 " + "y" * snapshot.SOURCE_LINE + "… (5000 chars)"
@@ -200,7 +200,7 @@ def test_everything_at_once_is_still_small() -> None:
     for value in "ab":
         told.event("output", category="stdout", output="o" * 1_000_000)
         stopped = stop(told, {f"v{n}": value * 100_000 for n in range(300)}, frames=600)
-        stopped.learn(StopFindings(source=(7, ["s" * 100_000] * 7)))
+        stopped.record_findings(StopFindings(source=(7, ["s" * 100_000] * 7)))
         stopped.exception = {"exceptionId": "E", "description": "d" * 1_000_000}
         stopped.body = {**stopped.body, "description": "D" * 1_000_000}
     assert len(text(told)) < 10_000
@@ -279,7 +279,7 @@ def test_the_text_of_a_stop_of_a_small_program_is_under_700_bytes() -> None:
         stopped = told.mirror.stop
         if stopped is not None and stopped.locals():
             lines = [f"    total = a + b  # line {n}" for n in range(7)]
-            stopped.learn(StopFindings(source=(2, lines)))
+            stopped.record_findings(StopFindings(source=(2, lines)))
             assert 100 < len(text(told).encode()) < 700
 
 
@@ -313,7 +313,7 @@ def test_text_and_data_tell_the_same_facts() -> None:
     where = {"source": {"path": "/project/b.py"}, "line": 3, LOG_POINT: True}
     told.event("output", category="stdout", output="logged", **where)
     stopped = stop(told, {f"v{n}": f"<{n}>" for n in range(30)}, frames=9, x="2", empty="e")
-    stopped.learn(StopFindings(source=(9, ["def f0():", "    pass"])))
+    stopped.record_findings(StopFindings(source=(9, ["def f0():", "    pass"])))
     stopped.exception = {"exceptionId": "Oops", "description": "it broke"}
     stopped.body = {**stopped.body, "description": "A description"}
     view, written = shown(told), text(told)
@@ -434,7 +434,7 @@ def test_much_output_of_an_ended_program_is_cut_and_counted() -> None:
     ],
 )
 def test_a_path_in_the_project_is_written_relative_to_it(path: str, written: str) -> None:
-    assert relative(path, PROJECT) == written
+    assert relative_to_project(path, PROJECT) == written
 
 
 def test_a_frame_without_a_file_is_written_by_what_is_known() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.types import Variable
-from dapeer.view.variables import child, parse
+from dapeer.view.variables import find_child, parse_path
 
 
 @pytest.mark.parametrize(
@@ -22,13 +22,13 @@ from dapeer.view.variables import child, parse
     ],
 )
 def test_a_path_is_names_and_what_stands_in_brackets(path: str, segments: list[str]) -> None:
-    assert parse(path) == segments
+    assert parse_path(path) == segments
 
 
 @pytest.mark.parametrize("path", ["", " ", "a.", "a..b", "a[", "a]", "a[]", "a[1", "a[b[0]]", "."])
 def test_what_is_no_path_is_refused_and_an_example_is_given(path: str) -> None:
     with pytest.raises(ArgumentError, match=r"not a path to a variable.*order\.items\[3\]\.price"):
-        parse(path)
+        parse_path(path)
 
 
 def shown(*names: str) -> list[Variable]:
@@ -51,17 +51,17 @@ def shown(*names: str) -> list[Variable]:
 def test_a_child_is_found_however_the_adapter_writes_its_name(
     names: tuple[str, ...], segment: str
 ) -> None:
-    found = child(shown("len()", *names), segment)
+    found = find_child(shown("len()", *names), segment)
     assert found is not None
     assert found["name"] == names[-1]
 
 
 @pytest.mark.parametrize("segment", ["other", "3", "ettl", ""])
 def test_what_is_not_there_is_not_found(segment: str) -> None:
-    assert child(shown("'kettle'", "00", "01"), segment) is None
+    assert find_child(shown("'kettle'", "00", "01"), segment) is None
 
 
 def test_an_exact_name_is_preferred_to_a_number_that_is_written_otherwise() -> None:
-    found = child(shown("01", "1"), "1")
+    found = find_child(shown("01", "1"), "1")
     assert found is not None
     assert found["name"] == "1"

@@ -12,8 +12,8 @@ from pathlib import Path
 from mcp import Client
 
 from dapeer.collecting.rows.collected import Collected
-from dapeer.collecting.rows.row_blocks import read
-from dapeer.collecting.text.timeline import section
+from dapeer.collecting.rows.row_blocks import read_row_file
+from dapeer.collecting.text.timeline import news_lines
 from tests.e2e.collecting import collect
 from tests.harness import ask, client, evaluate
 from tests.programs import program
@@ -100,11 +100,11 @@ def reading(folder: Path) -> tuple[float, float, int]:
         kept = Collected()
         kept.point(["i", "x"], path=str(P.source), line=P.line("tight"))
         begin = time.thread_time()
-        for part in read(data).parts:
+        for part in read_row_file(data).parts:
             kept.add_part(1, part, "tracer")
         took = time.thread_time() - begin
         begin = time.thread_time()
-        section(kept.collections.values(), P.source.parent)
+        news_lines(kept.collections.values(), P.source.parent)
         every.append((took, time.thread_time() - begin))
         count = sum(len(each.table) for each in kept.collections.values())
     spent, summed_up = (min(each) / count * 100_000 for each in zip(*every, strict=True))

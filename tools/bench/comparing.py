@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from dapeer.collecting.divergence import compare_runs, places, rows_of_run
+from dapeer.collecting.divergence import compare_runs, pair_points, rows_of_run
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
 
@@ -48,7 +48,7 @@ def collected(cells: Callable[[int], Cells]) -> Collected:
 def measured(a: Collected, b: Collected) -> tuple[float, float]:
     """Return the milliseconds of both parts."""
     began = time.process_time()
-    points = places(a.points.values(), b.points.values())
+    points = pair_points(a.points.values(), b.points.values())
     runs = [
         rows_of_run(each, {pair[which].number: place for place, pair in enumerate(points)})
         for which, each in enumerate((a, b))

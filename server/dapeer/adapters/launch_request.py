@@ -29,7 +29,7 @@ class NamedTests:
 
         `printed` is the runner's output. The reason may be that the build is without the file.
         """
-        if left_out := self._left_out(printed):
+        if left_out := self._why_left_out(printed):
             return left_out
         if not self.parts or not self.naming.is_unknown(self.parts, printed):
             return None
@@ -49,9 +49,9 @@ class NamedTests:
         """
         if not self.none_ran(printed):
             return None
-        return self._left_out(printed) or "its output says so"
+        return self._why_left_out(printed) or "its output says so"
 
-    def _left_out(self, printed: str) -> str:
+    def _why_left_out(self, printed: str) -> str:
         """Return why the build leaves the file out, if the runner knows none of its tests; empty: it does not.
 
         `printed` is the runner's output. The tests that count are those written in the file, which is read, or the one that is named. The

@@ -29,7 +29,7 @@ from dapeer.adapters.runner import (
     folder_of,
     holds,
     load_runners,
-    look_up,
+    look_up_programs,
     program_of,
     recognise,
     select_tests,
@@ -83,7 +83,7 @@ def with_class(file: str, name: str) -> str:
     if not method or "::" in method:
         return name
     try:
-        found = [*_owners(ast.parse(foreign_files.read_text(Path(file))), method)]
+        found = [*_classes_with(ast.parse(foreign_files.read_text(Path(file))), method)]
     except (OSError, SyntaxError, ValueError):  # the runner says what is wrong
         return name
     if not found or "" in found:
@@ -96,7 +96,7 @@ def with_class(file: str, name: str) -> str:
     return f"::{found[0]}{name}"
 
 
-def _owners(tree: ast.Module | ast.ClassDef, method: str, within: str = "") -> Iterator[str]:
+def _classes_with(tree: ast.Module | ast.ClassDef, method: str, within: str = "") -> Iterator[str]:
     """Yield the name of each class that defines a method; an empty text stands for the module itself.
 
     The names of nested classes are joined by `::`; `within` is the name of the class that `tree` is, empty for a module.
@@ -107,7 +107,7 @@ def _owners(tree: ast.Module | ast.ClassDef, method: str, within: str = "") -> I
                 if found == method:
                     yield within
             case ast.ClassDef(name=str(found)):
-                yield from _owners(each, method, f"{within}::{found}".removeprefix("::"))
+                yield from _classes_with(each, method, f"{within}::{found}".removeprefix("::"))
             case _:
                 pass
 
@@ -203,7 +203,7 @@ async def _launch(
     runner = recognised.runner
     values = _values(recognised, file, inputs)
     if parts:
-        named = {"name": runner.naming.of(parts), "last": runner.naming.of(parts[-1:])}
+        named = {"name": runner.naming.name_of(parts), "last": runner.naming.name_of(parts[-1:])}
         values["only"] = fill(runner.naming.args, {**values, **named})
     elif file is not None and (names := runner.naming.written_in(file)):
         values["only"] = fill(runner.naming.whole, {**values, "names": "|".join(names)})
@@ -212,7 +212,7 @@ async def _launch(
     env = {**_environment(filled.get("env")), **as_object(inputs.get("env"))}
     rest = {key: value for key, value in inputs.items() if key not in {"module", "program", "args"}}
     tests = values.get("tests")
-    awaited = runner.awaited_of(file or recognised.root, tests)
+    awaited = runner.tests_expected_to_fail(file or recognised.root, tests)
     every = bool(awaited) and awaited == tests
     remarks = [str(inputs.get("remark") or "")]
     if awaited:
@@ -297,14 +297,14 @@ async def _build_program(
         printed = await build(runner.build, values, recognised.root, env)
     if runner.lookup is None:
         return {}
-    found = await look_up(runner.lookup, printed, values, recognised.root, env)
+    found = await look_up_programs(runner.lookup, printed, values, recognised.root, env)
     hits = select_tests(found, file, parts, runner.naming)
     if len(hits) != 1:
-        raise _not_one(hits or found, file, parts, some=bool(hits))
+        raise _ambiguity_error(hits or found, file, parts, some=bool(hits))
     return {**hits[0].values, "tests": hits[0].tests}
 
 
-def _not_one(
+def _ambiguity_error(
     found: Sequence[BuiltTests], file: Path, parts: Sequence[str], *, some: bool
 ) -> ArgumentError:
     """Return the error that a test is in no program, or with `some` in several; the caller raises it.

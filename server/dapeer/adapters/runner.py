@@ -128,7 +128,7 @@ class TestSelection:
             else [each for part in given for each in part.split(self.join)]
         )
 
-    def of(self, parts: Sequence[str]) -> str:
+    def name_of(self, parts: Sequence[str]) -> str:
         """Return the parts of a name joined and quoted as the runner wants them."""
         return self.join.join(self.part.replace(PART, self._quoted(part)) for part in parts)
 
@@ -216,7 +216,7 @@ class Runner:
     """Tests that pass if they fail, in the text of a file: the first group is the name of one."""
     path: Path
 
-    def awaited_of(self, path: Path, tests: object) -> list[str]:
+    def tests_expected_to_fail(self, path: Path, tests: object) -> list[str]:
         """Return which of these tests pass if they fail, such as those marked `#[should_panic]`.
 
         The marks are looked for in files: `path` is that of the one test; of several tests, all files of tests below its folder are read,
@@ -258,7 +258,7 @@ class Runner:
             awaited=_pattern(stops, "awaited"),
             path=path,
         )
-        stops.done()
+        stops.check_all_read()
         return runner
 
 
@@ -320,7 +320,7 @@ async def build(build: Build, values: Values, cwd: Path, env: Mapping[str, str])
     return await _output(_filled(build.command, values), cwd, env, build.seconds)
 
 
-async def look_up(
+async def look_up_programs(
     lookup: ProgramLookup, built: str, values: Values, cwd: Path, env: Mapping[str, str]
 ) -> list[BuiltTests]:
     """Return the programs with tests that there are, each with the names of its tests.
@@ -335,9 +335,9 @@ async def look_up(
     if lookup.command:
         output = await _output(_filled(lookup.command, values), cwd, env, SECONDS_TO_LIST)
     taken = [
-        {name: at(each, key) for name, key in lookup.take.items()}
+        {name: value_at(each, key) for name, key in lookup.take.items()}
         for each in _objects(output, lookup.at)
-        if all(_stands(at(each, key), value) for key, value in lookup.where.items())
+        if all(_stands(value_at(each, key), value) for key, value in lookup.where.items())
     ]
     return [BuiltTests(each, await _tests(lookup, {**values, **each}, cwd, env)) for each in taken]
 
@@ -365,7 +365,7 @@ def select_tests(
     `file`, or from a file in that folder. If none is known to be, all programs count, and of their tests those with the name of `file`
     (without suffix) as a part, unless there are none.
     """
-    names = naming.of(parts).split(naming.join) if parts else []
+    names = naming.name_of(parts).split(naming.join) if parts else []
     made = [each for each in found if file in _sources(each)]
     hits = _programs_with_tests(made or found, naming.join, names)
     return hits if made else _programs_with_tests(hits, naming.join, [file.stem]) or hits
@@ -395,23 +395,23 @@ def _programs_with_tests(
     return [each for each in kept if each.tests]
 
 
-def at(value: object, key: str) -> object:
+def value_at(value: object, key: str) -> object:
     """Return the value at a dotted key; None if there is none.
 
     In a list a step is a number, `1:` for what begins there, or `name=x` for the first object with
     that.
 
-    >>> at({"command": ["a", "b"], "properties": [{"name": "X", "value": 1}]}, "properties.name=X.value")
+    >>> value_at({"command": ["a", "b"], "properties": [{"name": "X", "value": 1}]}, "properties.name=X.value")
     1
-    >>> at({"command": ["a", "b", "c"]}, "command.1:")
+    >>> value_at({"command": ["a", "b", "c"]}, "command.1:")
     ['b', 'c']
     """
     for step in key.split("."):
-        value = _step(value, step)
+        value = _value_at_step(value, step)
     return value
 
 
-def _step(value: object, step: str) -> object:
+def _value_at_step(value: object, step: str) -> object:
     """Return the value at one step of a dotted key; None if there is none.
 
     In an object, `step` is a key. In a list it is an index, `N:` for the elements from number N on, or `KEY=TEXT` for the first element
@@ -426,7 +426,7 @@ def _step(value: object, step: str) -> object:
         return None
     name, mark, value_there = step.partition("=")
     if mark:
-        return next((each for each in value if _step(each, name) == value_there), None)
+        return next((each for each in value if _value_at_step(each, name) == value_there), None)
     if step.endswith(":"):
         return value[int(step[:-1]) :]
     return value[int(step)] if int(step) < len(value) else None
@@ -454,7 +454,7 @@ def _objects(text: str, where: str) -> Iterator[Any]:
                 f"The programs with tests are not listed as JSON: {begin}",
                 "Run the test runner by itself, and mend what it says.",
             ) from None
-        yield from as_array(at(listed, where))
+        yield from as_array(value_at(listed, where))
         return
     for line in text.splitlines():
         with suppress(ValueError):
@@ -540,7 +540,7 @@ def recognise(runners: Sequence[Runner], file: Path) -> RecognisedRunner:
         return _within(own, file) or RecognisedRunner(own, folder_of(file), file)
     for folder in _folders_above(file):
         for runner in able:
-            found = next(_signs(runner.signs, folder), None)
+            found = next(_marker_files(runner.signs, folder), None)
             if found is not None:
                 return RecognisedRunner(runner, folder, found)
     free = next((each for each in able if not each.signs and each.holds is None), None)
@@ -624,13 +624,13 @@ def _accepts_file(runner: Runner, file: Path) -> bool:
 def _within(runner: Runner, file: Path) -> RecognisedRunner | None:
     """Return a runner with the nearest folder above a file that has a sign of it; None if none has."""
     for folder in _folders_above(file):
-        found = next(_signs(runner.signs, folder), None)
+        found = next(_marker_files(runner.signs, folder), None)
         if found is not None:
             return RecognisedRunner(runner, folder, found)
     return None
 
 
-def _signs(signs: Sequence[ProjectMarker], folder: Path) -> Iterator[Path]:
+def _marker_files(signs: Sequence[ProjectMarker], folder: Path) -> Iterator[Path]:
     """Yield the files in a folder that are signs of a runner, those of the first marker first.
 
     A marker has a pattern of the file's path, and may have one that must be in the file, which is read then.

@@ -65,7 +65,7 @@ class SecretName(NamedTuple):
             yield *span, self.label.lower()
 
 
-def names(text: str) -> Iterator[SecretName]:
+def secret_names(text: str) -> Iterator[SecretName]:
     """Yield the names of secrets in a text, from its beginning to its end."""
     for found in _NAME.finditer(text):
         start = found.start()
@@ -74,14 +74,14 @@ def names(text: str) -> Iterator[SecretName]:
         yield SecretName(begin, found.end(), found[0], bool(found["password"]))
 
 
-def is_word(text: str) -> bool:
+def is_code_or_placeholder(text: str) -> bool:
     """Return whether a value is code, a path or a placeholder, and so no secret."""
     return bool(
         _CODE.fullmatch(text) or text.startswith(_NO_BEGINNING) or _WORD_AGAIN.fullmatch(text)
     )
 
 
-def is_number(word: str) -> bool:
+def is_pin_name(word: str) -> bool:
     """Return whether a secret of this name is a number of few digits, as a PIN is."""
     return _NUMBERS.fullmatch(word) is not None
 
@@ -98,7 +98,7 @@ def is_credential(body: str, name: str, *, password: bool, sure: bool) -> bool:
     placeholders and texts with spaces are none. A token needs `_MIN_TOKEN_CHARS` characters, with letters and digits. A `password` needs
     six with letters and digits, or, with `sure` (it stands where only values can), any four.
     """
-    if is_number(name):
+    if is_pin_name(name):
         return body.isdecimal() and 4 - ("cv" in name.lower()) <= len(body) <= 8
     if body.startswith(_NO_BEGINNING) or _CODE.fullmatch(body) or " " in body:
         return False
@@ -154,9 +154,9 @@ def secrets_near(text: str, name: SecretName) -> Iterator[Span]:
     """
     before = text[max(name.begin - 1, 0) : name.begin]
     if before in {'"', "'"}:
-        yield from _pair(text, name)
+        yield from _secret_of_pair(text, name)
     if before in {'"', "'", "=", ":", " "}:
-        yield from _object(text, name)
+        yield from _secret_of_object(text, name)
     if before in {"<", ":"}:
         yield from _credential_after(text, name, _IN_ELEMENT, sure=True)
     if text[max(name.begin - 80, 0) : name.begin].rstrip(" \t")[-1:] in {"", "\n"}:
@@ -167,7 +167,7 @@ def secrets_near(text: str, name: SecretName) -> Iterator[Span]:
             yield from name.credential_at(one.span(1), text, sure=False)
 
 
-def _pair(text: str, name: SecretName) -> Iterator[Span]:
+def _secret_of_pair(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the second text of a pair of two texts whose first is the name."""
     opened = _OPENED.search(text, max(name.begin - 5, 0), name.begin)
     if opened:
@@ -176,7 +176,7 @@ def _pair(text: str, name: SecretName) -> Iterator[Span]:
         yield from _credential_after(text, name, _SECOND, sure=among)
 
 
-def _object(text: str, name: SecretName) -> Iterator[Span]:
+def _secret_of_object(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the value of an object that has the name as the value of a key such as `name` or `key`.
 
     That is `{"name": "password", "value": "…"}` for instance, in any order. It yields start, end and label, at most once, and only a value
@@ -251,12 +251,12 @@ def column_secrets(text: str, names: Sequence[SecretName]) -> Iterator[Span]:
     rows = position = following = 0
     while position < len(text) and (heads or following < len(names)):
         if not heads:
-            position = max(position, _start(text, names[following].begin))
+            position = max(position, _line_start(text, names[following].begin))
         found = _BREAK.search(text, position, position + MAX_LINE_CHARS)
         line = position, found.start() if found else min(position + MAX_LINE_CHARS, len(text))
         first = following
         while following < len(names) and names[following].begin < line[1]:
-            yield from _column(text, names[following])
+            yield from _pandas_column_secrets(text, names[following])
             following += 1
         headings = list(_secret_headings(text, line, names[first:following]))
         if headings:
@@ -264,13 +264,13 @@ def column_secrets(text: str, names: Sequence[SecretName]) -> Iterator[Span]:
         elif heads:
             rows += 1
             fits = rows <= MAX_TABLE_ROWS and (found or line[1] == len(text))
-            held = _row(text, line, heads) if fits else None
+            held = _row_secrets(text, line, heads) if fits else None
             yield from held or ()
             heads = heads if held is not None else ()
         position = found.end() if found else max(line[1], position + 1)
 
 
-def _start(text: str, position: int) -> int:
+def _line_start(text: str, position: int) -> int:
     """Return where the line that contains a position begins; at most `MAX_LINE_CHARS` before it."""
     least = max(position - MAX_LINE_CHARS, 0)
     ends = ((text.rfind(each, least, position), len(each)) for each in ("\n", "\\n"))
@@ -345,7 +345,9 @@ def _is_heading(
     )
 
 
-def _row(text: str, line: tuple[int, int], heads: Sequence[_SecretHeading]) -> list[Span] | None:
+def _row_secrets(
+    text: str, line: tuple[int, int], heads: Sequence[_SecretHeading]
+) -> list[Span] | None:
     """Return start, end and label of a line's secrets below headings; None: it is no row of the table.
 
     `line` is the line's start and end in `text`; all of `heads` are of one table. A rule between rows has no values. Without delimiters a
@@ -363,17 +365,17 @@ def _row(text: str, line: tuple[int, int], heads: Sequence[_SecretHeading]) -> l
         for place in ([cells[head.index]] if split else cells)
         if split or place[0] - line[0] == head.place[0] or place[1] - line[0] == head.place[1]
     ]
-    return [span for place, head in below for span in _cell(text, place, head)]
+    return [span for place, head in below for span in _cell_secret(text, place, head)]
 
 
-def _cell(text: str, place: tuple[int, int], head: _SecretHeading) -> Iterator[Span]:
+def _cell_secret(text: str, place: tuple[int, int], head: _SecretHeading) -> Iterator[Span]:
     """Yield the place of a cell's value if it looks like the secret that its heading names."""
     span = _trim_cell(text, place)
     if not set(text[slice(*span)]) & set("()[]{}"):
         yield from head.name.credential_at(span, text, sure=head.split is not None)
 
 
-def _column(text: str, name: SecretName) -> Iterator[Span]:
+def _pandas_column_secrets(text: str, name: SecretName) -> Iterator[Span]:
     """Yield the values of a pandas column with this name, printed as a series or as dapeer shows a table.
 
     Each is a start, an end and a label. `name` is a place in `text`, before or behind which the rows are looked for.
@@ -415,7 +417,7 @@ class SecretForm(NamedTuple):
     find: Callable[[str], Iterable[Span]]
 
 
-def spans(text: str) -> Iterator[Span]:
+def secret_spans(text: str) -> Iterator[Span]:
     """Yield the secrets of a text, each with its start, end and label, form by form; they may overlap."""
     lowered = text.lower()
     for form in FORMS:
@@ -442,16 +444,16 @@ _SPOKEN = re.compile(r"password|passwd|token|secret", re.IGNORECASE)
 """Names after which a sentence tells a secret: `the password is …`."""
 
 
-def _by_names(text: str) -> Iterator[Span]:
+def _secrets_by_name(text: str) -> Iterator[Span]:
     """Yield the secrets of a text that a name such as `DB_PASSWORD` identifies, wherever the name stands.
 
     Each is a start, an end and a label; they may overlap. The name may stand before the value, beside it, or above it in a table.
     """
-    found = list(names(text))
+    found = list(secret_names(text))
     for name in found:
         yield from _secret_after_name(text, name)
         yield from secrets_near(text, name)
-        if is_number(name.label):
+        if is_pin_name(name.label):
             yield from _ends_of_range(text, name)
     yield from column_secrets(text, found)
 
@@ -507,7 +509,7 @@ _ATTRIBUTES: Final = frozenset(
 _OF_SESSION = re.compile(r"sess|sid$|auth|csrf|token|login|remember", re.IGNORECASE)
 
 
-def _cookies(text: str) -> Iterator[Span]:
+def _cookie_secrets(text: str) -> Iterator[Span]:
     """Yield start, end and label of the values of cookies that identify a session or look like tokens.
 
     Looked at are the contents of cookie headers, jars and variables in `text`; attributes such as `Path` are no values. The label is
@@ -517,13 +519,13 @@ def _cookies(text: str) -> Iterator[Span]:
         end = jar.end() if "\\n" not in jar["jar"] else text.index("\\n", jar.start("jar"))
         for found in _COOKIE.finditer(text, jar.start("jar"), end):
             name, value = found["name"].lower(), found["value"]
-            if name in _ATTRIBUTES or is_word(value):
+            if name in _ATTRIBUTES or is_code_or_placeholder(value):
                 continue
             if (len(value) >= 8 and is_mixed(value)) or _OF_SESSION.search(name):
                 yield *found.span("value"), "cookie"
 
 
-def _form(label: str, words: str, pattern: str) -> SecretForm:
+def _secret_form(label: str, words: str, pattern: str) -> SecretForm:
     """Return a form whose matches are credentials in any text; nothing is searched yet.
 
     `label` is what a secret is called. `words` are words in lower case, separated by spaces: a text without any of them need not be
@@ -539,14 +541,14 @@ def _form(label: str, words: str, pattern: str) -> SecretForm:
     return SecretForm(tuple(words.split()), find)
 
 
-def _option(programs: str, words: str, option: str, *, user: bool = False) -> SecretForm:
+def _password_option(programs: str, words: str, option: str, *, user: bool = False) -> SecretForm:
     """Return the form of a password that a command line gives to a program as an option.
 
     `programs` and `option` are regular expressions. `words` are words in lower case, separated by spaces, of which every such text has one.
     With `user` the option's value is `user:password`, of which only the password is the secret.
     """
     then = r"[^\s\"',:]{1,100}:" if user else ""
-    return _form(
+    return _secret_form(
         "password",
         words,
         rf"(?<![\w-])(?:{programs})[\"']?[\s,][^\n;|&]{{0,300}}?(?<=[\s\"']){option}{then}([^\s\"',\]\\;|&${{<%-][^\s\"',\]\\;|&]{{2,200}})",
@@ -559,33 +561,33 @@ _NAME_WORDS: Final = (
 )  # fmt: skip
 
 FORMS: Final = (
-    _form("private key", "-----begin", r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:\\[rn]|\s)*+[A-Za-z0-9+/=]{4,}+)*+(?:(?:\\[rn]|\s)*+-----END[A-Z0-9 ]{0,40}-----)?)"),
-    _form("AWS key", "akia asia", r"(?<![A-Za-z0-9])((?:AKIA|ASIA)[A-Z0-9]{12,16})(?![A-Za-z0-9])"),
-    _form("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"(?<![A-Za-z0-9])((?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,255})"),
-    _form("GitLab token", "glpat-", r"(?<![A-Za-z0-9])(glpat-[\w-]{16,255})"),
-    _form("key", "sk-", r"(?<![A-Za-z0-9_-])(sk-(?:(?:ant|proj|svcacct|admin|or)-[\w-]{16,255}|[A-Za-z0-9]{24,255}))"),
-    _form("Stripe key", "k_live_ k_test_ whsec_", r"(?<![A-Za-z0-9])((?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{16,255})"),
-    _form("Slack token", "xox xapp-", r"(?<![A-Za-z0-9])((?:xox[abeoprs]|xapp)-[\w-]{16,255})"),
-    _form("Google key", "aiza ya29.", r"(?<![A-Za-z0-9])(AIza[\w-]{30,40}|ya29\.[\w-]{20,255})"),
-    _form("npm token", "npm_", r"(?<![A-Za-z0-9])(npm_[A-Za-z0-9]{30,40})(?![A-Za-z0-9])"),
-    _form("PyPI token", "pypi-ag", r"(?<![A-Za-z0-9])(pypi-Ag[\w-]{30,255})"),
-    _form("Hugging Face token", "hf_", r"(?<![A-Za-z0-9])(hf_[A-Za-z0-9]{30,40})(?![A-Za-z0-9])"),
-    _form("SendGrid key", "sg.", r"(?<![A-Za-z0-9])(SG\.[\w-]{16,64}\.[\w-]{16,64})"),
-    _form("JSON Web Token", "eyj", r"(?<![A-Za-z0-9])(eyJ[\w-]{8,}+(?:\.eyJ[\w-]*+(?:\.[\w-]*+)?|(?=…|\.\.\.)))"),
-    _form("authorization", "bearer basic", r"(?i:\b(?:Bearer|Basic) )((?=[A-Za-z._~+/-]{0,99}[0-9])[\w.~+/-]{16,}+=*)"),
-    _form("password hash", "$2a$ $2b$ $2y$ $5$ $6$ $y$ $argon2 $scrypt$", r"(\$(?:2[aby]|5|6|y|argon2(?:i|d|id)|scrypt)\$[\w./$=,+-]{20,200})"),
-    _form("signature", "sig= signature=", r"(?i:[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=)([\w%+/.=~-]{8,400})"),
-    _form("token", "x-amz-security-token=", r"(?i:[?&;]x-amz-security-token=)([\w%+/.=~-]{16,4000})"),
-    _form("password", "://", r"://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>{}$*]{3,200})@"),
-    _form("password", "pass:", r"(?<=[\s\"'=])pass:([^\s\"',]{4,200})"),
-    _option(r"mysql\w{0,8}|mysql-\w{1,9}|mariadb[\w-]{0,9}|7z[ar]?|sshpass", "mysql mariadb 7z sshpass", "-p"),
-    _option(r"sshpass|mongo(?:sh|dump|restore|export|import)?|(?:docker|podman)[\"']?[\s,]{1,2}[\"']?login", "sshpass mongo login", rf"-p{_APART}"),
-    _option(r"redis-cli", "redis-cli", rf"-a(?:{_APART})?"),
-    _option(r"ldap(?:search|add|modify|delete|whoami)", "ldap", rf"-w(?:{_APART})?"),
-    _option(r"sqlcmd|bcp|zip|unzip", "sqlcmd bcp zip", rf"-P(?:{_APART})?"),
-    _option(r"curl|wget", "curl wget", rf"(?:-u(?:{_APART})?|--(?:proxy-)?user{_APART})", user=True),
-    SecretForm(("cookie", "morsel"), _cookies),
-    SecretForm(_NAME_WORDS, _by_names),
+    _secret_form("private key", "-----begin", r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:\\[rn]|\s)*+[A-Za-z0-9+/=]{4,}+)*+(?:(?:\\[rn]|\s)*+-----END[A-Z0-9 ]{0,40}-----)?)"),
+    _secret_form("AWS key", "akia asia", r"(?<![A-Za-z0-9])((?:AKIA|ASIA)[A-Z0-9]{12,16})(?![A-Za-z0-9])"),
+    _secret_form("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"(?<![A-Za-z0-9])((?:gh[pousr]|github_pat)_[A-Za-z0-9_]{16,255})"),
+    _secret_form("GitLab token", "glpat-", r"(?<![A-Za-z0-9])(glpat-[\w-]{16,255})"),
+    _secret_form("key", "sk-", r"(?<![A-Za-z0-9_-])(sk-(?:(?:ant|proj|svcacct|admin|or)-[\w-]{16,255}|[A-Za-z0-9]{24,255}))"),
+    _secret_form("Stripe key", "k_live_ k_test_ whsec_", r"(?<![A-Za-z0-9])((?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{16,255})"),
+    _secret_form("Slack token", "xox xapp-", r"(?<![A-Za-z0-9])((?:xox[abeoprs]|xapp)-[\w-]{16,255})"),
+    _secret_form("Google key", "aiza ya29.", r"(?<![A-Za-z0-9])(AIza[\w-]{30,40}|ya29\.[\w-]{20,255})"),
+    _secret_form("npm token", "npm_", r"(?<![A-Za-z0-9])(npm_[A-Za-z0-9]{30,40})(?![A-Za-z0-9])"),
+    _secret_form("PyPI token", "pypi-ag", r"(?<![A-Za-z0-9])(pypi-Ag[\w-]{30,255})"),
+    _secret_form("Hugging Face token", "hf_", r"(?<![A-Za-z0-9])(hf_[A-Za-z0-9]{30,40})(?![A-Za-z0-9])"),
+    _secret_form("SendGrid key", "sg.", r"(?<![A-Za-z0-9])(SG\.[\w-]{16,64}\.[\w-]{16,64})"),
+    _secret_form("JSON Web Token", "eyj", r"(?<![A-Za-z0-9])(eyJ[\w-]{8,}+(?:\.eyJ[\w-]*+(?:\.[\w-]*+)?|(?=…|\.\.\.)))"),
+    _secret_form("authorization", "bearer basic", r"(?i:\b(?:Bearer|Basic) )((?=[A-Za-z._~+/-]{0,99}[0-9])[\w.~+/-]{16,}+=*)"),
+    _secret_form("password hash", "$2a$ $2b$ $2y$ $5$ $6$ $y$ $argon2 $scrypt$", r"(\$(?:2[aby]|5|6|y|argon2(?:i|d|id)|scrypt)\$[\w./$=,+-]{20,200})"),
+    _secret_form("signature", "sig= signature=", r"(?i:[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=)([\w%+/.=~-]{8,400})"),
+    _secret_form("token", "x-amz-security-token=", r"(?i:[?&;]x-amz-security-token=)([\w%+/.=~-]{16,4000})"),
+    _secret_form("password", "://", r"://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>{}$*]{3,200})@"),
+    _secret_form("password", "pass:", r"(?<=[\s\"'=])pass:([^\s\"',]{4,200})"),
+    _password_option(r"mysql\w{0,8}|mysql-\w{1,9}|mariadb[\w-]{0,9}|7z[ar]?|sshpass", "mysql mariadb 7z sshpass", "-p"),
+    _password_option(r"sshpass|mongo(?:sh|dump|restore|export|import)?|(?:docker|podman)[\"']?[\s,]{1,2}[\"']?login", "sshpass mongo login", rf"-p{_APART}"),
+    _password_option(r"redis-cli", "redis-cli", rf"-a(?:{_APART})?"),
+    _password_option(r"ldap(?:search|add|modify|delete|whoami)", "ldap", rf"-w(?:{_APART})?"),
+    _password_option(r"sqlcmd|bcp|zip|unzip", "sqlcmd bcp zip", rf"-P(?:{_APART})?"),
+    _password_option(r"curl|wget", "curl wget", rf"(?:-u(?:{_APART})?|--(?:proxy-)?user{_APART})", user=True),
+    SecretForm(("cookie", "morsel"), _cookie_secrets),
+    SecretForm(_NAME_WORDS, _secrets_by_name),
 )  # fmt: skip
 """Read from the first on: where two find the same, the first names it."""
 WORDS: Final = tuple(dict.fromkeys(word for form in FORMS for word in form.required_words))
@@ -601,10 +603,10 @@ _BESIDE: Final = {"value": "name", "val": "key", "1": "0"}
 """Names of variables that hold a value, and of those beside them that name it."""
 
 
-def redacted(text: str, found: dict[str, str] | None = None) -> str:
+def redacted(text: str, placeholders: dict[str, str] | None = None) -> str:
     """Return a text with its secrets replaced by placeholders such as `<redacted: password>`.
 
-    If `found` is given, each secret is added to it as a key, with its placeholder as the value, so that the caller can mask it elsewhere.
+    If `placeholders` is given, each secret is added to it as a key, with its placeholder as the value, so that the caller can mask it elsewhere.
     Of secrets that overlap, the one that begins first counts. Escape sequences of a terminal do not hide a secret. Without secrets `text`
     itself is returned.
 
@@ -612,10 +614,10 @@ def redacted(text: str, found: dict[str, str] | None = None) -> str:
     'DB_PASSWORD=<redacted: password> and token = tokens[3]'
     """
     plain = _ANSI.sub("", text) if "\x1b" in text else text
-    secrets = sorted(spans(plain))
+    secrets = sorted(secret_spans(plain))
     if not secrets:
         return text
-    places = _places(text) if plain is not text else None
+    places = _position_map(text) if plain is not text else None
     pieces: list[str] = []
     done = 0
     for first, last, label in secrets:
@@ -624,8 +626,8 @@ def redacted(text: str, found: dict[str, str] | None = None) -> str:
         )
         if start >= done:
             pieces += text[done:start], mask(label)
-            if found is not None:
-                found[plain[first:last]] = mask(label)
+            if placeholders is not None:
+                placeholders[plain[first:last]] = mask(label)
         done = max(done, end)
     return "".join(pieces) + text[done:]
 
@@ -648,9 +650,9 @@ class Redaction:
         Secrets that are found are masked in all later data and texts of this object, too.
         """
         if not may_hold_secrets(name, value):
-            return self._walk(value, "") if self.found else value
-        masked = self._walk(value, name)
-        return self._walk(masked, "") if self.found else masked
+            return self._masked_copy(value, "") if self.found else value
+        masked = self._masked_copy(value, name)
+        return self._masked_copy(masked, "") if self.found else masked
 
     def text(self, text: str) -> str:
         """Return a text with its secrets and all those found before masked.
@@ -667,7 +669,7 @@ class Redaction:
                 text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", lambda _, it=instead: it, text)
         return text
 
-    def _walk(self, value: Any, name: str) -> Any:
+    def _masked_copy(self, value: Any, name: str) -> Any:
         """Return a copy of JSON data with the secrets of all texts masked; they are added to `self.found`.
 
         `name` is the name under which the data stands (empty: none), such as a variable's. Within an object it is replaced by the key, or
@@ -679,14 +681,14 @@ class Redaction:
             case _ if is_array(value):
                 beside = _named_beside(value)
                 return [
-                    self._walk(one, beside if isinstance(one, dict) and beside else name)
+                    self._masked_copy(one, beside if isinstance(one, dict) and beside else name)
                     for one in value
                 ]
             case _ if is_object(value):
                 own = next((str(value[key]) for key in _NAMING if value.get(key)), name)
                 whose = name if _BESIDE.get(own.strip("'\"")) and name else own
                 return {
-                    key: self._walk(one, whose if key in _VALUES else key)
+                    key: self._masked_copy(one, whose if key in _VALUES else key)
                     for key, one in value.items()
                 }
             case _:
@@ -731,7 +733,7 @@ class _PositionMap(NamedTuple):
         return position + self.shift[bisect.bisect_right(self.plain, position) - 1]
 
 
-def _places(text: str) -> _PositionMap:
+def _position_map(text: str) -> _PositionMap:
     """Return the table that converts positions without a terminal's escape sequences to those in `text`."""
     places = _PositionMap([0], [0])
     removed = 0

@@ -53,10 +53,10 @@ def convert_arguments(arguments: Json, schema: Json) -> dict[str, Any]:
         kind = properties.get(name, schema.get("additionalProperties"))
         if value is not None or "null" in _types_of(kind):
             given[name] = _unpacked_value(value, kind, name)
-    return {**given, **_place(given.get("filename"), properties, given)}
+    return {**given, **_split_place(given.get("filename"), properties, given)}
 
 
-def notes(arguments: Json, given: Json) -> Iterator[str]:
+def split_argument_notes(arguments: Json, given: Json) -> Iterator[str]:
     """Yield a line for the caller for each text that was split into a list of words, as a shell does.
 
     `arguments` are what the caller sent, `given` what `convert_arguments` made of them.
@@ -106,17 +106,17 @@ def _unpacked_value(value: object, schema: object, name: str = "") -> object:
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, str) and kind is not None:
-        value = _read(value, kind, name, known)
+        value = _decoded_text(value, kind, name, known)
     if kind == "array":
-        value = _list(value, known)
+        value = _converted_list(value, known)
     if kind == "object":
         if isinstance(value, str):
-            value = _place(value, as_object(known.get("properties"))) or value
+            value = _split_place(value, as_object(known.get("properties"))) or value
         return convert_arguments(value, known) if is_object(value) else value
     return value
 
 
-def _read(text: str, kind: str, name: str, schema: Json) -> object:
+def _decoded_text(text: str, kind: str, name: str, schema: Json) -> object:
     """Return the value that a text stands for where `kind`, a JSON type, is wanted; else the text.
 
     JSON is decoded; a text for a list of `COMMAND_LINES` is split as a shell does. `name` is the argument's name, `schema` its schema.
@@ -137,7 +137,7 @@ def _is_json(text: str, begins: str) -> bool:
     return not begins or text.lstrip().startswith(tuple(begins))
 
 
-def _list(value: object, schema: Json) -> object:
+def _converted_list(value: object, schema: Json) -> object:
     """Return a list whose elements are converted by `schema`; a list of one for a single text or object.
 
     A single value of another kind stays as it is, and so does a text that begins like a JSON list: it has a mistake.
@@ -152,7 +152,7 @@ def _list(value: object, schema: Json) -> object:
     return [only] if text or (kind == "object" and is_object(only)) else value
 
 
-def _place(value: object, properties: Json, given: Json | None = None) -> dict[str, Any]:
+def _split_place(value: object, properties: Json, given: Json | None = None) -> dict[str, Any]:
     """Return `filename` and `line` of a text such as `a.py:12`, or an empty dict.
 
     It is empty if the schema's `properties` do not have both, if `given`, the arguments so far, have a line, or if the text is no
@@ -226,14 +226,14 @@ def without_filled(arguments: Json, schema: Json) -> StrippedArguments:
     if len(empty) >= MIN_FILLED_ARGUMENTS:
         zeros = {key for key in optional - empty if _is_zero(arguments[key])}
     inner = {
-        key: _inside(value, properties.get(names[key]))
+        key: _without_filled_inside(value, properties.get(names[key]))
         for key, value in arguments.items()
         if key not in empty | zeros
     }
     shown = [
         f"{names[key]}={json.dumps(value)}"
         for key, value in arguments.items()
-        if key in zeros and _differs(value, as_object(properties[names[key]]))
+        if key in zeros and _differs_from_default(value, as_object(properties[names[key]]))
     ]
     return StrippedArguments(
         {key: value for key, (value, _) in inner.items()},
@@ -242,7 +242,7 @@ def without_filled(arguments: Json, schema: Json) -> StrippedArguments:
     )
 
 
-def _inside(value: object, schema: object) -> tuple[object, tuple[str, ...]]:
+def _without_filled_inside(value: object, schema: object) -> tuple[object, tuple[str, ...]]:
     """Return a value without what is only filled in within it, and the texts on what may have been meant.
 
     Only objects and lists of objects that `schema` describes are changed; any other value comes back as it is, with an empty tuple. The
@@ -253,7 +253,7 @@ def _inside(value: object, schema: object) -> tuple[object, tuple[str, ...]]:
         found = without_filled(value, known)
         return found.arguments, found.zeros
     if is_array(value) and "items" in known:
-        every = [_inside(each, known["items"]) for each in value]
+        every = [_without_filled_inside(each, known["items"]) for each in value]
         return [each for each, _ in every], tuple(zero for _, zeros in every for zero in zeros)
     return value, ()
 
@@ -275,7 +275,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _differs(value: object, schema: Json) -> bool:
+def _differs_from_default(value: object, schema: Json) -> bool:
     """Return whether a false, 0 or empty value differs from the schema's default (a flag's is false)."""
     return value != schema.get("default", False if value is False else None)
 
@@ -363,7 +363,7 @@ def _validator(schema: str, *, declared: bool) -> Any:
     resource = specification_with(kind.META_SCHEMA["$schema"]).create_resource(parsed)
     # A registry that retrieves nothing.
     registry = cast("Any", Registry)().with_resource("", resource)
-    missing = next(_missing(resource, registry.resolver_with_root(resource)), None)
+    missing = next(_missing_references(resource, registry.resolver_with_root(resource)), None)
     if missing is not None:
         raise _InvalidSchema(
             f"its schema refers to {shortened(missing, MAX_CLAUSE_CHARS)}, which does not exist"
@@ -371,7 +371,7 @@ def _validator(schema: str, *, declared: bool) -> Any:
     return kind(parsed, registry=registry)
 
 
-def _missing(resource: Any, resolver: Any) -> Iterator[str]:
+def _missing_references(resource: Any, resolver: Any) -> Iterator[str]:
     """Yield the references in a schema that lead nowhere, also those in its inner schemas.
 
     `resource` and `resolver` are of the library `referencing`.
@@ -384,7 +384,7 @@ def _missing(resource: Any, resolver: Any) -> Iterator[str]:
         except Unresolvable:
             yield reference
     for inner in resource.subresources():
-        yield from _missing(inner, resolver.in_subresource(inner))
+        yield from _missing_references(inner, resolver.in_subresource(inner))
 
 
 def _sentence(error: Any) -> str:
@@ -401,7 +401,9 @@ def _sentence(error: Any) -> str:
             name = next(name for name in limit if name not in given)
             return f"Argument `{shortened('.'.join([*path, name]), MAX_CLAUSE_CHARS)}` is required."
         case "additionalProperties":
-            return unknown([*path, _additional(given, error.schema)], error.schema)
+            return unknown_argument_sentence(
+                [*path, _first_unknown_property(given, error.schema)], error.schema
+            )
         case "type":
             types = limit if isinstance(limit, str) else " or ".join(limit)
             return f"{where}: should be of type {types}, not {_value(given)}."
@@ -413,7 +415,7 @@ def _sentence(error: Any) -> str:
             return f"{where}: {_clause(error)}."
 
 
-def unknown(path: Sequence[str], schema: Json) -> str:
+def unknown_argument_sentence(path: Sequence[str], schema: Json) -> str:
     """Return a sentence that an argument is unknown, with the name that may be meant, or all that exist.
 
     `path` leads to the argument through objects, its own name last; `schema` is that of the object around it.
@@ -426,7 +428,7 @@ def unknown(path: Sequence[str], schema: Json) -> str:
     return f"Unknown argument `{shortened('.'.join(path), MAX_CLAUSE_CHARS)}`; {hint}"
 
 
-def _additional(value: Json, schema: Json) -> str:
+def _first_unknown_property(value: Json, schema: Json) -> str:
     """Return the first property of `value` that the schema neither names nor allows by a pattern.
 
     Raises:

@@ -50,11 +50,11 @@ class SecretFiles:
 @lru_cache(maxsize=16)
 def _compiled(globs: Sequence[str]) -> re.Pattern[str]:
     """Return one regular expression for lower-case paths that match any of the glob patterns."""
-    each = ("".join(map(_part, _PARTS.findall(glob.lower()))) for glob in globs)
+    each = ("".join(map(_glob_part_pattern, _PARTS.findall(glob.lower()))) for glob in globs)
     return re.compile(f"(?:.*/)?(?:{'|'.join(each)})" if globs else r"(?!)", re.DOTALL)
 
 
-def _part(part: str) -> str:
+def _glob_part_pattern(part: str) -> str:
     """Return the regular expression for one piece of a glob pattern: a wildcard, a set, or a character.
 
     `part` is a wildcard such as `**/`, a set in brackets or braces, or any other character.

@@ -106,7 +106,7 @@ def names_beside(path: str) -> list[str]:
     return sorted(each for each in names if each.startswith(f"{stem}.") and each != own)
 
 
-def expanded(name: str) -> Path:
+def with_home_folder(name: str) -> Path:
     """Return a path with the home folder in place of a leading `~`; an unknown user's `~name` stays."""
     return Path(os.path.expanduser(name))  # noqa: PTH111 - pathlib's fails for a user whom nobody knows
 
@@ -119,7 +119,7 @@ def source_file(filename: str, base: Path) -> str:
     Raises:
         ArgumentError: There is no such file, or it is no regular file; the text names the tools' argument `filename`.
     """
-    path = (base / expanded(filename)).absolute()
+    path = (base / with_home_folder(filename)).absolute()
     if (reason := foreign_files.why_no_file(path)) and _member_lines(str(path)) is None:
         if MADE.fullmatch(filename):
             raise ArgumentError(f"{filename} is the name of code that has no file.", BY_FUNCTION)
@@ -130,10 +130,10 @@ def source_file(filename: str, base: Path) -> str:
     return str(path)
 
 
-def relative(path: str, project: Path) -> str:
+def relative_to_project(path: str, project: Path) -> str:
     """Return `path` relative to the project's folder if it is in it, else as it is.
 
-    >>> relative("/home/me/shop/src/a.py", Path("/home/me/shop"))
+    >>> relative_to_project("/home/me/shop/src/a.py", Path("/home/me/shop"))
     'src/a.py'
     """
     return path.removeprefix(f"{project}{os.sep}")

@@ -115,7 +115,7 @@ def install(names: Sequence[str], *, every: bool) -> int:
         ArgumentError: No adapter is named.
     """
     done = [
-        _get(each)
+        _install_adapter(each)
         for each in _definitions_named(names, every=every)
         if not every or _gettable(each)
     ]
@@ -169,7 +169,7 @@ def _gettable(definition: Definition) -> bool:
     return not found.ready and found.install_way is not None and bool(found.install_way.packages)
 
 
-def _get(definition: Definition) -> bool:
+def _install_adapter(definition: Definition) -> bool:
     """Install one adapter, print how that went, and return whether it is ready.
 
     Nothing is installed if it comes with dapeer or the system. If installing fails, that is printed, and what was there before is there
@@ -188,7 +188,7 @@ def _get(definition: Definition) -> bool:
     folder = Path(folder_names.adapters()) / (way.into or definition.id)
     _say(f"{name}: getting {', '.join(way.packages)} by {way.manager} …")
     try:
-        verified = _replaced(folder, way)
+        verified = _reinstall(folder, way)
     except (InstallFailed, OSError, ValueError, tarfile.TarError) as error:
         _say(f"{name}: not installed, and nothing has changed: {error}")
         return False
@@ -199,7 +199,7 @@ def _get(definition: Definition) -> bool:
     return found.ready
 
 
-def _replaced(folder: Path, way: Install) -> str:
+def _reinstall(folder: Path, way: Install) -> str:
     """Fill a folder of dapeer's anew with an adapter, and return how it was verified.
 
     `way` is the definition's way to get it. If that fails, what was in the folder comes back.

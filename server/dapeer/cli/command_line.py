@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import dapeer
 from dapeer.base import credentials
 from dapeer.base.errors import ArgumentError, DapeerError, from_os_error, system_error, unwrap_group
-from dapeer.base.sources import expanded
+from dapeer.base.sources import with_home_folder
 from dapeer.base.system import foreign_files, logs
 from dapeer.base.system.stderr import say
 from dapeer.cli import commands
@@ -92,7 +92,9 @@ SHELLS: Final = ("bash", "zsh", "fish")
 JSON: Final = "print it as data"
 
 
-def run(given: Sequence[str], front: Front | None = None, door: socket.socket | None = None) -> int:
+def run(
+    argv: Sequence[str], front: Front | None = None, neovim_socket: socket.socket | None = None
+) -> int:
     """Run one command of the command line, and return its exit code.
 
     It opens closed standard streams, removes dapeer's credentials from the environment, and sets up the log. Without words a short help is
@@ -100,18 +102,18 @@ def run(given: Sequence[str], front: Front | None = None, door: socket.socket | 
     version raise `SystemExit`, as argparse does.
 
     Args:
-        given: The words of the command line, without the program's name.
+        argv: The words of the command line, without the program's name.
         front: The front that already answers the client of `dapeer stdio`, if there is one.
-        door: The socket at which Neovims announce themselves to it.
+        neovim_socket: The socket at which Neovims announce themselves to it.
     """
     open_standard_streams()
     # First of all, so that no child process inherits them.
     secrets = credentials.remove_credentials(SECRETS)
-    known = argparse.Namespace(credentials=secrets, given=given, front=front, door=door)
-    if not given:
+    known = argparse.Namespace(credentials=secrets, given=argv, front=front, door=neovim_socket)
+    if not argv:
         sys.stdout.write(installing.BARE)
         return 0
-    arguments = command_parser().parse_args(given, known)
+    arguments = command_parser().parse_args(argv, known)
     try:
         check_folder()
         logs.set_up(arguments.log_level, arguments.log_file)
@@ -358,7 +360,7 @@ def _folder(text: str) -> Path:
     Raises:
         ArgumentTypeError: It is none.
     """
-    folder = expanded(text or _wrong(text, "FOLDER"))
+    folder = with_home_folder(text or _wrong(text, "FOLDER"))
     if reason := foreign_files.why_no_folder(folder):
         raise argparse.ArgumentTypeError(f"{text} {reason}")
     return folder

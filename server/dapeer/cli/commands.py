@@ -38,7 +38,7 @@ def stdio(arguments: argparse.Namespace) -> int:
     if not (arguments.no_bridge or arguments.successor or arguments.front):
         from dapeer.mcp.rendezvous import bridge, standing
 
-        if reached := _joinable(arguments, nvim):
+        if reached := _connect_to_joinable(arguments, nvim):
             wish = standing.ClientWish(
                 nvim, arguments.given, arguments.credentials, data=arguments.data
             )
@@ -49,7 +49,7 @@ def stdio(arguments: argparse.Namespace) -> int:
     with without_garbage_collection():
         from dapeer.mcp.serving import serve_stdio
 
-        offer = _offer(arguments, nvim)
+        offer = _server_options(arguments, nvim)
     anyio.run(serve_stdio, offer, arguments.front)
     return 0
 
@@ -61,12 +61,12 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
     with without_garbage_collection():
         from dapeer.mcp.serving import serve_detached
 
-        offer = _offer(arguments, AUTO)
+        offer = _server_options(arguments, AUTO)
     anyio.run(serve_detached, offer)
     return 0
 
 
-def _joinable(arguments: argparse.Namespace, nvim: str) -> ReachedServer | None:
+def _connect_to_joinable(arguments: argparse.Namespace, nvim: str) -> ReachedServer | None:
     """Connect to the running server of the project, or of the Neovim `nvim`, and return the connection.
 
     None: there is none, or options were given that a running server cannot follow; then the connection is closed, and a sentence on stderr
@@ -116,7 +116,7 @@ def serve(arguments: argparse.Namespace) -> int:
     with without_garbage_collection():
         from dapeer.mcp.web import ServerAddress, serve_http
 
-        offer = _offer(arguments, arguments.nvim)
+        offer = _server_options(arguments, arguments.nvim)
     address = ServerAddress(
         arguments.host, arguments.port, arguments.token_file, authenticate=not arguments.no_auth
     )
@@ -124,7 +124,7 @@ def serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _offer(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
+def _server_options(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
     """Return the options of a server, from the parsed arguments.
 
     `nvim` is the Neovim to attach to: an address, `auto` for those of the project, or `none`.
@@ -152,7 +152,7 @@ def _neovim_around() -> str:
     """
     from dapeer.neovim import sockets
 
-    address = sockets.terminal_of()
+    address = sockets.terminal_neovim_address()
     return address if address is not None and sockets.is_listening(address) else ANY
 
 
@@ -199,7 +199,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     if arguments.patches:
         return doctor.report_patches()
     if arguments.adapter:
-        return doctor.check(arguments.adapter, as_data=arguments.json)
+        return doctor.print_trial(arguments.adapter, as_data=arguments.json)
     return doctor.report_as_data() if arguments.json else doctor.report()
 
 

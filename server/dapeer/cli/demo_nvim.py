@@ -41,9 +41,9 @@ from dapeer.neovim.client import Neovim
 from dapeer.neovim.program import (
     find_nvim,
     find_nvim_dap,
+    nvim_dap_install_folder,
     plugin_folder,
     too_old_note,
-    where_nvim_dap_goes,
 )
 
 # A person at Neovim: what they do there, and what they see.
@@ -230,7 +230,7 @@ class Seat:
             UnexpectedBehaviour: It does not within `SECONDS_TO_WAIT`.
         """
         with in_time("wait for a key"):
-            while not (state := await self._neovim.state()):
+            while not (state := await self._neovim.why_blocked()):
                 pass  # each question lets Neovim's loop turn once
         return state
 
@@ -347,7 +347,7 @@ async def run() -> int:
         return 1
     if nvim_dap is None:
         say(
-            f"This needs nvim-dap: `git clone {SOURCE} {where_nvim_dap_goes()}`, or name it in $DAPEER_NVIM_DAP."
+            f"This needs nvim-dap: `git clone {SOURCE} {nvim_dap_install_folder()}`, or name it in $DAPEER_NVIM_DAP."
         )
         return 1
     return await play(lambda: _story(nvim, nvim_dap))
@@ -565,7 +565,7 @@ async def _proposes(client: Client, somebody: Person, shop: Path, line: str) -> 
     show("\n".join(await somebody.looks(lines=10)))
     say("ZZ accepts it.")
     await somebody.types("ZZ")
-    await waiting.ended()
+    await waiting.wait_for_end()
     content = waiting.result().content
     outcome, final = (part.text for part in content if isinstance(part, TextContent))
     show(f"{outcome}, and the final text: {len(final.splitlines())} lines")

@@ -49,10 +49,10 @@ from dapeer.launch.plans import check_interpreter, plan_of
 from dapeer.neovim.program import (
     find_nvim,
     find_nvim_dap,
+    is_too_old,
+    nvim_dap_install_folder,
     plugin_folder,
-    too_old,
     version_of,
-    where_nvim_dap_goes,
 )
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
 from dapeer.sessions.core.session import Session
@@ -132,7 +132,7 @@ async def try_adapters(definitions: Sequence[Definition], folder: Path) -> dict[
         trials = {each.id: _Trial(debugger, each, folder / each.id) for each in definitions}
         running = {name: BackgroundTask(each.outcome()) for name, each in trials.items()}
         with anyio.move_on_after(SECONDS_FOR_ALL):
-            await _ended(running.values())
+            await _wait_until_ended(running.values())
         outcomes = {
             name: task.result() if task.done else trials[name].late()
             for name, task in running.items()
@@ -141,15 +141,15 @@ async def try_adapters(definitions: Sequence[Definition], folder: Path) -> dict[
             task.cancel()
         # What does not end by then, ends by force with the debugger.
         with anyio.move_on_after(SECONDS_TO_END):
-            await _ended(running.values())
-    await _ended(running.values())
+            await _wait_until_ended(running.values())
+    await _wait_until_ended(running.values())
     return outcomes
 
 
-async def _ended(tasks: Iterable[BackgroundTask[TrialOutcome]]) -> None:
+async def _wait_until_ended(tasks: Iterable[BackgroundTask[TrialOutcome]]) -> None:
     """Wait until all tasks have ended."""
     for each in tasks:
-        await each.ended()
+        await each.wait_for_end()
 
 
 class _Trial:
@@ -260,7 +260,7 @@ async def _value(session: Session) -> str | None:
     It is looked for among the locals, and directly below each of them.
     """
     stop = session.mirror.require_stop()
-    await session.inspect.complete(stop)
+    await session.inspect.wait_until_inspected(stop)
     found = _value_of_name(stop.locals())
     for each in stop.locals():
         if found is None and each["variablesReference"]:
@@ -322,7 +322,7 @@ async def _capabilities(definition: Definition, adapter: Adapter) -> Body:
         return await channel.request("initialize", arguments, seconds=definition.timeouts.start)
     finally:
         receiving.cancel()
-        await receiving.ended()
+        await receiving.wait_for_end()
 
 
 async def _refuse(request: Request) -> Body:
@@ -434,7 +434,7 @@ def report_adapters() -> int:
     return 0
 
 
-def check(name: str, *, as_data: bool = False) -> int:
+def print_trial(name: str, *, as_data: bool = False) -> int:
     """Start one adapter, debug a small program with it, and print how that went; return the exit code.
 
     Raises:
@@ -546,7 +546,7 @@ def _examine_all() -> list[Finding]:
 def _notes(definition: Definition) -> list[Finding]:
     """Return notes on an installed adapter: who else can use it, and which patches are off."""
     rows = rows_of(definition, detect(definition))
-    return [*doors(definition), *rows_off(definition.id, rows)]
+    return [*access_note(definition), *rows_off(definition.id, rows)]
 
 
 def rows_off(name: str, rows: Iterable[Patch]) -> list[Finding]:
@@ -555,13 +555,13 @@ def rows_off(name: str, rows: Iterable[Patch]) -> list[Finding]:
     `name` is the software's, for the notes.
     """
     return [
-        Finding("note", name, f"not changed: {described(each)}")
+        Finding("note", name, f"not changed: {patch_text(each)}")
         for each in rows
         if each.state == "off"
     ]
 
 
-def doors(definition: Definition) -> list[Finding]:
+def access_note(definition: Definition) -> list[Finding]:
     """Return a note on what other users of the machine can do while an adapter debugs; empty if nothing."""
     sentence = definition.open_to_others
     return [Finding("note", definition.id, sentence)] if sentence else []
@@ -619,7 +619,7 @@ def neovim_finding(path: str | None) -> Finding:
     version = version_of(path)
     if version is None:
         return Finding("note", "Neovim", f"{path} does not report its version")
-    if too_old(version):
+    if is_too_old(version):
         return Finding("note", f"Neovim {version}", f"{path} is too old: 0.10 is needed")
     return Finding("ok", f"Neovim {version}", path)
 
@@ -704,11 +704,11 @@ def rows_of(definition: Definition, detection: Detection) -> list[Patch]:
     """Return the changes that dapeer makes in an installed adapter, and around it; empty if not ready."""
     if not detection.ready:
         return []
-    hastened = [_hastened()] if definition.children and definition.children.relay else []
+    hastened = [_nodelay_row()] if definition.children and definition.children.relay else []
     return [*patches(definition, detection.found), *hastened]
 
 
-def _hastened() -> Patch:
+def _nodelay_row() -> Patch:
     """Return the row of the change that has connections of a program send small messages at once.
 
     It starts a short-lived process to find out whether the system allows that, unless the change is switched off.
@@ -733,7 +733,7 @@ def rows_of_nvim_dap() -> tuple[list[Patch], str]:
     if nvim_dap is None:
         return (
             [],
-            f"nvim-dap is not in {where_nvim_dap_goes()}; $DAPEER_NVIM_DAP names another folder",
+            f"nvim-dap is not in {nvim_dap_install_folder()}; $DAPEER_NVIM_DAP names another folder",
         )
     found = f"set runtimepath^={plugin_folder()},{nvim_dap}"
     start = [nvim, "--clean", "-n", "--headless", "--cmd", found]
@@ -741,7 +741,7 @@ def rows_of_nvim_dap() -> tuple[list[Patch], str]:
     return rows, "Neovim did not answer"
 
 
-def described(patch: Patch) -> str:
+def patch_text(patch: Patch) -> str:
     """Return a patch's name, what is lost without it, and why it is off, as one text."""
     named = f"{patch.name}: {patch.lost}" if patch.name else patch.lost
     return f"{named} ({patch.off})"

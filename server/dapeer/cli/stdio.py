@@ -24,11 +24,11 @@ NO_BRIDGE: Final = "--no-bridge"
 DATA: Final = "--data"
 
 
-def run(given: Sequence[str]) -> int | None:
+def run(argv: Sequence[str]) -> int | None:
     """Serve the MCP client at stdin and stdout until it leaves, and return the exit code.
 
     It joins a server that runs already, or answers by a front. At a terminal a hint is printed to stderr first. None means that nothing
-    else was done, because the options or the environment are unusual: `command_line` then reads the command line. `given` is that, from
+    else was done, because the options or the environment are unusual: `command_line` then reads the command line. `argv` is that, from
     `stdio` on.
     """
     if os.isatty(0) and os.isatty(1):
@@ -36,7 +36,7 @@ def run(given: Sequence[str]) -> int | None:
         from dapeer.cli.install.arguments import STDIO_AT_A_TERMINAL
 
         say(STDIO_AT_A_TERMINAL)
-    options = _read(given[1:])
+    options = _read_options(argv[1:])
     if options is None or not _is_usual():
         return None
     nvim, flags = options
@@ -49,13 +49,13 @@ def run(given: Sequence[str]) -> int | None:
             from dapeer.mcp.rendezvous import bridge, standing
 
             wish = standing.ClientWish(
-                nvim, given, credentials.remove_credentials(SECRETS), data=DATA in flags
+                nvim, argv, credentials.remove_credentials(SECRETS), data=DATA in flags
             )
             return bridge.carry_lines(reached, wish)
-    return _serve(given, for_neovims=nvim != NONE, data=DATA in flags)
+    return _serve(argv, for_neovims=nvim != NONE, data=DATA in flags)
 
 
-def _read(argv: Sequence[str]) -> tuple[str, set[str]] | None:
+def _read_options(argv: Sequence[str]) -> tuple[str, set[str]] | None:
     """Return the value of `--nvim` and the set of other options; None if a word is unknown here.
 
     `argv` is the command line behind `stdio`. The value is `ANY` if the option is missing.

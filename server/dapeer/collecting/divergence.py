@@ -15,10 +15,10 @@ from operator import ne, sub
 from pathlib import Path, PurePath
 from typing import Any, Literal, NamedTuple
 
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.collecting.rows.collected import OF_CALLS, Collected, Point
 from dapeer.collecting.rows.table import CollectedRow, Table
-from dapeer.collecting.text.call_lines import FUNCTION, as_text
+from dapeer.collecting.text.call_lines import FUNCTION, call_text
 from dapeer.collecting.text.column_lines import value
 from dapeer.dap.requested_breakpoints import place_in_file
 
@@ -50,7 +50,7 @@ def gaps(a: Sequence[int], b: Sequence[int], window: int = WINDOW_ROWS) -> Itera
     """
     ends = _common(a[::-1], b[::-1])
     ends = min(ends, min(len(a), len(b)) - _common(a, b))
-    yield from _join_differences(_windows(a[: len(a) - ends], b[: len(b) - ends], window))
+    yield from _join_differences(_gaps_by_windows(a[: len(a) - ends], b[: len(b) - ends], window))
 
 
 def _common(a: Sequence[int], b: Sequence[int]) -> int:
@@ -58,7 +58,7 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
     return next(compress(count(), map(ne, a, b)), min(len(a), len(b)))
 
 
-def _windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[RowDifference]:
+def _gaps_by_windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[RowDifference]:
     """Yield the gaps between `a` and `b`, of one window after the other, each of at most `window` rows.
 
     The last quarter of a window's gaps, but never its only one, is not yielded, as it may belong to rows behind the window. The next window
@@ -99,7 +99,7 @@ def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowDi
         yield from _edits(a[:at], b[:middle], i, j)
         yield from _edits(a[at:], b[middle:], i + at, j + middle)
     else:
-        yield from _traced(a, b, i, j)
+        yield from _trace_edits(a, b, i, j)
 
 
 def _columns(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -108,13 +108,13 @@ def _columns(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
     In the first a bit is set where the distance to that beginning of `a` grows by one, in the second where it falls. That is Hyyrö's
     bit-parallel form of Levenshtein's distance, with Python's integers as words.
     """
-    places: dict[int, int] = {}
+    pair_points: dict[int, int] = {}
     for n, each in enumerate(a):
-        places[each] = places.get(each, 0) | 1 << n
+        pair_points[each] = pair_points.get(each, 0) | 1 << n
     whole = (1 << len(a)) - 1
     grows, falls = whole, 0
     for each in b:
-        same = places.get(each, 0)
+        same = pair_points.get(each, 0)
         level = ((((same & grows) + grows) ^ grows) | same | falls) & whole
         more = ((falls | ((level | grows) ^ whole)) << 1 | 1) & whole
         less = (level & grows) << 1 & whole
@@ -132,7 +132,7 @@ def _distances(a: Sequence[int], b: Sequence[int]) -> Sequence[int]:
     return list(accumulate(map(sub, *bits), initial=len(b)))
 
 
-def _traced(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowDifference]:
+def _trace_edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowDifference]:
     """Yield the gaps of the fewest edits from `a` to `b`; all differences are kept, so both must be short.
 
     `i` and `j` are added to the indices of rows in `a` and in `b`.
@@ -198,7 +198,7 @@ class RunPart:
 
     def __post_init__(self) -> None:
         """Keep the rows as they are now, since more may come during a comparison, without addresses."""
-        self.table = copied(self.table)
+        self.table = copy_table(self.table)
         self.columns = [_without_addresses(each) for each in self.table.cells]
         if self.calls:
             for each in ("took", "within"):
@@ -218,7 +218,7 @@ class RunPart:
         return zip(*(self.columns[each] for each in columns), strict=True)
 
 
-def copied(table: Table) -> Table:
+def copy_table(table: Table) -> Table:
     """Return a copy of a table, which later rows of the program do not change."""
     return Table(
         table.width,
@@ -312,7 +312,7 @@ class RunRows:
         return dict(found)
 
 
-def places(a: Iterable[Point], b: Iterable[Point]) -> list[tuple[Point, Point]]:
+def pair_points(a: Iterable[Point], b: Iterable[Point]) -> list[tuple[Point, Point]]:
     """Return the points that two runs have in common, as pairs; a pair's index is the number of the place.
 
     A point is known by the name of its file, its function and its expressions. Several that have these in common are paired in the order
@@ -336,23 +336,23 @@ def _by_name(points: Iterable[Point]) -> dict[object, list[Point]]:
     return named
 
 
-def rows_of_run(collected: Collected, place: Mapping[int, int]) -> RunRows:
+def rows_of_run(collected: Collected, place_numbers: Mapping[int, int]) -> RunRows:
     """Return a run's rows at some points, in the order of collection; rows of other points are left out.
 
-    `collected` has what the run has collected. `place` has, by the number of a point, the number of its place, a pair of points that both
+    `collected` has what the run has collected. `place_numbers` has, by the number of a point, the number of its place, a pair of points that both
     runs have.
     """
     processes = list(dict.fromkeys(process for process, _ in collected.collections))
     return RunRows(
         [
-            RunPart(place[number], processes.index(process), each.table, each.point.calls)
+            RunPart(place_numbers[number], processes.index(process), each.table, each.point.calls)
             for (process, number), each in collected.collections.items()
-            if number in place and len(each.table)
+            if number in place_numbers and len(each.table)
         ]
     )
 
 
-def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
+def columns_without_common_values(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
     """Return the columns in which two runs have no value in common, with the first value of each run.
 
     They are keyed by pairs of the number of the place (a pair of points that both runs have) and the index of the column; a value is the
@@ -371,7 +371,7 @@ def always(a: RunRows, b: RunRows) -> dict[ColumnNumbers, tuple[str, str]]:
     return found
 
 
-def numbered(
+def number_rows(
     a: RunRows, b: RunRows, left_out: Mapping[ColumnNumbers, object]
 ) -> tuple[list[int], list[int], int]:
     """Return each row of a, and each row of b, as a number, and how many places there are.
@@ -451,7 +451,7 @@ class RunComparison:
         """How many rows of run a have an equal row in run b."""
         return len(self.run_a) - self.only_a - self.rows_changed
 
-    def take(self, parting: Divergence) -> None:
+    def add_difference(self, parting: Divergence) -> None:
         """Count the difference `parting`; keep it in `data` or `flow` if it is the first of its kind.
 
         First is what comes before by its `position` in the runs.
@@ -474,8 +474,8 @@ def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
     Columns that differ in every row are set apart in `constant_differences`. If nothing else differs, `order` is the first row at which another thread
     or task was on.
     """
-    found = RunComparison(a, b, always(a, b))
-    numbers_a, numbers_b, count = numbered(a, b, found.constant_differences)
+    found = RunComparison(a, b, columns_without_common_values(a, b))
+    numbers_a, numbers_b, count = number_rows(a, b, found.constant_differences)
     lanes_a, lanes_b = a.lanes(), b.lanes()
     found.threads = max(len(lanes_a), len(lanes_b)) > 1
     for lane, rows_a, rows_b in _paired(lanes_a, lanes_b):
@@ -485,8 +485,10 @@ def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
             left = [each % count for each in mine[gap.start_a : gap.end_a]]
             right = [each % count for each in other[gap.start_b : gap.end_b]]
             inner = [_shift_difference(each, gap) for each in gaps(left, right)]
-            for parting in _partings(found, gap, inner, _ThreadRows(rows_a, rows_b, lane)):
-                found.take(parting)
+            for parting in _differences_of_gap(
+                found, gap, inner, _ThreadRows(rows_a, rows_b, lane)
+            ):
+                found.add_difference(parting)
     if found.first is None and lanes_a.keys() == lanes_b.keys() and found.threads:
         found.order = next((n for n in range(len(a)) if a.lane(n) != b.lane(n)), None)
     return found
@@ -521,7 +523,7 @@ def _paired(
         yield mine or other, a.get(mine, ()), b.get(other, ())
 
 
-def _partings(
+def _differences_of_gap(
     found: RunComparison, gap: RowDifference, inner: Sequence[RowDifference], rows: _ThreadRows
 ) -> Iterator[Divergence]:
     """Yield the differences of a gap: rows of one place are paired, the `inner` gaps are rows of one run.
@@ -720,7 +722,7 @@ class ComparisonReport:
         point = self.points[place][which]
         return (
             point.function
-            or f"{relative(point.path, self.project)}:{place_in_file((point.line, point.column))}"
+            or f"{relative_to_project(point.path, self.project)}:{place_in_file((point.line, point.column))}"
         )
 
     def _row_place(self, run: RunRows, number: int, which: int) -> str:
@@ -740,7 +742,7 @@ class ComparisonReport:
         names = point.columns
         if point.calls:
             who = f" [{row.task or row.thread}]" if self.found.threads else ""
-            return f"#{row.hit}{who} {as_text(row.cells, point.expressions)}"
+            return f"#{row.hit}{who} {call_text(row.cells, point.expressions)}"
         values = ", ".join(
             f"{name} = {value(cell)}" for name, cell in zip(names, row.cells, strict=True)
         )

@@ -51,7 +51,7 @@ class CollectionPoints:
         line, column = spot
         return self.by_path.get(path, {}).get(line, {}).get((column, client))
 
-    def put(
+    def set_collecting(
         self, path: str, spot: Spot, client: str, requested: RequestedBreakpoint | None
     ) -> RequestedBreakpoint | None:
         """Set, or with None remove, what a client collects at a place; return what it collected there before.

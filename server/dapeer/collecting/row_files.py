@@ -14,7 +14,7 @@ import anyio
 from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.threads import in_thread
 from dapeer.collecting.rows.collected import TRACER, Collected
-from dapeer.collecting.rows.row_blocks import START, FilePosition, RowFileContents, read
+from dapeer.collecting.rows.row_blocks import START, FilePosition, RowFileContents, read_row_file
 
 
 class RowFiles:
@@ -33,9 +33,9 @@ class RowFiles:
         The files are read in a thread; two calls do not overlap.
         """
         async with self._read_lock:
-            await in_thread(self._take)
+            await in_thread(self._read_new_rows)
 
-    def _take(self) -> None:
+    def _read_new_rows(self) -> None:
         """Read what is new in all files of the folder, and add rows, losses and calls to `collected`.
 
         Files `*.rows` have rows, each read on from where the last call ended; files `*.lost` only count lost ones. It blocks.
@@ -44,7 +44,7 @@ class RowFiles:
         for path in sorted(
             self.folder.glob("*.rows"), key=lambda path: (len(path.stem), path.stem)
         ):
-            for written in _written(path, self._positions.get(path, START)):
+            for written in _new_contents(path, self._positions.get(path, START)):
                 self._positions[path] = written.place
                 for part in written.parts:
                     self._collected.add_part(written.pid, part, TRACER, written.started)
@@ -69,7 +69,7 @@ def _reason(error: int) -> str:
     return os.strerror(error) if error else ""
 
 
-def _written(path: Path, after: FilePosition) -> Iterator[RowFileContents]:
+def _new_contents(path: Path, after: FilePosition) -> Iterator[RowFileContents]:
     """Yield what a file has behind a position, as one object; nothing if the file is gone or spoilt."""
     # A process may remove or spoil what it has written.
     with (
@@ -78,7 +78,7 @@ def _written(path: Path, after: FilePosition) -> Iterator[RowFileContents]:
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
         memoryview(data) as seen,
     ):
-        yield read(seen, after)
+        yield read_row_file(seen, after)
 
 
 class FolderReaper(Protocol):

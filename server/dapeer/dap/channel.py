@@ -174,7 +174,7 @@ class Channel:
                 case Response():
                     self._respond(message)
                 case Request():
-                    self._take_request(message, tasks)
+                    self._receive_request(message, tasks)
                 case _:
                     _log("<-", message)
                     self._notify_observer(message)
@@ -182,7 +182,7 @@ class Channel:
                 self.breach = "It sent requests without end, and read no answer."
                 return
 
-    def _take_request(self, request: Request, tasks: TaskGroup) -> None:
+    def _receive_request(self, request: Request, tasks: TaskGroup) -> None:
         """Show a received request to the observer, and start to answer it if it is the adapter's own.
 
         A negative number marks the request of another client of the same session (nvim-dap): its response will come from

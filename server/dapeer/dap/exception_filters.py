@@ -68,49 +68,49 @@ class Filters:
         self._known_filters = {each.name: each for each in known_filters}
         self._types = types
 
-    def offered(self, adapters: Mapping[str, bool]) -> dict[str, bool]:
+    def offered(self, adapter_filters: Mapping[str, bool]) -> dict[str, bool]:
         """Return all exception filters that a caller may name, each with whether it is on by default.
 
-        `adapters` are the filters that the adapter itself reports in `exceptionBreakpointFilters`, each with its default. dapeer's
+        `adapter_filters` are the filters that the adapter itself reports in `exceptionBreakpointFilters`, each with its default. dapeer's
         own filters are added, and a default that the adapter's definition names replaces the reported one.
         """
         known = {
             name: each.default
             for name, each in self._known_filters.items()
-            if each.ours or name in adapters
+            if each.ours or name in adapter_filters
         }
-        return {**adapters, **known}
+        return {**adapter_filters, **known}
 
     def filters_at_start(
-        self, texts: Sequence[str] | None, adapters: Mapping[str, bool]
+        self, texts: Sequence[str] | None, adapter_filters: Mapping[str, bool]
     ) -> Sequence[str] | None:
         """Return the filters to send to an adapter at a start, as callers write them.
 
         `texts` are the filters that the user wants; those that this adapter cannot do are left out. None stands for the adapter's
-        default filters. `adapters` are the adapter's own filters with their defaults. The result is None if the adapter offers no
+        default filters. `adapter_filters` are the adapter's own filters with their defaults. The result is None if the adapter offers no
         filters at all.
         """
-        offered = self.offered(adapters)
+        offered = self.offered(adapter_filters)
         if not offered:
             return None
         if texts is None:
             return [name for name, default in offered.items() if default]
-        return [text for text in texts if self.parsed(text, adapters)]
+        return [text for text in texts if self.parse_filter(text, adapter_filters)]
 
-    def parsed(self, text: str, adapters: Mapping[str, bool]) -> FilterChoice | None:
+    def parse_filter(self, text: str, adapter_filters: Mapping[str, bool]) -> FilterChoice | None:
         """Return the filter and the type or condition that a caller's text names, or None if it names none.
 
         `text` is `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION`, or a `TYPE` alone, which must begin with a capital letter or have a separator
-        such as `.` within, since it could be a misspelt filter. `adapters` are the adapter's own filters with their defaults. Types and
+        such as `.` within, since it could be a misspelt filter. `adapter_filters` are the adapter's own filters with their defaults. Types and
         conditions are accepted only where the adapter's definition says how to ask for them.
         """
-        offered = self.offered(adapters)
+        offered = self.offered(adapter_filters)
         if text in offered:
             return FilterChoice(text, "")
         name, _, only = text.partition(":")
         if self._types is None:
             return None
-        if name in adapters and only.strip():
+        if name in adapter_filters and only.strip():
             return (
                 FilterChoice(name, only.strip()) if self._supports_condition(only.strip()) else None
             )
@@ -122,17 +122,19 @@ class Filters:
         types = self._types
         return types is not None and bool(types.condition or _TYPE.fullmatch(only))
 
-    def check(self, texts: Sequence[str], adapters: Mapping[str, bool], adapter: str) -> None:
+    def check(
+        self, texts: Sequence[str], adapter_filters: Mapping[str, bool], adapter: str
+    ) -> None:
         """Check that the adapter supports every filter that a caller names in `texts`; return nothing.
 
-        `adapters` are the adapter's own filters with their defaults; `adapter` is its id, for the error.
+        `adapter_filters` are the adapter's own filters with their defaults; `adapter` is its id, for the error.
 
         Raises:
             ArgumentError: The adapter has no such filter; the error lists those that it offers.
         """
         for text in texts:
-            if self.parsed(text, adapters) is None:
-                allowed = ", ".join(self.offered(adapters)) or "none"
+            if self.parse_filter(text, adapter_filters) is None:
+                allowed = ", ".join(self.offered(adapter_filters)) or "none"
                 types = ", or the name of a type" if self._types else "; it cannot stop at one type"
                 raise ArgumentError(
                     f"The adapter {adapter} has no exception filter {text!r}.",
@@ -162,16 +164,16 @@ class Filters:
         return (self._known_filters[text] for text in texts if text in self._known_filters)
 
     def arguments(
-        self, texts: Sequence[str], adapters: Mapping[str, bool]
+        self, texts: Sequence[str], adapter_filters: Mapping[str, bool]
     ) -> SetExceptionBreakpointsArguments:
         """Return the arguments of `setExceptionBreakpoints` that request what a caller names in `texts`.
 
         Filters of dapeer's own, and texts that the adapter does not support, are left out. Types and conditions become `filterOptions`,
-        joined for each filter, or, with all plain filters, `exceptionOptions` where the adapter's definition has break modes. `adapters`
+        joined for each filter, or, with all plain filters, `exceptionOptions` where the adapter's definition has break modes. `adapter_filters`
         are the adapter's own filters with their defaults.
         """
-        requested = [each for text in texts if (each := self.parsed(text, adapters))]
-        requested = [each for each in requested if each.filter in adapters]
+        requested = [each for text in texts if (each := self.parse_filter(text, adapter_filters))]
+        requested = [each for each in requested if each.filter in adapter_filters]
         plain = [each.filter for each in requested if not each.type_or_condition]
         if len(plain) == len(requested) or self._types is None:
             return {"filters": plain}

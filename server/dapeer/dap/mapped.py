@@ -47,17 +47,17 @@ class RenamedFile:
     local: str
     remote: str
 
-    def beside(self, remote: str) -> str | None:
+    def guess_local_path(self, remote: str) -> str | None:
         """Guess the local path of another file of the program, from how this file's folder was moved.
 
         `remote` is the program's path of that other file. The guess replaces the part of the path that differs between this file's
         two names. None means that `remote` is outside of that folder, or is absolute where this file's is relative, or the reverse.
         Whether the local file exists is not checked.
 
-        >>> RenamedFile("/home/me/shop/src/a.c", "/build/src/a.c").beside("/build/lib/b.c")
+        >>> RenamedFile("/home/me/shop/src/a.c", "/build/src/a.c").guess_local_path("/build/lib/b.c")
         '/home/me/shop/lib/b.c'
-        >>> RenamedFile("/home/me/shop/src/a.c", "/build/src/a.c").beside("/usr/include/b.h")
-        >>> RenamedFile("/home/me/shop/src/a.c", "src/a.c").beside("/usr/include/b.h")
+        >>> RenamedFile("/home/me/shop/src/a.c", "/build/src/a.c").guess_local_path("/usr/include/b.h")
+        >>> RenamedFile("/home/me/shop/src/a.c", "src/a.c").guess_local_path("/usr/include/b.h")
         """
         parts = common_suffix(self.local, self.remote)
         here, there = (each.split("/")[:-parts] for each in (self.local, self.remote))
@@ -118,7 +118,7 @@ class PathNames:
             return known or next(
                 filter(None, (each.to_local(path) for each in self._mappings)), path
             )
-        beside = (each.beside(path) for each in self._renamed_files)
+        beside = (each.guess_local_path(path) for each in self._renamed_files)
         moved = next((each for each in beside if each and self._exists(each)), "")
         return path if not moved or self._exists(path) else moved
 
@@ -135,11 +135,11 @@ class PathFilter(MessageFilter):
 
     def adapt(self, message: Message) -> Message:
         """Return a message with the paths of its sources translated to the program's."""
-        return _translated(message, self._names.remote) if self._names else message
+        return _translate_paths(message, self._names.remote) if self._names else message
 
     def normalize(self, message: Message) -> Iterable[Message]:
         """Return the adapter's message with the paths of its sources translated to this machine's."""
-        return (_translated(message, self._names.local) if self._names else message,)
+        return (_translate_paths(message, self._names.local) if self._names else message,)
 
 
 def _replace_folder(path: str, old: str, new: str) -> str | None:
@@ -164,7 +164,7 @@ def _separator(folder: str) -> str:
 _SOURCES = frozenset({"source", "sources", "location"})
 
 
-def _translated(message: Message, rename: Callable[[str], str]) -> Message:
+def _translate_paths(message: Message, rename: Callable[[str], str]) -> Message:
     """Return the message with the path of each DAP `Source` in it translated by `rename`.
 
     Responses to `variables` are returned as they are: they are long and contain no source.

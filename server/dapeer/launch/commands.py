@@ -21,7 +21,7 @@ from dapeer.adapters.definition.table import own_values
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object
-from dapeer.base.sources import expanded
+from dapeer.base.sources import with_home_folder
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import environment_for
 from dapeer.base.system.program_files import is_binary, shebang
@@ -65,7 +65,7 @@ class _TypedProgram:
     def is_own(self) -> bool:
         """Return whether the program is a file of the project itself, not one that was installed there."""
         for base in (self.cwd, self.project):
-            path = Path(os.path.normpath(base / expanded(self.program)))
+            path = Path(os.path.normpath(base / with_home_folder(self.program)))
             if foreign_files.is_file(path) and path.is_relative_to(self.project):
                 return not _is_installed(path)
         return False
@@ -81,8 +81,12 @@ class _TypedProgram:
             ArgumentError: The `python` of the request is no interpreter.
         """
         if os.sep in self.program:
-            path = (self.cwd / expanded(self.program)).absolute()
-            path = path if foreign_files.is_file(path) else (self.project / expanded(self.program))
+            path = (self.cwd / with_home_folder(self.program)).absolute()
+            path = (
+                path
+                if foreign_files.is_file(path)
+                else (self.project / with_home_folder(self.program))
+            )
             return str(path) if foreign_files.is_file(path) else None
         folders = [
             each for each in (self.cwd, *self.cwd.parents) if each.is_relative_to(self.project)
@@ -94,7 +98,7 @@ class _TypedProgram:
             self.program, self.cwd, environment_for(self.cwd), self.project, python
         )
 
-    def with_(
+    def request_to_launch(
         self,
         how: str,
         target: str,
@@ -143,17 +147,17 @@ def resolve_command(
         [str(each) for each in launch.inputs.get("args") or ()],
         [(each, each.command) for each in definitions.values() if each.command is not None],
     )  # fmt: skip
-    given = _out_of_shell(_split_line(given))
+    given = _unwrap_shell(_split_line(given))
     if given.is_own():
         return given.launch
     chosen = given.chosen
     if chosen is None or not chosen.binaries:
-        _refuse(given)
+        _check_followed(given)
     for definition, command in given.known:
         if command.is_interpreter(given.name):
             # Who names another adapter debugs the interpreter itself.
             ours = chosen is definition or (chosen is None and launch.type is None)
-            return _interpreted(given, definition, command) if ours else given.launch
+            return _request_of_interpreter(given, definition, command) if ours else given.launch
     return _script_of_shim(given) if chosen is None and launch.type is None else given.launch
 
 
@@ -169,7 +173,10 @@ def _split_line(typed: _TypedProgram) -> _TypedProgram:
         or "::" in typed.program.split()[0]
     ):
         return typed
-    if any(os.path.lexists(base / expanded(typed.program)) for base in (typed.cwd, typed.project)):
+    if any(
+        os.path.lexists(base / with_home_folder(typed.program))
+        for base in (typed.cwd, typed.project)
+    ):
         return typed
     try:
         first, *rest = shlex.split(typed.program)
@@ -225,7 +232,7 @@ def simple_command(text: str) -> tuple[Sequence[str], str] | None:
     return words, reads
 
 
-def _out_of_shell(typed: _TypedProgram) -> _TypedProgram:
+def _unwrap_shell(typed: _TypedProgram) -> _TypedProgram:
     """Return what `sh -c TEXT` runs, where its text is one simple command; any other command as it is.
 
     `typed` is the command as it was typed; the result has the file that the text reads as `stdin`.
@@ -257,7 +264,7 @@ def _not_followed(definitions: Mapping[str, Definition]) -> Sequence[NotFollowed
     return list({each.command: each for each in every}.values())
 
 
-def _refuse(typed: _TypedProgram) -> None:
+def _check_followed(typed: _TypedProgram) -> None:
     """Check that the program is no command that builds or starts another one, where no debugger follows.
 
     `typed` is the command as it was typed. Such commands are those that the adapters' definitions list (`not_followed`).
@@ -277,14 +284,16 @@ def _refuse(typed: _TypedProgram) -> None:
         raise ArgumentError(
             f"`{shown}` {does}, and the debugger would see {typed.name} alone.", found.instead
         )
-    started = found.started(typed.args[typed.args.index(verb) + 1 :]) if exact else ()
-    call = _BEHIND + (_call(started, found.env) if started else 'dap_run(program="app.py").')
+    started = found.started_command(typed.args[typed.args.index(verb) + 1 :]) if exact else ()
+    call = _BEHIND + (
+        _dap_run_call(started, found.env) if started else 'dap_run(program="app.py").'
+    )
     raise ArgumentError(
         f"`{shown}` starts another program, and the debugger would see {typed.name} alone.", call
     )
 
 
-def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
+def _dap_run_call(words: Sequence[str], env: Mapping[str, str]) -> str:
     """Return the call of `dap_run` that debugs a command line, as text.
 
     It is `dap_run(program="a", args=["-v"], env={"NAME": "b"})`, with a period behind: it stands at the end of an error's advice.
@@ -304,7 +313,9 @@ def _call(words: Sequence[str], env: Mapping[str, str]) -> str:
     return f"dap_run({', '.join(parts)}).".replace("'", '"')
 
 
-def _interpreted(typed: _TypedProgram, definition: Definition, command: Command) -> LaunchRequest:
+def _request_of_interpreter(
+    typed: _TypedProgram, definition: Definition, command: Command
+) -> LaunchRequest:
     """Return the request to launch what an interpreter with its arguments runs.
 
     `typed` is the command as it was typed, `definition` is the adapter for it, and `command` its description of the interpreter's command
@@ -326,7 +337,7 @@ def _interpreted(typed: _TypedProgram, definition: Definition, command: Command)
     tests = in_runner or (how == "program" and command.runs_tests(Path(found.target).name, ()))
     more: dict[str, Any] = {"env": _test_env(command, typed.launch)} if tests else {}
     if how and not in_runner:
-        return _script(typed, definition, command, found, path, more)
+        return _request_of_script(typed, definition, command, found, path, more)
     if not typed.args or command.interpreter not in definition.quirks.also_runs:
         raise ArgumentError(
             f"`{typed.name}` is an interpreter, and nothing in `args` says what it runs.",
@@ -343,12 +354,12 @@ def _adapter_command_request(
     `path` is the command's file, `more` are further inputs.
     """
     config = {command.interpreter: path, command.options: [*typed.args]}
-    return typed.with_(
+    return typed.request_to_launch(
         "", "", (), type=definition.id, config=config, **_remark(typed, path), **more
     )
 
 
-def _script(
+def _request_of_script(
     typed: _TypedProgram,
     definition: Definition,
     command: Command,
@@ -377,7 +388,7 @@ def _script(
         more[command.interpreter] = path
     elif command.interpreter and typed.program != command.usual:
         config[command.interpreter] = path
-    return typed.with_(
+    return typed.request_to_launch(
         found.how,
         found.target,
         found.args,
@@ -419,16 +430,16 @@ def _script_of_shim(typed: _TypedProgram) -> LaunchRequest:
         more |= _remark(typed, path)
         if command.is_interpreter(Path(interpreter).name) and command.interpreter in INPUTS:
             more[command.interpreter] = interpreter
-            return typed.with_("program", path, typed.args, type=definition.id, **more)
+            return typed.request_to_launch("program", path, typed.args, type=definition.id, **more)
         if not (tests or (command.env and Path(path).parent.name == MODULES)):
             continue
         if shebang(path) in definition.shebangs:
-            return typed.with_("program", path, typed.args, type=definition.id, **more)
+            return typed.request_to_launch("program", path, typed.args, type=definition.id, **more)
         del more["remark"]
         return _adapter_command_request(typed, definition, command, path, more)
     if path == found:
         return typed.launch
-    return typed.with_("program", path, typed.args, **_remark(typed, path))
+    return typed.request_to_launch("program", path, typed.args, **_remark(typed, path))
 
 
 def script_interpreter(path: str) -> str:

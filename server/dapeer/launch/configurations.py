@@ -64,7 +64,7 @@ def without_targets(configuration: Json, inputs: Json) -> Json:
 CORRECT = "Fix the configuration, or pass the argument to dap_run."
 
 
-def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[str, Any]]:
+def split_values(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[str, Any]]:
     """Return two dicts: the arguments of dap_run in a configuration's values, and its other keys.
 
     Keys that choose a terminal are in neither. `request` is `launch` or `attach`: only for an attach the `host` and `port` of a `target` (a
@@ -85,7 +85,7 @@ def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[s
             inputs |= value
         elif key == "target" and is_object(value):
             # Where `gdbtarget` would start a gdbserver for a program, its debugger runs the program itself.
-            inputs |= _remote(value) if request == "attach" else {}
+            inputs |= _gdbserver_address(value) if request == "attach" else {}
         elif argument and not isinstance(value, list | Mapping):
             inputs[argument] = _number(value) if argument in {"pid", "port"} else value
         elif key not in _TERMINALS:
@@ -93,7 +93,7 @@ def split(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[s
     return inputs, rest
 
 
-def _remote(target: Json) -> dict[str, Any]:
+def _gdbserver_address(target: Json) -> dict[str, Any]:
     """Return `host` and `port` of the gdbserver in a `target` of `gdbtarget`; empty if no port is given.
 
     `target` has `host` and `port`, or a text `HOST:PORT` as the first of its `parameters`. A host that is not given is left out.
@@ -196,7 +196,7 @@ class Configuration:
         return tuple(
             ask
             for ask in self.person_variables
-            if not _answered(ask, inputs, config)
+            if not _is_answered(ask, inputs, config)
             and not (in_neovim and ask.variable in IN_EDITOR)
             and not (not in_neovim and ask.key in INTERPRETERS)
         )
@@ -211,7 +211,7 @@ class Configuration:
             ArgumentError: A key has a value of the wrong type.
         """
         asking = {ask.key for ask in self.person_variables} & INTERPRETERS
-        own, rest = split(
+        own, rest = split_values(
             {key: value for key, value in self.values.items() if key not in asking}, self.request
         )
         merged = {**without_targets(own, inputs), **inputs}
@@ -219,7 +219,7 @@ class Configuration:
             merged["env"] = {**own["env"], **inputs["env"]}
         return merged, {**without_targets(rest, inputs), **config}
 
-    def keys(self, inputs: Json, config: Json) -> dict[str, Any]:
+    def as_adapter_keys(self, inputs: Json, config: Json) -> dict[str, Any]:
         """Return a caller's arguments of dap_run as keys of this configuration, for nvim-dap's adapter.
 
         Only these keys are returned, to replace those of the configuration; its other keys are not among them. `inputs` are the arguments.
@@ -274,9 +274,9 @@ class KnownConfigurations:
         before = config.get("preLaunchTask", chosen.task)
         after = chosen.task_after if isinstance(chosen, Configuration) else ""
         after = config.get("postDebugTask", after)
-        return TaskPlan(self._stage(chosen.name, before), self._stage(chosen.name, after))
+        return TaskPlan(self._task_stage(chosen.name, before), self._task_stage(chosen.name, after))
 
-    def _stage(self, name: str, label: object) -> TaskStage | None:
+    def _task_stage(self, name: str, label: object) -> TaskStage | None:
         """Return the task of a label with those that it depends on; nothing is run.
 
         `name` is the configuration's, for errors. None: the label is empty, or the project has no launch.json that could be read.
@@ -286,7 +286,7 @@ class KnownConfigurations:
         """
         if not label or self.variable_values is None:
             return None
-        if asks := self.tasks.asks(str(label), self.variable_values):
+        if asks := self.tasks.missing_variables(str(label), self.variable_values):
             listed = "; ".join(map(str, asks))
             answers = ", ".join(f'"{each.input}": …' for each in asks if each.input)
             raise ArgumentError(
@@ -514,7 +514,7 @@ def _ask_from_neovim(text: str) -> PersonVariable:
     return PersonVariable(field, wants) if colon else PersonVariable("", text)
 
 
-def _answered(ask: PersonVariable, inputs: Json, config: Json) -> bool:
+def _is_answered(ask: PersonVariable, inputs: Json, config: Json) -> bool:
     """Return whether the caller's arguments give a value that a configuration asks for.
 
     `ask` says which, `inputs` are arguments of dap_run, `config` are keys of the configuration.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dapeer.adapters.choice.choice import can_debug
 from dapeer.base.errors import RequestTimeout
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.text.fitting import quoted
 from dapeer.dap.requested_breakpoints import (
     Place,
@@ -103,20 +103,20 @@ class Inheritance:
         points = self.debugger.breakpoints
         if places:
             named = [
-                f"{relative(path, self.debugger.project)}:{place_in_file((line, column))}"
+                f"{relative_to_project(path, self.debugger.project)}:{place_in_file((line, column))}"
                 for path, line, column in places
             ]
-            yield f"breakpoints {_listed(named)}"
+            yield f"breakpoints {_join_names(named)}"
         if stops := [each for each in points.functions if (each, STOPS, 0) not in self.breakpoints]:
-            yield f"function breakpoints {_listed(stops)}"
+            yield f"function breakpoints {_join_names(stops)}"
         titles = [title for _, title in points.at_functions(self.client)]
         if kept := [each for each in titles if (each, 0, 0) not in self.breakpoints]:
-            yield f"collecting at {_listed(kept)}"
+            yield f"collecting at {_join_names(kept)}"
         if self.filters and points.exceptions is not None:
-            yield f"exception filters {_listed(points.exceptions) or 'none'}"
+            yield f"exception filters {_join_names(points.exceptions) or 'none'}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """Return the first `MAX_NAMED_BREAKPOINTS` names, separated by commas, and how many more there are."""
     more = (
         f" and {len(names) - MAX_NAMED_BREAKPOINTS} more"
@@ -183,18 +183,18 @@ async def end_earlier_programs(
     """
     ended = focus.own
     for program in ended:
-        await _end(debugger, program)
+        await _end_program(debugger, program)
     stops = bool(debugger.breakpoints.functions)
     collecting = bool(debugger.breakpoints.collecting)
     kept = {(path, *spot_of(each)) for path, each in requested if "collect" not in each}
     collected = {(path, *spot_of(each)) for path, each in requested if "collect" in each}
     titles = {title_of(each) for each in functions if collects_at(each)}
-    paths = debugger.breakpoints.forget(kept, collected, titles, focus.key)
+    paths = debugger.breakpoints.remove_for_new_start(kept, collected, titles, focus.key)
     if stops:
         await debugger.push_functions().wait_for_failures()
     if collecting:
         await debugger.push_collecting().wait_for_failures()
-    push = debugger.push(*paths)
+    push = debugger.push_breakpoints(*paths)
     own = _requested_places(requested, functions)
     return Inheritance(debugger, focus.key, own, filters is None, (), ended, push)
 
@@ -210,7 +210,7 @@ def _requested_places(
     return {*((path, *spot_of(each)) for path, each in requested), *at_functions}
 
 
-async def _end(debugger: Debugger, program: Session) -> None:
+async def _end_program(debugger: Debugger, program: Session) -> None:
     """Disconnect from an earlier program, and record `TOOL` as what ended its sessions.
 
     A program that dapeer or nvim-dap has launched ends by this; one that was attached to runs on. One that is over already is terminated in
@@ -251,11 +251,11 @@ def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
             if change is None or change.old_lines is None:
                 continue
             had = {sent["line"] for sent, _ in session.mirror.placed.breakpoints_in(path)}
-            lines = {each["line"] for each in breakpoints.of(path)} & had
+            lines = {each["line"] for each in breakpoints.in_file(path)} & had
             moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
             breakpoints.move(path, moves)
             before.program.awaited.move(path, moves)
-            name = relative(path, before.project)
+            name = relative_to_project(path, before.project)
             yield from (
                 f"breakpoint {name}:{n} → {to}: its line has moved" for n, to in moves.items()
             )

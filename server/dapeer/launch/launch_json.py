@@ -32,12 +32,12 @@ _NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 _ESCAPED: Final[Mapping[str, str]] = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def variables(text: str, environment: Mapping[str, str]) -> dict[str, str]:
+def read_env_file(text: str, environment: Mapping[str, str]) -> dict[str, str]:
     r"""Return the variables of an `envFile` by name, from its text; other lines are skipped.
 
     `${NAME}` in a value stands for a variable above, or for one of the environment `environment`; in single quotes it does not.
 
-    >>> variables("A=1 # one\nexport B='a b'\nC=\"${A}\\n\"\n# D=2\nE = x#y", {})
+    >>> read_env_file("A=1 # one\nexport B='a b'\nC=\"${A}\\n\"\n# D=2\nE = x#y", {})
     {'A': '1', 'B': 'a b', 'C': '1\n', 'E': 'x#y'}
     """
     found: dict[str, str] = {}
@@ -196,12 +196,12 @@ def for_platform(configuration: Json, platform: str) -> dict[str, Any]:
 
 
 def fill_variables(
-    configuration: Json, surroundings: VariableValues, inputs: Json
+    configuration: Json, variable_values: VariableValues, inputs: Json
 ) -> tuple[dict[str, Any], tuple[PersonVariable, ...]]:
     """Return a configuration with its variables filled in at any depth, and the missing variables.
 
     Missing ones are those that only an editor or a person knows; these, and unknown ones, stay as they are written. The configuration given
-    stays as it is. `surroundings` has the values of variables, `inputs` are the questions of the file, by id.
+    stays as it is. `variable_values` has the values of variables, `inputs` are the questions of the file, by id.
     """
     asks: list[PersonVariable] = []
 
@@ -212,9 +212,9 @@ def fill_variables(
         """
         match value:
             case str():
-                asks.extend(_asks(value, field, surroundings, inputs))
+                asks.extend(_missing_variables(value, field, variable_values, inputs))
                 return _VARIABLE.sub(
-                    lambda found: _value_of_variable(found[1], surroundings), value
+                    lambda found: _value_of_variable(found[1], variable_values), value
                 )
             case _ if is_object(value):
                 return {key: fill(item, f"{field}.{key}") for key, item in value.items()}
@@ -226,41 +226,41 @@ def fill_variables(
     return {key: fill(value, key) for key, value in configuration.items()}, tuple(asks)
 
 
-def _value_of_variable(variable: str, surroundings: VariableValues) -> str:
+def _value_of_variable(variable: str, variable_values: VariableValues) -> str:
     """Return the value of a variable, given without `${}`; if it is unknown, `${VARIABLE}` itself.
 
-    `surroundings` has what variables stand for. An environment variable that is not set is empty.
+    `variable_values` has what variables stand for. An environment variable that is not set is empty.
     """
-    folder = PurePath(surroundings.folder)
+    folder = PurePath(variable_values.folder)
     kind, colon, name = variable.partition(":")
     if kind == "env" and colon:
-        return surroundings.environment.get(name, "")
-    if kind == "input" and colon and name in surroundings.answers:
-        return surroundings.answers[name]
-    separator = "\\" if surroundings.platform == "windows" else "/"
+        return variable_values.environment.get(name, "")
+    if kind == "input" and colon and name in variable_values.answers:
+        return variable_values.answers[name]
+    separator = "\\" if variable_values.platform == "windows" else "/"
     values: dict[str, Callable[[], str]] = {
         "workspaceFolder": lambda: str(folder),
         f"workspaceFolder:{folder.name}": lambda: str(folder),
         "workspaceRoot": lambda: str(folder),
         "workspaceFolderBasename": lambda: folder.name,
         "cwd": lambda: str(folder),
-        "userHome": lambda: surroundings.home,
+        "userHome": lambda: variable_values.home,
         "pathSeparator": lambda: separator,
         "/": lambda: separator,
-        **_of_file(surroundings),
+        **_of_file(variable_values),
     }
     return values.get(variable, lambda: f"${{{variable}}}")()
 
 
-def _of_file(surroundings: VariableValues) -> dict[str, Callable[[], str]]:
+def _of_file(variable_values: VariableValues) -> dict[str, Callable[[], str]]:
     """Return functions that return the values of the variables for the file in the editor, by variable.
 
     It is empty if the caller has not named that file (`answers["file"]`).
     """
-    if "file" not in surroundings.answers:
+    if "file" not in variable_values.answers:
         return {}
-    folder = PurePath(surroundings.folder)
-    file = folder / surroundings.answers["file"]
+    folder = PurePath(variable_values.folder)
+    file = folder / variable_values.answers["file"]
     relative = file.relative_to(folder) if file.is_relative_to(folder) else file
     return {
         "file": lambda: str(file),
@@ -275,7 +275,7 @@ def _of_file(surroundings: VariableValues) -> dict[str, Callable[[], str]]:
     }
 
 
-def _asks(
+def _missing_variables(
     text: str, field: str, surroundings: VariableValues, inputs: Json
 ) -> Iterator[PersonVariable]:
     """Yield the variables in a text that only an editor or a person knows, and that nobody has answered.
@@ -292,13 +292,13 @@ def _asks(
             variable in _ASKING or (colon and (kind in _ASKING_KINDS or elsewhere))
         ):
             continue
-        more = _input(inputs.get(name)) if kind == "input" else ""
+        more = _input_description(inputs.get(name)) if kind == "input" else ""
         if kind == "command" and name.rpartition(".")[2] in _PICKS_PROCESS:
             more = " (give `pid`: the process to attach to)"
         yield PersonVariable(field, f"{found[0]}{more}", variable)
 
 
-def _input(described: object) -> str:
+def _input_description(described: object) -> str:
     """Return in parentheses what an input asks: its question, its options, its default; "" for nothing.
 
     The text begins with a space. `described` is the entry of the file's `inputs`; if it is no object, such as None where the file has none,

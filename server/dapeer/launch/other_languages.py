@@ -94,7 +94,7 @@ async def start_with_children(
     if not _is_wanted(plan):
         return await debugger.start(plan, breakpoints)
     session = await _start(debugger, plan, breakpoints)
-    debugger.sessions.restart_by(
+    debugger.sessions.set_restart(
         session, functools.partial(start_with_children, debugger, plan, ())
     )
     return session
@@ -138,11 +138,11 @@ async def note_undebugged(debugger: Debugger, program: Program[Session]) -> None
     first = program.first
     if not isinstance(first, DirectSession) or not first.plan.launched or first.over:
         return
-    wanted = _able(debugger, first.plan, {*debugger.breakpoints.paths})
+    wanted = _adapters_that_attach(debugger, first.plan, {*debugger.breakpoints.paths})
     pid = pid_of(first) if wanted else 0
     if pid:
         known = {pid_of(each) for each in program.sessions}
-        for child, fitting in await in_thread(_undebugged, pid, known, debugger, wanted):
+        for child, fitting in await in_thread(_undebugged_processes, pid, known, debugger, wanted):
             shown = shortened(escaped(command_line(child)), MAX_COMMAND_CHARS)
             how = _how_to_attach(fitting, child)
             program.add_undebugged(child, NAMED.format(pid=child, command=shown, how=how))
@@ -157,7 +157,7 @@ def _how_to_attach(definition: Definition, pid: int) -> str:
     return BY_PORT.format(listen=listen, port=attach.usual_ports[0])
 
 
-def _undebugged(
+def _undebugged_processes(
     pid: int, known: set[int], debugger: Debugger, wanted: Sequence[Definition]
 ) -> list[tuple[int, Definition]]:
     """Return those of a process and its descendants that a wanted definition debugs, each with that.
@@ -192,7 +192,7 @@ def _adapters_for_files(debugger: Debugger, plan: Plan, paths: set[str]) -> list
 
     Each is for at least one of the files. `paths` are files with breakpoints.
     """
-    return [each for each in _able(debugger, plan, paths) if each.debugs_waiting]
+    return [each for each in _adapters_that_attach(debugger, plan, paths) if each.debugs_waiting]
 
 
 def _with_stand_ins(definition: Definition, env: Mapping[str, object]) -> dict[str, object]:
@@ -254,7 +254,7 @@ def _runs(definition: Definition, executable: str) -> bool:
     return named or shebang(executable) in definition.shebangs
 
 
-def _able(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
+def _adapters_that_attach(debugger: Debugger, plan: Plan, paths: set[str]) -> list[Definition]:
     """Return the adapters that attach, for any of the files that the plan's does not debug, by rank.
 
     `paths` are files with breakpoints. An adapter counts if its definition has a way to attach, and the extension of at least one file that
@@ -323,7 +323,7 @@ class _StandIns:
         """Attach to stand-ins as children of a session from now on, until its program has ended."""
         self._first_session = session if isinstance(session, DirectSession) else None
         self._begun.set()
-        self.debugger.keep(self._close_at_end, session)
+        self.debugger.start_task(self._close_at_end, session)
 
     async def _close_at_end(self, session: Session) -> None:
         try:
@@ -332,7 +332,7 @@ class _StandIns:
             self.close()
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.debugger.keep(self._serve, reader, writer)
+        self.debugger.start_task(self._serve, reader, writer)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Debug the stand-in that has connected, and let it go on in any case; errors are logged.

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dapeer.adapters.choice.attachable import (
+    check_page_is_served,
     check_port,
     check_process,
-    check_served,
     choose_for_process,
     page_at,
     port_of,
@@ -106,7 +106,7 @@ def _mapping_error(key: str) -> ArgumentError:
     return ArgumentError(f"`{key}` must map one folder to another.", f"Write {form}.")
 
 
-def _check_reach(debugger: Debugger, definition: Definition, inputs: Json) -> None:
+def _check_process_or_port(debugger: Debugger, definition: Definition, inputs: Json) -> None:
     """Check that a process or port can be attached to, since adapters often do not respond to a wrong one.
 
     `inputs` are arguments of dap_run: `pid`, or `port` and `host` (default: this machine). Nothing happens if they have neither. If
@@ -239,7 +239,7 @@ def _check_target(inputs: Json, config: Json) -> None:
         ArgumentError: Nothing does.
     """
     if url := inputs.get("url") or config.get("url"):
-        check_served(str(url))
+        check_page_is_served(str(url))
 
 
 def _machine_values(definition: Definition) -> Mapping[str, str]:
@@ -298,11 +298,13 @@ def plan_of(
     if request == "attach":
         inputs = _with_port(definition, inputs)
         if not waits:
-            _check_reach(debugger, definition, inputs)
+            _check_process_or_port(debugger, definition, inputs)
         inputs = _with_page(definition, inputs, config)
     for useless in definition.unsupported_inputs(request, inputs, config):
         there = others_with_argument(debugger.definitions, definition, useless, _is_ready)
-        raise definition.refusal(request, useless, there if request == "launch" else ())
+        raise definition.unsupported_input_error(
+            request, useless, there if request == "launch" else ()
+        )
     chosen = debugger.breakpoints.exceptions if launch.filters is None else launch.filters
     if request == "launch" and (needed := definition.stopping.filters.environment(chosen)):
         inputs["env"] = {**needed, **(inputs.get("env") or {})}
@@ -340,7 +342,7 @@ def _with_moved_maps(
     return {**inputs, "remark": remark}, {**config, key: moved_files.overrides(folders)}
 
 
-async def tests_of(
+async def resolve_tests(
     launch: LaunchRequest, request: RequestName, inputs: Json
 ) -> tuple[LaunchRequest, Json]:
     """Return a request and its inputs, for tests changed to those of the test runner that runs them.

@@ -15,7 +15,7 @@ from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.adapters.named_tests import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, is_array, is_object
-from dapeer.base.sources import check_line, expanded, source_file
+from dapeer.base.sources import check_line, source_file, with_home_folder
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import environment_for
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
@@ -100,7 +100,7 @@ def _existing_input(name: str, cwd: Path, project: Path) -> str:
     Raises:
         ArgumentError: There is no such file.
     """
-    tried = [(base / expanded(name)).absolute() for base in (cwd, project)]
+    tried = [(base / with_home_folder(name)).absolute() for base in (cwd, project)]
     found = next((each for each in tried if foreign_files.is_file(each)), None)
     if found is None:
         raise ArgumentError(f"`stdin`: there is no file {tried[0]}.", "Give an existing file.")
@@ -113,7 +113,7 @@ def folder_of(cwd: str | None, project: Path) -> Path:
     Raises:
         ArgumentError: There is no such folder.
     """
-    folder = (project / expanded(cwd)).absolute() if cwd else project
+    folder = (project / with_home_folder(cwd)).absolute() if cwd else project
     if reason := foreign_files.why_no_folder(folder):
         raise ArgumentError(f"`cwd`: {folder} {reason}.", "Give an existing folder.")
     return folder
@@ -131,7 +131,7 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
         return None
     bases = (cwd, project)
     file, test = node_id(program, *bases)
-    tried = [(base / expanded(file)).absolute() for base in bases]
+    tried = [(base / with_home_folder(file)).absolute() for base in bases]
     for path in tried:
         if foreign_files.is_file(path) or foreign_files.is_folder(path):
             return f"{path}{test}"
@@ -158,7 +158,7 @@ def check_files(values: Mapping[str, Any], cwd: Path) -> None:
             if is_object(each):
                 check_files(each, cwd)
             elif isinstance(each, str) and _READ.search(name) and each != os.devnull:
-                path = cwd / expanded(each)
+                path = cwd / with_home_folder(each)
                 if reason := foreign_files.why_to_wait(path):
                     raise ArgumentError(
                         f"`{name}`: {path} {reason}.", "Remove it there, or name a file."
@@ -198,7 +198,7 @@ def _with_core(inputs: Json, where: Path, project: Path) -> dict[str, Any]:
     Raises:
         ArgumentError: It is no core dump, or its program is unknown.
     """
-    path = str(where / expanded(str(inputs["core"])))
+    path = str(where / with_home_folder(str(inputs["core"])))
     program = inputs.get("program") or read_core(path).program
     if not program:
         raise ArgumentError(f"`core`: {path} does not name its program.", "Give `program`, too.")

@@ -15,7 +15,7 @@ from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.adapters.named_tests import as_tests
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.json_types import Json, as_object, is_array
-from dapeer.base.sources import expanded
+from dapeer.base.sources import with_home_folder
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import of_starter
 from dapeer.base.system.threads import in_thread
@@ -30,9 +30,9 @@ from dapeer.launch.configurations import (
     merge_configurations,
     read_project,
 )
-from dapeer.launch.launch_json import Compound, variables
+from dapeer.launch.launch_json import Compound, read_env_file
 from dapeer.launch.other_languages import start_with_children
-from dapeer.launch.plans import check_interpreter, plan_of, tests_of
+from dapeer.launch.plans import check_interpreter, plan_of, resolve_tests
 from dapeer.launch.request import (
     BreakpointInFile,
     check_attach,
@@ -102,9 +102,9 @@ def start_here(plan: Plan, beside: Peer | None = None) -> Start:
                 "No breakpoint is hit in a core dump: it does not run.", "Leave `breakpoints` out."
             )
         if beside is not None:
-            beside.debugs_elsewhere(adapter)
+            beside.show_debugged_elsewhere(adapter)
         session = await start_with_children(debugger, plan, breakpoints)
-        return session, debugger.push(*_files(breakpoints), started=session)
+        return session, debugger.push_breakpoints(*_files(breakpoints), started=session)
 
     notes = [OUTSIDE.format(name=adapter)] if beside is not None else []
     folder = Path(str(plan.inputs["cwd"]))
@@ -130,11 +130,11 @@ def start_in_neovim(peer: Peer, options: Json, *, launched: bool, folder: Path) 
         """
         # nvim-dap sends the breakpoints that are its signs.
         paths = _files(breakpoints)
-        if paths and (there := await peer.unsaved(paths)):
+        if paths and (there := await peer.unsaved_files(paths)):
             raise unsaved_changes_error(there[0])
-        with debugger.breakpoints.wanting(breakpoints):
-            session = await peer.sessions.run(options)
-        return session, debugger.push(*paths)
+        with debugger.breakpoints.adding(breakpoints):
+            session = await peer.sessions.start_session(options)
+        return session, debugger.push_breakpoints(*paths)
 
     return Start(launched, folder, "", begin, _notes_of_neovim)
 
@@ -195,7 +195,7 @@ class Launcher:
         peer = self.peer
         configurations: list[dict[str, Any]] = []
         # A Neovim that waits for a key must not delay a start without it.
-        if peer is not None and (where != "direct" or await peer.state() is None):
+        if peer is not None and (where != "direct" or await peer.why_blocked() is None):
             configurations = await peer.configurations()
         return await self.all_configurations(configurations)
 
@@ -284,12 +284,12 @@ class Launcher:
             check_attach(inputs.get("pid"), inputs.get("port"))
         if request == "launch" and launch.type is None:
             inputs = await in_thread(as_tests, debugger.definitions.values(), inputs)
-        launch, inputs = await tests_of(launch, request, inputs)
+        launch, inputs = await resolve_tests(launch, request, inputs)
         if request == "launch":
             check_named(launch)
         if launch.type is not None and find_definition(debugger.definitions, launch.type) is None:
             # A type that only nvim-dap may know; assume that its keys are the usual ones.
-            there = await self._neovim(where, (launch.type,))
+            there = await self._choose_neovim(where, (launch.type,))
             if there is not None:
                 named = Configuration(launch.name or launch.type, launch.type, request, NVIM, {})
                 return await self._start_configuration_in_neovim(there, launch, named, inputs)
@@ -298,8 +298,8 @@ class Launcher:
         # terminal unless the adapter asks for one.
         if where == "auto" and (plan.mappings or plan.in_our_terminal or plan.core):
             where = "direct"
-        there = await self._neovim(where, plan.definition.names)
-        return await self._planned(there, plan, launch, where)
+        there = await self._choose_neovim(where, plan.definition.names)
+        return await self._start_of_plan(there, plan, launch, where)
 
     async def _by_name(self, launch: LaunchRequest, chosen: Configuration, where: Where) -> Start:
         """Return the start of the configuration `chosen`, with the caller's arguments in place of its own.
@@ -311,8 +311,8 @@ class Launcher:
         """
         debugger = self.debugger
         definition = find_definition(debugger.definitions, chosen.type)
-        there = await self._neovim(where, names_of(chosen.type, definition))
-        _refuse_asking(chosen, launch, in_neovim=there is not None)
+        there = await self._choose_neovim(where, names_of(chosen.type, definition))
+        _check_answered(chosen, launch, in_neovim=there is not None)
         own = definition is not None and chosen.type in definition.names
         if there is not None and (own or there[1] == chosen.type):
             ours = _in_its_words(definition, launch) if definition else {}
@@ -335,9 +335,9 @@ class Launcher:
         inputs, config = await in_thread(_with_env_file, inputs, config)
         named = replace(launch, type=chosen.type, name=launch.name or chosen.name)
         plan = await in_thread(plan_of, debugger, named, request, inputs, config)
-        return await self._planned(there, plan, named, where)
+        return await self._start_of_plan(there, plan, named, where)
 
-    async def _planned(
+    async def _start_of_plan(
         self, there: tuple[Peer, str] | None, plan: Plan, launch: LaunchRequest, where: Where
     ) -> Start:
         """Return the start of a plan: in Neovim if `there` names one, else under an adapter of dapeer.
@@ -352,13 +352,13 @@ class Launcher:
         if there is not None:
             return self._start_plan_in_neovim(there, plan, launch)
         beside = self.peer if where == "auto" else None
-        if beside is not None and not await beside.types():
+        if beside is not None and not await beside.adapter_types():
             # It has no nvim-dap, or one that is not set up.
             beside = None
         await in_thread(check_interpreter, plan)
         return start_here(plan, beside)
 
-    async def _neovim(self, where: Where, names: Sequence[str]) -> tuple[Peer, str] | None:
+    async def _choose_neovim(self, where: Where, names: Sequence[str]) -> tuple[Peer, str] | None:
         """Return the Neovim to start in, and its nvim-dap's name for the adapter; None: start without it.
 
         `names` are the names that nvim-dap may use for the adapter, the first that it knows counts.
@@ -371,7 +371,7 @@ class Launcher:
         peer = self.peers.peer() if where == "nvim" and not self.peers.attached else self.peer
         if peer is None:
             return None
-        types = await peer.types()
+        types = await peer.adapter_types()
         kind = next((name for name in names if name in types), None)
         if kind is None and where == "nvim":
             raise AdapterUnknown(
@@ -416,7 +416,7 @@ class Launcher:
         """
         peer, kind = there
         given = {key: inputs[key] for key in launch.inputs if key not in _OURS}
-        keys = chosen.keys(given, launch.config)
+        keys = chosen.as_adapter_keys(given, launch.config)
         launched = chosen.request == "launch"
         await in_thread(check_files, {**chosen.values, **keys}, Path(inputs["cwd"]))
         named = {"type": kind, "name": launch.name or chosen.name}
@@ -449,12 +449,12 @@ def _with_env_file(inputs: Json, config: Json) -> tuple[Json, Json]:
     check_files({"envFile": files}, Path(inputs["cwd"]))
     found: dict[str, str] = {}
     for each in files:
-        path = Path(inputs["cwd"]) / expanded(each)
+        path = Path(inputs["cwd"]) / with_home_folder(each)
         try:
             text = foreign_files.read_bytes(path).decode("utf-8", "replace")
         except OSError as error:
             raise ArgumentError(f"`envFile`: {path}: {error.strerror}.", "Name a file.") from error
-        found |= variables(text, {**of_starter(), **found})
+        found |= read_env_file(text, {**of_starter(), **found})
     own = {**found, **as_object(inputs.get("env"))}
     return {**inputs, **({"env": own} if found else {})}, {
         key: each for key, each in config.items() if key != "envFile"
@@ -476,7 +476,7 @@ def names_of(kind: str, definition: Definition | None) -> tuple[str, ...]:
     return (kind, *(definition.names if definition else ()))
 
 
-def _refuse_asking(chosen: Configuration, launch: LaunchRequest, *, in_neovim: bool) -> None:
+def _check_answered(chosen: Configuration, launch: LaunchRequest, *, in_neovim: bool) -> None:
     """Check that the caller's arguments answer all that a configuration asks a person.
 
     `chosen` is the configuration, `launch` the caller's request. `in_neovim` says that it is started in Neovim, where nvim-dap fills in

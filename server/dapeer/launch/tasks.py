@@ -135,7 +135,7 @@ class TaskRun:
         running = await self._start_task(task)
         if task.is_background:
             self.keep(running.read)
-            await self._until_ready(running)
+            await self._wait_until_ready(running)
             self.outcomes.append(
                 f"task {task.label} ({shown_command(task)}) is ready, and ends with the session"
             )
@@ -181,7 +181,7 @@ class TaskRun:
         self.processes.add(child.pid)
         return _RunningTask(task, child)
 
-    async def _until_ready(self, running: _RunningTask) -> None:
+    async def _wait_until_ready(self, running: _RunningTask) -> None:
         """Wait until a background task prints the line that its problem matcher names as the end of its work.
 
         Raises:
@@ -197,7 +197,7 @@ class TaskRun:
             with anyio.fail_after(SECONDS_TO_BE_READY):
                 while True:
                     lines, running.lines, running.output_event = running.lines, [], anyio.Event()
-                    if await awaited.see(lines):
+                    if await awaited.search_lines(lines):
                         return
                     if not lines:
                         await self._wait_for_line(running)
@@ -252,7 +252,7 @@ class StartTasks:
         """
         if self._plan == TaskPlan():
             return []
-        self._debugger.keep(self._hold)
+        self._debugger.start_task(self._hold)
         run = await self._run_of()
         try:
             if self._plan.stage_before is not None:
@@ -272,7 +272,7 @@ class StartTasks:
         It returns at once. `tell` is called with a line on what became of each task that runs then. Without tasks nothing happens.
         """
         if self._task_group.is_given:
-            self._debugger.keep(self._run_after_programs, sessions, tell)
+            self._debugger.start_task(self._run_after_programs, sessions, tell)
 
     async def _run_after_programs(
         self, sessions: Sequence[Session], tell: Callable[[str], None]

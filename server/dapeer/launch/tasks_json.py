@@ -96,7 +96,9 @@ class TasksFile:
     """By label, as they are written, with what the file says of all."""
     inputs: Json
 
-    def asks(self, label: str, variable_values: VariableValues) -> tuple[PersonVariable, ...]:
+    def missing_variables(
+        self, label: str, variable_values: VariableValues
+    ) -> tuple[PersonVariable, ...]:
         """Return the variables that only a person can fill in, of a task and those that it depends on.
 
         Each variable is there once; an unknown label has none. `variable_values` has the values of variables that are known.

@@ -121,14 +121,14 @@ class Conversation:
         """
         if not line.strip():
             return NOTHING
-        message = _read(line)
+        message = _read_message(line)
         if message is None:
             return None
         if "id" not in message:
             opens = message.get("method") == "notifications/initialized" and not self._is_modern
             is_known = self.is_open and opens
             return NOTHING if is_known and message.get("params", {}) == {} else None
-        number = _id(message["id"])
+        number = _plain_id(message["id"])
         result = self._result(message.get("method"), message.get("params", {})) if number else None
         if result is None:
             return None
@@ -147,18 +147,18 @@ class Conversation:
             and _is_object(params["_meta"])
             and _VERSION in params["_meta"]
         ):
-            return self._modern(method, params["_meta"])
+            return self._modern_result(method, params["_meta"])
         if self._is_modern:
             return None
         if method == "initialize":
-            return None if self.is_open else self._open(params)
+            return None if self.is_open else self._initialize_result(params)
         if not self.is_open or not _is_plain(params):
             return None
         if method == "ping":
             return {}
         return self._known_answers["lists"].get(method)
 
-    def _open(self, params: dict[str, Any]) -> object:
+    def _initialize_result(self, params: dict[str, Any]) -> object:
         """Return the result of `initialize`, and open the connection; None: only the whole server can answer.
 
         `params` are the request's parameters. What the lists of tools contain from then on depends on the client's capabilities. The
@@ -179,7 +179,7 @@ class Conversation:
             self._known_answers["initialize"]["protocolVersion"] = version
         return self._known_answers["initialize"]
 
-    def _modern(self, method: str, meta: dict[str, Any]) -> object:
+    def _modern_result(self, method: str, meta: dict[str, Any]) -> object:
         """Return the result of a request since MCP 2026-07-28; None: only the whole server can answer.
 
         `method` is the request's. `meta` is the request's `_meta`, in which each such request says who asks, in which version. With a
@@ -235,7 +235,7 @@ def is_modern(line: bytes) -> bool:
     return _VERSION.encode() in line
 
 
-def _read(line: bytes) -> dict[str, Any] | None:
+def _read_message(line: bytes) -> dict[str, Any] | None:
     """Return the request or notification in a line; None for anything else.
 
     None is returned, too, where JSON parsers disagree. Long lines, deep ones, and those with half a surrogate pair are not read either.
@@ -263,7 +263,7 @@ def _refuse(name: str) -> None:
     raise ValueError(name)
 
 
-def _id(value: object) -> bytes | None:
+def _plain_id(value: object) -> bytes | None:
     """Return a request's id as JSON; None: it is not plain.
 
     Plain are a printable ASCII text without quotes and backslashes, and an integer from 0 to below `LARGEST_ID`.
@@ -285,7 +285,9 @@ def _is_plain(params: dict[str, Any]) -> bool:
 
 def _is_token(meta: dict[str, Any]) -> bool:
     """Whether a `_meta` is empty, or has a valid progress token and nothing else."""
-    return not meta or (meta.keys() == {"progressToken"} and _id(meta["progressToken"]) is not None)
+    return not meta or (
+        meta.keys() == {"progressToken"} and _plain_id(meta["progressToken"]) is not None
+    )
 
 
 def _is_implementation(value: object) -> bool:

@@ -90,7 +90,7 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
     """
     data = _whoever_it_is if offer.data else asks_for_data
     async with running_server(offer, data) as (server, stop), anyio.create_task_group() as tasks:
-        tasks.start_soon(_cancel_at, stop, server, tasks.cancel_scope)
+        tasks.start_soon(_end_calls_at, stop, server, tasks.cancel_scope)
         clients, alone = Clients(), not (offer.patient and offer.complete)
         if alone or SEES_HALVES:
             clients.watch(os.dup(0))
@@ -116,7 +116,7 @@ async def serve_detached(offer: ServerOptions) -> None:
         NoNeovim: The Neovim to attach to is not there.
     """
     async with running_server(offer) as (server, stop), anyio.create_task_group() as tasks:
-        tasks.start_soon(_cancel_at, stop, server, tasks.cancel_scope)
+        tasks.start_soon(_end_calls_at, stop, server, tasks.cancel_scope)
         with lifetime.hold_sign_of_life(str(server.debugger.project)):
             async with unix_socket.serve(server, offer.nvim, detached=True) as guests:
                 # Who has started this process waits until it can be found, or has ended: for the end of its input.
@@ -174,7 +174,9 @@ async def running_server(
         async with (
             Debugger(definitions, Path.cwd()) as debugger,
             Peers(debugger) as peers,
-            _working(offer.integrations, IntegrationContext(debugger, peers, offer.core)),
+            _serving_integrations(
+                offer.integrations, IntegrationContext(debugger, peers, offer.core)
+            ),
             anyio.create_task_group() as tasks,
         ):
             debugger.files.folders.update(map(Path.resolve, offer.readable))
@@ -198,7 +200,7 @@ async def running_server(
 
 
 @asynccontextmanager
-async def _working(
+async def _serving_integrations(
     integrations: Iterable[Integration], context: IntegrationContext
 ) -> AsyncGenerator[None]:
     """Have all integrations work for the server while the body runs: begin in order, end in reverse."""
@@ -222,7 +224,7 @@ def _signals() -> Generator[anyio.Event]:
             loop.remove_signal_handler(number)
 
 
-async def _cancel_at(stop: anyio.Event, server: DapeerServer, scope: anyio.CancelScope) -> None:
+async def _end_calls_at(stop: anyio.Event, server: DapeerServer, scope: anyio.CancelScope) -> None:
     """Wait for the event `stop`, then let the server end its open calls, and cancel the scope."""
     await stop.wait()
     await server.end_calls()

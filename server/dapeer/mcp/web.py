@@ -57,7 +57,9 @@ async def serve_http(
     """
     with http.bind(address.host, address.port) as bound:
         port: int = bound.getsockname()[1]
-        with _token(address, port, token.token_from_environment(offer.credentials)) as secret:
+        with _client_token(
+            address, port, token.token_from_environment(offer.credentials)
+        ) as secret:
             rules = rules_for(address.host, secret)
             url = _url(address.host, port)
             offer = replace(offer, core=Core(url, secret or ""))
@@ -72,7 +74,7 @@ async def serve_http(
                 if with_stdin:
                     _stop_with_stdin(stop)
                     Clients().watch(os.dup(0))
-                _announce(port)
+                _print_port(port)
                 here = _url(address.host, port)
                 page = f"{here.removesuffix('/mcp')}/live"
                 say(f"clients connect to {here}; {page} shows a person what programs collect")
@@ -87,7 +89,7 @@ def _warn(host: str) -> None:
     say(f"without a token, {who} can run programs here, as you.")
 
 
-def _announce(port: int) -> None:
+def _print_port(port: int) -> None:
     """Print the port to stdout, for the process that has started this one.
 
     Raises:
@@ -138,7 +140,7 @@ def _url(host: str, port: int) -> str:
 
 
 @contextmanager
-def _token(
+def _client_token(
     address: ServerAddress, port: int, environment_token: str | None
 ) -> Generator[str | None]:
     """Yield the token that clients must send; None: they need none.

@@ -113,11 +113,11 @@ class BreakpointStatuses:
         self.change_count += 1
         self.named[path] = note
 
-    def take_name(self, body: Body) -> None:
+    def apply_file_name_event(self, body: Body) -> None:
         """Apply the event that tells the program's name of a file."""
         self.name_file(str(body.get("path")), f"the program has the file as {body.get('name')}")
 
-    def take_request(self, command: str, arguments: Body) -> None:
+    def apply_request(self, command: str, arguments: Body) -> None:
         """Mark a file's breakpoints as unanswered when a `setBreakpoints` request is sent.
 
         Other commands change nothing. `arguments` are the request's; the mark in `unanswered` lasts until the response.
@@ -151,7 +151,7 @@ class BreakpointStatuses:
         # js-debug gives one the number of another in another file.
         found = (
             each
-            for each in self._numbered(number)
+            for each in self._breakpoints_with_id(number)
             if not each.path or _may_be_in(changed, each.path)
         )
         for _, group in itertools.groupby(found, lambda each: id(each.pairs)):
@@ -161,7 +161,7 @@ class BreakpointStatuses:
             for each in there or same:
                 each.pairs[each.place] = each.pairs[each.place][0], _merged(each.made, changed)
 
-    def _numbered(self, number: int) -> Sequence[_SentBreakpoint]:
+    def _breakpoints_with_id(self, number: int) -> Sequence[_SentBreakpoint]:
         """Return the breakpoints that have a number of the adapter's; empty if none has.
 
         The table behind it is built at the first call after a change of the breakpoints, since there may be thousands of events.
@@ -229,7 +229,7 @@ class BreakpointStatuses:
         that no breakpoint has are ignored.
         """
         for number in numbers:
-            at = self._numbered(number)
+            at = self._breakpoints_with_id(number)
             self.functions_reached |= {
                 each.pairs[each.place][0] for each in at if each.pairs is self.functions
             }

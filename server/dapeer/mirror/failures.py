@@ -53,7 +53,7 @@ class Failures:
         """Yield them, the earliest first."""
         return iter(self.known.values())
 
-    def take(self, body: Body) -> None:
+    def record(self, body: Body) -> None:
         """Record the body of a `breakpointFailed` event: a new failure, or the count of the equal known one.
 
         Its keys are `kind`, `expression`, `path`, `line`, `error`, and `count`: how often it has failed so far. Without `count`, the known
@@ -68,7 +68,7 @@ class Failures:
         )
         self._count(failure, int(body.get("count") or 0))
 
-    def take_patch_off(self, body: Body) -> None:
+    def record_patch_off(self, body: Body) -> None:
         """Record, once, that a patch of ours is off; `body` has the patch's `name`, what is `lost`, and `why`."""
         lost, why = (str(body.get(each) or "") for each in ("lost", "why"))
         self._count(Failure(PATCH, str(body.get("name") or ""), "", 0, f"{lost} ({why})"), 1)

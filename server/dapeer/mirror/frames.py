@@ -61,7 +61,7 @@ class FrameRun(NamedTuple):
         """Whether it begins with DAP's `label`: a text that describes the frames after it."""
         return is_label(self.frames[0])
 
-    def of(self) -> str:
+    def describe(self) -> str:
         """Return a description of frames that are not the user's, such as `3 frames of the Go runtime`."""
         known = [each for each in self.owners if each != _WITHOUT_SOURCE] or list(self.owners)
         whose = " and ".join(filter(None, (", ".join(known[:-1]), known[-1])))
@@ -155,19 +155,19 @@ class Frames:
         """Whether a frame runs the user's own code."""
         return not is_label(frame) and not self.owner(frame)
 
-    def foremost(self, frames: Sequence[StackFrame]) -> StackFrame | None:
+    def innermost_users_frame(self, frames: Sequence[StackFrame]) -> StackFrame | None:
         """Return the innermost frame of the user's code.
 
         The result is None if there is none. `frames` have the innermost first.
         """
         return next(filter(self.is_users, frames), None)
 
-    def outermost(self, frames: Sequence[StackFrame]) -> StackFrame | None:
+    def outermost_users_frame(self, frames: Sequence[StackFrame]) -> StackFrame | None:
         """Return the outermost frame of the user's code.
 
         The result is None if there is none. `frames` have the innermost first.
         """
-        return self.foremost(frames[::-1])
+        return self.innermost_users_frame(frames[::-1])
 
     def runs(self, frames: Sequence[StackFrame]) -> Iterator[FrameRun]:
         """Yield a stack's frames in runs, in order: neighbours of other owners, and the user's by place.

@@ -224,23 +224,23 @@ class FetchedFacts:
         self._frames = frames
         self._breakpoint_statuses = placed
         self.on_event: Mapping[str, EventHandler] = {
-            "memory": self._written,
-            "invalidated": self._written,
+            "memory": self._mark_outdated,
+            "invalidated": self._mark_outdated,
         }
         """The handlers of events."""
         self.on_response: Mapping[str, ResponseHandler] = {
-            "stackTrace": self._stack_trace,
-            "scopes": self._scopes,
-            "variables": self._variables,
-            "setVariable": self._variable_set,
-            "setExpression": self._variable_set,
-            "evaluate": self._variable_set,  # an expression may call anything
-            "writeMemory": self._variable_set,
-            "exceptionInfo": self._exception_info,
+            "stackTrace": self._apply_stack_trace,
+            "scopes": self._apply_scopes,
+            "variables": self._apply_variables,
+            "setVariable": self._apply_evaluation,
+            "setExpression": self._apply_evaluation,
+            "evaluate": self._apply_evaluation,  # an expression may call anything
+            "writeMemory": self._apply_evaluation,
+            "exceptionInfo": self._apply_exception_info,
         }
         """What takes in each response."""
 
-    def _stack_trace(self, arguments: Body, body: StackTraceResponseBody) -> None:
+    def _apply_stack_trace(self, arguments: Body, body: StackTraceResponseBody) -> None:
         """Add the frames of a `stackTrace` response to the stop that holds its thread; ignore it if none does.
 
         If they are of the thread that stopped, the stop's first frame to look at is found anew; a new innermost frame marks
@@ -249,27 +249,27 @@ class FetchedFacts:
         stop = self._current_stops.stop_of(arguments.get("threadId", -1))
         if stop is None:
             return
-        known = stop.stack.take(arguments, body)
+        known = stop.stack.add_frames(arguments, body)
         if known:
             frames = body.get("stackFrames", [])
             if frames and known[0] is frames[0]:
                 self._breakpoint_statuses.record_frame(known[0])
             stop.place(self._frames)
 
-    def _scopes(self, arguments: Body, body: ScopesResponseBody) -> None:
+    def _apply_scopes(self, arguments: Body, body: ScopesResponseBody) -> None:
         """Add the scopes of a `scopes` response to the current stop, by the `frameId` that was asked for."""
         stop = self._current_stops.stop
         if stop is not None:
             scopes = body.get("scopes", [])
-            stop.values.take_scopes(arguments["frameId"], scopes, stop.top_id)
+            stop.values.keep_scopes(arguments["frameId"], scopes, stop.top_id)
 
-    def _variables(self, arguments: Body, body: VariablesResponseBody) -> None:
+    def _apply_variables(self, arguments: Body, body: VariablesResponseBody) -> None:
         """Add the children of a `variables` response to the current stop."""
         stop = self._current_stops.stop
         if stop is not None:
-            stop.values.take(arguments, body.get("variables", []))
+            stop.values.keep_children(arguments, body.get("variables", []))
 
-    def _variable_set(self, arguments: Body, body: Body) -> None:
+    def _apply_evaluation(self, arguments: Body, body: Body) -> None:
         """Apply the response of a request that writes or evaluates: all variables known may be outdated.
 
         `arguments` are the request's, `body` is the response's. An evaluation for a hover, or for the clipboard without a frame, counts
@@ -280,11 +280,11 @@ class FetchedFacts:
             arguments.get("context") == "clipboard" and "frameId" not in arguments
         )
         if not looks:
-            self._written(body, arguments)
+            self._mark_outdated(body, arguments)
         elif (stop := self._current_stops.stop) is not None:
-            stop.values.take_size(body)
+            stop.values.keep_size(body)
 
-    def _written(self, body: Body, arguments: Body | None = None) -> None:
+    def _mark_outdated(self, body: Body, arguments: Body | None = None) -> None:
         """Mark all variables of the current stop as outdated, since a write may change any of them.
 
         `body` and `arguments` are of a response, or `body` of a `memory` or `invalidated` event; a new value in them is kept.
@@ -293,12 +293,12 @@ class FetchedFacts:
         if stop is not None:
             stop.values.apply_write(arguments or {}, body)
 
-    def _exception_info(self, arguments: Body, body: Body) -> None:
+    def _apply_exception_info(self, arguments: Body, body: Body) -> None:
         """Set the exception of the stop that holds the thread, unless it is known from the program itself."""
         stop = self._current_stops.stop_of(arguments.get("threadId", -1))
         # What the program itself says of it is more.
         if stop is not None and stop.exception is None:
-            stop.take_exception(body)
+            stop.record_exception(body)
 
 
 # The modules and sources that a debuggee has loaded, as its adapter reports them. Pure.
@@ -323,14 +323,14 @@ class LoadedSources:
     @property
     def on_event(self) -> Mapping[str, EventHandler]:
         """The handlers of events, by the event's name; each gets the event's body."""
-        return {"module": self._module, "loadedSource": self._source}
+        return {"module": self._apply_module, "loadedSource": self._apply_loaded_source}
 
     @property
     def on_response(self) -> Mapping[str, ResponseHandler]:
         """The handlers of responses, by command; each gets the request's arguments and the response's body."""
-        return {"modules": self._modules_listed, "loadedSources": self._sources_listed}
+        return {"modules": self._apply_modules, "loadedSources": self._apply_loaded_sources}
 
-    def _module(self, body: ModuleEventBody) -> None:
+    def _apply_module(self, body: ModuleEventBody) -> None:
         """Add, replace or remove a module by a `module` event."""
         module = body.get("module", {})
         if body.get("reason") == "removed":
@@ -338,7 +338,7 @@ class LoadedSources:
         else:
             self.modules[str(module.get("id"))] = module
 
-    def _source(self, body: LoadedSourceEventBody) -> None:
+    def _apply_loaded_source(self, body: LoadedSourceEventBody) -> None:
         """Add, replace or remove a source by a `loadedSource` event."""
         self.change_count += 1
         source = body.get("source", Source())
@@ -347,7 +347,7 @@ class LoadedSources:
         else:
             self.sources[_key(source)] = source
 
-    def _modules_listed(self, arguments: Body, body: ModulesResponseBody) -> None:
+    def _apply_modules(self, arguments: Body, body: ModulesResponseBody) -> None:
         """Take in a `modules` response.
 
         A request with a `startModule` adds to the modules, any other replaces them.
@@ -358,7 +358,7 @@ class LoadedSources:
         listed = {str(module.get("id")): module for module in modules}
         self.modules = Bounded("modules", {**known, **listed})
 
-    def _sources_listed(self, _arguments: Body, body: LoadedSourcesResponseBody) -> None:
+    def _apply_loaded_sources(self, _arguments: Body, body: LoadedSourcesResponseBody) -> None:
         """Replace `sources` by those of a `loadedSources` response."""
         self.change_count += 1
         sources = body.get("sources", ())
@@ -384,21 +384,21 @@ class Notes:
         self.failures = failures
         """Conditions and log messages that could not be evaluated."""
 
-    def learn(self, stop: Stop, found: StopFindings) -> None:
+    def record_findings(self, stop: Stop, found: StopFindings) -> None:
         """Set a stop's `found` to what dapeer has found out about it beyond its adapter's reports."""
-        stop.learn(found)
+        stop.record_findings(found)
 
-    def take_exception(self, stop: Stop, description: str | None) -> None:
+    def record_exception(self, stop: Stop, description: str | None) -> None:
         """Set a stop's exception to the description that the program itself gives of it; None: it gave none."""
-        stop.take_exception({"description": description})
+        stop.record_exception({"description": description})
 
-    def take_members(self, stop: Stop, members: Mapping[int, str]) -> None:
+    def record_members(self, stop: Stop, members: Mapping[int, str]) -> None:
         """Add containers' texts to a stop's values, by variablesReference, as the program printed them."""
         stop.values.unfolded.take_reported(members)
 
-    def take_patch_off(self, body: Body) -> None:
+    def record_patch_off(self, body: Body) -> None:
         """Record, once, that a patch of ours is off; `body` has the patch's `name`, what is `lost`, and `why`."""
-        self.failures.take_patch_off(body)
+        self.failures.record_patch_off(body)
 
     def mark_flowing(self, stop: Stop, *, flows: bool) -> None:
         """Record whether more of the output that belongs to a stop is still arriving."""
@@ -480,21 +480,21 @@ class Mirror(Notes):
     def _event_handlers(self) -> Mapping[str, EventHandler]:
         """Return the handlers of events, by the event's name; each gets the event's body."""
         return {
-            "stopped": self._stopped,
+            "stopped": self._apply_stopped,
             "continued": self._current_stops.apply_continued_event,
-            "thread": self._thread,
+            "thread": self._apply_thread,
             "breakpoint": self.placed.apply_breakpoint_event,
             TRACED: self.placed.record_tracing,
-            FILE_NAMED: self.placed.take_name,
+            FILE_NAMED: self.placed.apply_file_name_event,
             REMOVED: self.gathered.note_removed,
-            failures.EVENT: self.failures.take,
-            failures.PATCH_OFF: self.failures.take_patch_off,
+            failures.EVENT: self.failures.record,
+            failures.PATCH_OFF: self.failures.record_patch_off,
             "capabilities": self._capabilities,
             "process": self._process,
             **self._fetched.on_event,
             **self.loaded.on_event,
-            "exited": self._exited,
-            "terminated": self._terminated,
+            "exited": self._apply_exited,
+            "terminated": self._apply_terminated,
         }
 
     def _response_handlers(self) -> Mapping[str, ResponseHandler]:
@@ -506,7 +506,7 @@ class Mirror(Notes):
             "initialize": self._initialize,
             "launch": self._launched,
             "attach": self._launched,
-            "threads": self._threads_listed,
+            "threads": self._apply_threads,
             **self._fetched.on_response,
             **self.placed.on_response,
             **self.loaded.on_response,
@@ -628,13 +628,13 @@ class Mirror(Notes):
         """
         match message:
             case Event(event="output", body=body):
-                self._output(body, arrived_at)
+                self._apply_output(body, arrived_at)
             case Event(event=name, body=body):
                 if name in self._on_event:  # unknown ones are allowed, and many
                     self._on_event[name](body)
             case Request(seq=seq, command=command, arguments=arguments):
                 self._epochs_of_requests[seq] = self.epoch
-                self.placed.take_request(command, arguments)
+                self.placed.apply_request(command, arguments)
                 if command == "pause":
                     self._move(Cause.PAUSE_DROPPED if self.stop else Cause.PAUSE_SENT)
                 if command in RESUMES:
@@ -643,7 +643,7 @@ class Mirror(Notes):
                         seq, command, arguments.get("threadId")
                     )
             case Response():
-                self._response(message)
+                self._apply_response(message)
             case _:
                 pass
 
@@ -661,15 +661,15 @@ class Mirror(Notes):
 
     def _move(self, cause: Cause) -> None:
         """Move the session, beneath its stops, by the table of `mirror/states`."""
-        self._program_state = self._program_state.after(cause)
+        self._program_state = self._program_state.next_state(cause)
 
     # -- events
 
-    def _output(self, body: Body, arrived_at: float) -> None:
+    def _apply_output(self, body: Body, arrived_at: float) -> None:
         """Add the text of an `output` event to the output or a log point, or its row to those collected.
 
         `body` is the event's; one that has the key `ROW` carries a collected row, and its text is not used. The place of a log point that
-        has printed is added to `placed.reached`; times are not counted there. What `OutputIntake.take` drops, such as telemetry, is not
+        has printed is added to `placed.reached`; times are not counted there. What `OutputIntake.append_output` drops, such as telemetry, is not
         added. `arrived_at` is the time of arrival in seconds.
         """
         if ROW in body:
@@ -678,9 +678,9 @@ class Mirror(Notes):
         log_point = self.placed.log_point(body)
         if log_point is not None:
             self.placed.reached.add(log_point)
-        self.printed.take(body, arrived_at, log_point)
+        self.printed.append_output(body, arrived_at, log_point)
 
-    def _stopped(self, body: Body) -> None:
+    def _apply_stopped(self, body: Body) -> None:
         """Apply a `stopped` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
         self._move(Cause.STOPPED)
         self._current_stops.begin_stop(body, self._stopped_thread(body), self.output.shown_end)
@@ -691,7 +691,7 @@ class Mirror(Notes):
         thread_id = body.get("threadId")
         return thread_id if isinstance(thread_id, int) else next(iter(self.threads), UNKNOWN)
 
-    def _thread(self, body: Body) -> None:
+    def _apply_thread(self, body: Body) -> None:
         """Apply a `thread` event: add the thread, or remove it and its stop.
 
         An event without a `threadId` is ignored.
@@ -712,19 +712,19 @@ class Mirror(Notes):
         self.process = body
         self._move(Cause.BEGUN)
 
-    def _exited(self, body: Body) -> None:
+    def _apply_exited(self, body: Body) -> None:
         """Keep the exit code of an `exited` event; None if it has no number."""
         code = body.get("exitCode")
         self.exit_code = code if isinstance(code, int) else None
 
-    def _terminated(self, _: Body) -> None:
+    def _apply_terminated(self, _: Body) -> None:
         """Apply a `terminated` event: the session has ended, and no thread is stopped any more."""
         self._move(Cause.TERMINATED)
         self._current_stops.end_all_stops()
 
     # -- responses
 
-    def _response(self, response: Response) -> None:
+    def _apply_response(self, response: Response) -> None:
         """Apply a response by the handler of its command.
 
         A failed `pause` ends the pending pause, a rejected resume brings back the stops that it has ended, and a failed `setBreakpoints`
@@ -750,7 +750,7 @@ class Mirror(Notes):
     def _initialize(self, _arguments: Body, body: Body) -> None:
         self.capabilities.take(body)
 
-    def _threads_listed(self, _arguments: Body, body: ThreadsResponseBody) -> None:
+    def _apply_threads(self, _arguments: Body, body: ThreadsResponseBody) -> None:
         """Take in the list of a `threads` response, and name the stopped thread if its adapter had not."""
         self._threads.replace_all(body, self.epoch)
         self._current_stops.name_thread(self.threads)

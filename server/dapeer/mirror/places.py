@@ -117,7 +117,7 @@ class ThreadLocations:
         return any(each.frames for each in self.threads)
 
 
-def object_in_value(text: str) -> Mapping[str, Any]:
+def parse_object_value(text: str) -> Mapping[str, Any]:
     """Parse the result of an evaluated expression as a JSON object, and return that object.
 
     `text` is the value as an adapter shows it: a text in quotes of the program's language is unquoted first.
@@ -185,7 +185,7 @@ def _frame(frame: Sequence[Any]) -> StackFrame:
     return StackFrame(id=0, name=function, line=line, column=0, source=source)
 
 
-def by_thread(
+def match_by_name(
     threads: Mapping[int, str], places: Sequence[ThreadLocation]
 ) -> Mapping[int, ThreadLocation]:
     """Return the place of each thread, by thread id; a thread without a place is left out.

@@ -21,7 +21,7 @@ class PostMortem:
         self._cause = cause
         self._is_reported = False
 
-    def meaning_of(self, message: Message) -> Message | None:
+    def translate_message(self, message: Message) -> Message | None:
         """Return the message to handle instead of an adapter's message about a core dump; None: drop it.
 
         The first `stopped` event becomes a stop of all threads with the reason `core dump` and the cause; later ones, and
@@ -58,7 +58,7 @@ class PostMortem:
 
 
 @contextlib.contextmanager
-def no_process(post_mortem: PostMortem | None) -> Generator[None]:
+def explain_lack_of_process(post_mortem: PostMortem | None) -> Generator[None]:
     """Run the body of a `with`; to a `RequestFailed` in it, add that a core dump can call no function.
 
     `post_mortem` is None for a session on a process: then the error stays as it is.

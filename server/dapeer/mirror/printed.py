@@ -49,7 +49,7 @@ class LogPoint:
         if len(self.begins) > MAX_KEPT_MESSAGES:
             del self.begins[: MAX_KEPT_MESSAGES // 2], self.ends[: MAX_KEPT_MESSAGES // 2]
 
-    def within(self, since: int, until: int) -> range:
+    def numbers_between(self, since: int, until: int) -> range:
         """Return the numbers of the kept messages that begin between two cursors, `until` excluded.
 
         The first message of the log point has the number 1.
@@ -59,7 +59,7 @@ class LogPoint:
             bisect_left(self.begins, since) + forgotten, bisect_left(self.begins, until) + forgotten
         )
 
-    def place(self, number: int) -> tuple[int, int]:
+    def cursors_of(self, number: int) -> tuple[int, int]:
         """Return the cursors at which the message with this number begins and ends; it must be kept still."""
         index = number - 1 - (self.count - len(self.begins))
         return self.begins[index], self.ends[index]
@@ -86,16 +86,20 @@ class PrintedLogPoints:
             point = self.points[place] = LogPoint()
         point.add(begin, self._output.end)
 
-    def last(self, since: int, until: int, max_messages: int) -> tuple[list[LogMessage], int]:
+    def last_messages(
+        self, since: int, until: int, max_messages: int
+    ) -> tuple[list[LogMessage], int]:
         """Return the last messages of all log points between two cursors, and how many more there are.
 
         `since` and `until` are cursors of the output. The list has at most `max_messages`, in the order of the output. The newest message
         of each log point comes before older ones of others, so that each log point is represented as far as `max_messages` allows.
         """
-        within = {place: point.within(since, until) for place, point in self.points.items()}
+        within = {
+            place: point.numbers_between(since, until) for place, point in self.points.items()
+        }
         within = {place: numbers for place, numbers in within.items() if numbers}
         candidates = [
-            (self.points[place].place(number)[0], place, number)
+            (self.points[place].cursors_of(number)[0], place, number)
             for place, numbers in within.items()
             for number in numbers[-max_messages:]
         ]
@@ -108,7 +112,7 @@ class PrintedLogPoints:
 
     def _message(self, place: Place, number: int) -> LogMessage:
         """Return the message of the log point at a place by its number, with its text read from the output."""
-        begin, end = self.points[place].place(number)
+        begin, end = self.points[place].cursors_of(number)
         text = "".join(piece.text for piece in self._output.between(begin, end))
         path, line, _ = place
         return LogMessage(path, line, number, text.rstrip("\n"), begin)
@@ -121,7 +125,7 @@ class OutputIntake:
         self.output = OutputLog()
         self.logged = PrintedLogPoints(self.output)
 
-    def take(self, body: Body, arrived_at: float, log_point: Place | None) -> None:
+    def append_output(self, body: Body, arrived_at: float, log_point: Place | None) -> None:
         """Append the text of an `output` event's body to the output, or to the messages of its log point.
 
         `arrived_at` is the time of arrival in seconds; `log_point` is the place of the log point that has printed it, or None.

@@ -77,7 +77,7 @@ class State(enum.Enum):
         """Return STOPPED in place of a running state if a stop lasts (`stopped`), else the state itself."""
         return State.STOPPED if stopped and not self.has_ended else self
 
-    def after(self, cause: Cause) -> State:
+    def next_state(self, cause: Cause) -> State:
         """Return the state into which `cause` moves this one, by `TRANSITIONS`."""
         return TRANSITIONS[self][cause]
 

@@ -137,7 +137,7 @@ class Stack:
         """Set the thread that stopped, which its adapter had left out."""
         self.thread_id = thread_id
 
-    def take(self, arguments: Body, body: StackTraceResponseBody) -> Sequence[StackFrame]:
+    def add_frames(self, arguments: Body, body: StackTraceResponseBody) -> Sequence[StackFrame]:
         """Add the frames of a `stackTrace` response; return those known of the thread that stopped.
 
         `arguments` are the request's: `threadId`, `startFrame`, `levels`. Frames that do not follow the known ones directly are
@@ -165,12 +165,12 @@ class Stack:
         user's; `front` is None if none of the user's is known. The frames of the thread must have been fetched.
         """
         frames = self.frames[self.thread_id]
-        self.outermost = whose.outermost([*frames, *self.outer])
+        self.outermost = whose.outermost_users_frame([*frames, *self.outer])
         if not planned:
-            users = whose.foremost(frames)
+            users = whose.innermost_users_frame(frames)
             self.front = frames.index(users) if users else None
 
-    def settle(self) -> None:
+    def reduce_to_history(self) -> None:
         """Drop all frames but the thread's own down to `KEPT_FRAMES` below the one looked at first."""
         kept = self.frames.get(self.thread_id)
         last = (self.front or 0) + KEPT_FRAMES
@@ -349,18 +349,18 @@ class Stop:
         # Data are often written by a library for the user's code.
         self.stack.place(whose, planned=self.planned and self.reason != "data breakpoint")
 
-    def take_exception(self, body: Body) -> None:
+    def record_exception(self, body: Body) -> None:
         """Set `exception` to what is known of it: an `exceptionInfo` response's body, or only a `description`."""
         self.exception = body
 
-    def learn(self, found: StopFindings) -> None:
+    def record_findings(self, found: StopFindings) -> None:
         """Set `found` to what dapeer has found out beyond its adapter's reports."""
         self.found = found
 
-    def settle(self) -> None:
+    def reduce_to_history(self) -> None:
         """Drop what history does not show, once the program has resumed; its handles resolve no more."""
-        self.values.settle(self.top_id)
-        self.stack.settle()
+        self.values.reduce_to_history(self.top_id)
+        self.stack.reduce_to_history()
         self.reported.handles.forget()
 
     def comparable_locals(self) -> dict[str, tuple[str, tuple[int, str]]]:
@@ -402,7 +402,7 @@ class StopHistory:
         The previous one drops what history does not show, and above the limit the oldest goes.
         """
         if self._stops:
-            self._stops[-1].settle()
+            self._stops[-1].reduce_to_history()
         self._stops.append(stop)
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from dapeer.base.text.fitting import fitted, shortened, unfolded
+from dapeer.base.text.fitting import fitted, shortened, with_elements
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Scope, Variable
 
@@ -51,7 +51,7 @@ class UnfoldedValues:
         """Whether anything was fetched."""
         return bool(self.first or self.reported)
 
-    def take(self, reference: int, variables: Sequence[Variable], count: int) -> None:
+    def keep_members(self, reference: int, variables: Sequence[Variable], count: int) -> None:
         """Keep the first members of a folded value, without those that are not data (`is_no_data`).
 
         `reference` is its variablesReference; `variables` are its children from the first on. At most `count`, and at most
@@ -71,7 +71,7 @@ class UnfoldedValues:
         if reference in self.reported:
             return self.reported[reference]
         members, _ = self._cached_members(reference)
-        return unfolded(variable["value"], members) if members else variable["value"]
+        return with_elements(variable["value"], members) if members else variable["value"]
 
     def brief(self, variable: Variable, limit: int) -> str:
         """Return the text of `shown` in at most `limit` characters.
@@ -126,7 +126,7 @@ class UnfoldedValues:
             done.append(reference)
             return self.reported[reference]
         members = self._members(reference, enclosing, done) if reference else ()
-        return unfolded(variable["value"], members) if members else variable["value"]
+        return with_elements(variable["value"], members) if members else variable["value"]
 
     def members_of(self, variable: Variable) -> list[Variable]:
         """Return the first members that were fetched of a folded variable; empty if none were."""
@@ -261,7 +261,7 @@ class Values:
         # GDB has no scope of locals where a function has none.
         return named or [s for s in scopes if not s["name"].lower().startswith("global")][:1]
 
-    def take_scopes(self, frame_id: int, scopes: list[Scope], top: int | None) -> None:
+    def keep_scopes(self, frame_id: int, scopes: list[Scope], top: int | None) -> None:
         """Keep the scopes of a frame; `top` is the id of the frame that is looked at first, None if unknown.
 
         lldb-dap gives the scopes of all frames the same references, which then stand for the frame that was asked for last:
@@ -307,7 +307,7 @@ class Values:
             for variable in self.variables.get(scope["variablesReference"], ())
         }
 
-    def take(self, arguments: Body, variables: list[Variable]) -> None:
+    def keep_children(self, arguments: Body, variables: list[Variable]) -> None:
         """Keep the children in a `variables` response, and how many elements each has.
 
         `arguments` are the request's. All children replace those known; a first page is kept as members of a folded value; of
@@ -315,9 +315,9 @@ class Values:
         """
         self._take_variables(arguments, variables)
         for each in variables:
-            self.take_size(each)
+            self.keep_size(each)
 
-    def take_size(self, described: Variable | Body) -> None:
+    def keep_size(self, described: Variable | Body) -> None:
         """Keep the number of elements (`indexedVariables`) of a variable or of an expression's value.
 
         `described` is a `Variable` or the body of a response; without a positive number nothing changes.
@@ -333,7 +333,7 @@ class Values:
         values are forgotten.
         """
         self._take_written(arguments, body)
-        self.take_size(body)
+        self.keep_size(body)
         self.outdated = set(self.variables)
         self.unfolded.forget()
 
@@ -355,7 +355,9 @@ class Values:
             self.variables[reference] = variables
             self.outdated.discard(reference)
         elif arguments.get("start") == 0:
-            self.unfolded.take(reference, variables, int(arguments.get("count") or FIRST_MEMBERS))
+            self.unfolded.keep_members(
+                reference, variables, int(arguments.get("count") or FIRST_MEMBERS)
+            )
 
     def _take_written(self, arguments: Body, body: Body) -> None:
         """Keep a variable's new value from the response to `setVariable`, with its value before.
@@ -395,7 +397,7 @@ class Values:
         """Return a variable's value as history shows it, in at most `KEPT_VALUE` characters."""
         return self.unfolded.brief(variable, KEPT_VALUE)
 
-    def settle(self, top: int | None) -> None:
+    def reduce_to_history(self, top: int | None) -> None:
         """Drop everything but the locals of the frame with id `top`, shortened, once the program has resumed.
 
         `top` is the frame that is looked at first; None: nothing is kept. Sets `is_settled`, and `folded` for locals that were expanded.
@@ -418,7 +420,7 @@ class Values:
     def depth_and_value(self, variable: Variable) -> tuple[int, str]:
         """Return how many containers were expanded to show a local, and the adapter's value, shortened.
 
-        After `settle` both are those of before; the count is 0 for a local that was not expanded.
+        After `reduce_to_history` both are those of before; the count is 0 for a local that was not expanded.
         """
         if self.is_settled:
             return self.folded.get(variable["name"], (0, variable["value"]))

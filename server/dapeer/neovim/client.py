@@ -210,12 +210,12 @@ class Neovim:
             NeovimBusy: The process that listens there does not answer within `seconds`.
         """
         self = cls(target, notified or _ignore)
-        self._life = asyncio.create_task(self._live())
+        self._life = asyncio.create_task(self._run_worker())
         try:
             with anyio.fail_after(seconds):
                 self._nvim = await asyncio.shield(self._connected)
         except TimeoutError as error:
-            self._connected.add_done_callback(_hang_up)
+            self._connected.add_done_callback(_close_late_connection)
             raise NeovimBusy(
                 f"What listens at {target} does not answer.", "Check whether that Neovim hangs."
             ) from error
@@ -241,7 +241,7 @@ class Neovim:
         try:
             return await self._ask(lambda nvim: nvim.exec_lua(code, *arguments), seconds)
         except TimeoutError as error:
-            state = await self.state() or "was busy"
+            state = await self.why_blocked() or "was busy"
             raise NeovimBusy(
                 f"Neovim did not answer within {seconds:g} s: it {state}.",
                 "Try again when the person has finished there; debug sessions go on meanwhile.",
@@ -280,7 +280,7 @@ class Neovim:
             return None
         return Mode(str(answer["mode"]), bool(answer["blocking"]))
 
-    async def state(self) -> str | None:
+    async def why_blocked(self) -> str | None:
         """Return why Neovim does not answer now, such as `waits for a key (hit-enter)`; None if it does.
 
         The text is the end of a sentence about Neovim; it may be `has ended` or `is busy with a command`. Neovim is asked for its mode,
@@ -336,7 +336,7 @@ class Neovim:
 
     # -- the worker thread
 
-    async def _live(self) -> None:
+    async def _run_worker(self) -> None:
         """Start the worker thread and wait for its end, then set `closed` and let all open calls fail.
 
         They fail with `NeovimGone`. The thread serves the connection; it is a daemon, which does not hold up the end of the process.
@@ -345,7 +345,7 @@ class Neovim:
 
         def work() -> None:
             try:
-                self._work()
+                self._serve_connection()
             finally:
                 self._post(_settle, ended, None, None)
 
@@ -358,7 +358,7 @@ class Neovim:
             for future in self._pending_futures:
                 _settle(future, None, _gone(self.target))
 
-    def _work(self) -> None:
+    def _serve_connection(self) -> None:
         """Connect, and pass notifications on until either side ends the connection. Runs in the worker thread.
 
         The future `_connected` gets pynvim's object, or the error if there is no connection. Later errors end the connection and are
@@ -413,7 +413,7 @@ def _attach(target: str) -> tuple[Session, pynvim.Nvim]:
     return session, pynvim.Nvim.from_session(session).with_decode(decode=True)
 
 
-def _hang_up(connected: asyncio.Future[pynvim.Nvim]) -> None:
+def _close_late_connection(connected: asyncio.Future[pynvim.Nvim]) -> None:
     """Close the connection to a Neovim that has answered too late.
 
     `connected` is the future with its object.

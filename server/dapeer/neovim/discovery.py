@@ -56,7 +56,7 @@ class FoundNeovim:
     """The number of folders between it and dapeer's project; None if it belongs to another project."""
 
 
-async def find(project: Path) -> list[FoundNeovim]:
+async def find_neovims(project: Path) -> list[FoundNeovim]:
     """Look at all Neovims of this user in parallel, and return them, those of this project first.
 
     The nearest to the project's folder comes first; each Neovim is there once, though it listens at several addresses. It takes as long as
@@ -74,9 +74,9 @@ async def find(project: Path) -> list[FoundNeovim]:
     return sorted(_once_each(found), key=_rank)
 
 
-async def of_project(project: Path) -> list[FoundNeovim]:
+async def find_project_neovims(project: Path) -> list[FoundNeovim]:
     """Return the Neovims of this project, the nearest folder first, busy ones included."""
-    return [each for each in await find(project) if each.steps is not None]
+    return [each for each in await find_neovims(project) if each.steps is not None]
 
 
 async def look_at(address: str, project: Path) -> FoundNeovim | None:
@@ -108,7 +108,7 @@ async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
     return replace(found, steps=found.cwd and _steps(found.cwd, project))
 
 
-async def resolve(target: str, project: Path) -> list[FoundNeovim]:
+async def resolve_target(target: str, project: Path) -> list[FoundNeovim]:
     """Return the Neovims for a target: path, `host:port`, process id, or `auto` for the project's.
 
     There is at least one, and one only except for `auto`, which gives all that respond, the nearest to `project` first. Any other target
@@ -118,11 +118,11 @@ async def resolve(target: str, project: Path) -> list[FoundNeovim]:
         NoNeovim: There is none, or it belongs to another user.
     """
     if target == AUTO:
-        if found := [each for each in await of_project(project) if each.state == "free"]:
+        if found := [each for each in await find_project_neovims(project) if each.state == "free"]:
             return found
         raise NoNeovim(f"No responding Neovim works in {project}.", START_ONE)
     if target.isdecimal():
-        found = [each for each in await find(project) if each.pid == int(target)]
+        found = [each for each in await find_neovims(project) if each.pid == int(target)]
         if found:
             return found
         raise NoNeovim(f"No Neovim with the process id {target} was found.", START_ONE)
@@ -136,7 +136,7 @@ async def resolve(target: str, project: Path) -> list[FoundNeovim]:
     raise NoNeovim(_why_not(address), START_ONE)
 
 
-def belongs(cwd: Path, project: Path) -> bool:
+def belongs_to_project(cwd: Path, project: Path) -> bool:
     """Return whether a Neovim's folder belongs to the project; one that was deleted belongs to none."""
     return _steps(cwd, project) is not None
 

@@ -25,7 +25,7 @@ from dapeer.base.errors import ForeignListener, NeovimBusy, NeovimGone
 from dapeer.base.json_types import as_array
 from dapeer.base.system import folder_names
 from dapeer.base.system.exchange import Mailbox
-from dapeer.base.system.folders import sweep, temporary_folder
+from dapeer.base.system.folders import remove_left_folders, temporary_folder
 from dapeer.base.system.ownership import check_peer
 from dapeer.dap.decoding import decode, from_json, without_surrogates
 from dapeer.dap.messages import Body, Message, Request, Response
@@ -157,18 +157,18 @@ class Listeners:
 
     name: FeedName = "listeners"
 
-    def __init__(self, neovim: Neovim, session: int, ahead: float = 0.0) -> None:
-        """Begin a feed of nvim-dap's session number `session`; Neovim has to pass its frames to `forwarded`.
+    def __init__(self, neovim: Neovim, session: int, seconds_ahead: float = 0.0) -> None:
+        """Begin a feed of nvim-dap's session number `session`; Neovim has to pass its frames to `queue_frame`.
 
-        `ahead`: seconds by which Neovim's clock is ahead of dapeer's.
+        `seconds_ahead`: seconds by which Neovim's clock is ahead of dapeer's.
         """
         self._neovim = neovim
-        self._seconds_ahead = ahead
+        self._seconds_ahead = seconds_ahead
         self._session = session
         self._frames = Mailbox[FeedFrame]()
         self.closed = False
 
-    def forwarded(self, kind: str, number: int, message: object) -> None:
+    def queue_frame(self, kind: str, number: int, message: object) -> None:
         """Queue a frame that Lua has sent for `receive`.
 
         `message` is a DAP message as decoded from MessagePack.
@@ -296,9 +296,9 @@ class Taps:
             parent = _runtime_folder()
             if parent is not None:
                 # Cores that were killed have left theirs.
-                sweep(parent)
+                remove_left_folders(parent)
             self.path = str(self._folder.enter_context(temporary_folder(parent)) / "tap")
-            self._server = await asyncio.start_unix_server(self._call, self.path)
+            self._server = await asyncio.start_unix_server(self._serve_connection, self.path)
 
     def expect(self, joined: Joined) -> str:
         """Return a new secret; each session that connects with it is passed to `joined`, until `forget`."""
@@ -321,7 +321,9 @@ class Taps:
                 line.close()
             self._folder.close()
 
-    async def _call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_connection(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Serve a new connection: read its first line, and pass the session to the function that expects it.
 
         The line is JSON with `secret`, and the facts of `Hello.read`. If it has `line`, too, nothing is passed on, and the connection is
@@ -400,7 +402,7 @@ class NvimTransport:
             anyio.EndOfStream: The session has ended, or its Neovim has.
         """
         while True:
-            message = self._take(await self._feed.receive())
+            message = self._message_of_frame(await self._feed.receive())
             if message is not None:
                 return message
 
@@ -412,7 +414,7 @@ class NvimTransport:
         self._is_closed = True
         await self._feed.aclose()
 
-    def _take(self, frame: FeedFrame) -> Message | None:
+    def _message_of_frame(self, frame: FeedFrame) -> Message | None:
         """Return the message of a frame as dapeer's session is to see it; None: the session is not to see it.
 
         A request that the person has sent is seen, dapeer's own is not; either is kept for its response, which is returned with our
@@ -421,7 +423,7 @@ class NvimTransport:
         """
         match frame:
             case FeedFrame("o", number, Request() as request):
-                return self._outgoing(number, request)
+                return self._keep_request(number, request)
             case FeedFrame("i", _, Response() as response):
                 return self._answer(response)
             case FeedFrame("x", number, str(why)):
@@ -432,7 +434,7 @@ class NvimTransport:
                 # nvim-dap answers its adapter's requests (runInTerminal, startDebugging) itself.
                 return None
 
-    def _outgoing(self, number: int, request: Request) -> Message | None:
+    def _keep_request(self, number: int, request: Request) -> Message | None:
         """Keep a request that nvim-dap has sent, for its response; return it if it is the person's, else None.
 
         `number` is dapeer's number of its own request, or 0; a person's request gets nvim-dap's number, negated. The path in
@@ -441,7 +443,7 @@ class NvimTransport:
         mine = number > 0
         known = replace(request, seq=number if mine else -request.seq)
         if request.command == "setBreakpoints":
-            known = replace(known, arguments=_renamed(request.arguments, self._names))
+            known = replace(known, arguments=_with_local_path(request.arguments, self._names))
         self._requests[request.seq] = known
         if len(self._requests) > MAX_UNANSWERED_REQUESTS:
             self._requests.popitem(last=False)
@@ -460,7 +462,7 @@ class NvimTransport:
         )
 
 
-def _renamed(arguments: Body, names: Mapping[str, str]) -> Body:
+def _with_local_path(arguments: Body, names: Mapping[str, str]) -> Body:
     """Return the arguments of `setBreakpoints` with the file's path on this machine in place of Neovim's.
 
     `names` are the paths here, by Neovim's; for a path that is not among them, `arguments` come back as they are. They are not edited.

@@ -37,7 +37,7 @@ def version_of(path: str) -> str | None:
     return found[1] if found else None
 
 
-def too_old(version: str | None) -> bool:
+def is_too_old(version: str | None) -> bool:
     """Return whether a version is below `OLDEST`; False for None, and for a text that is no version."""
     found = re.match(r"(\d+)\.(\d+)", version or "")
     return found is not None and (int(found[1]), int(found[2])) < OLDEST
@@ -49,7 +49,7 @@ def too_old_note(path: str) -> str | None:
     It runs the program to ask it.
     """
     version = version_of(path)
-    return f"{path} is Neovim {version}, and 0.10 is needed" if too_old(version) else None
+    return f"{path} is Neovim {version}, and 0.10 is needed" if is_too_old(version) else None
 
 
 def find_nvim() -> str | None:
@@ -71,7 +71,7 @@ def find_nvim_dap() -> Path | None:
     return next(iter(sorted(_packages().glob("*/start/nvim-dap"))), None)
 
 
-def where_nvim_dap_goes() -> Path:
+def nvim_dap_install_folder() -> Path:
     """Return the folder in which an installed nvim-dap is found by Neovim; it may not exist."""
     return _packages() / "dapeer" / "start" / "nvim-dap"
 

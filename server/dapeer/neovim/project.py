@@ -41,14 +41,14 @@ def steps_between(cwd: Path, project: Path, holds: Holds | None = None) -> int |
     """
     if cwd == project:
         return 0
-    root = root_of(project, holds)
+    root = project_root(project, holds)
     if root is None or not cwd.is_relative_to(root):
         return None
     shared = Path(os.path.commonpath((cwd, project)))
     return len(cwd.relative_to(shared).parts) + len(project.relative_to(shared).parts)
 
 
-def root_of(folder: Path, holds: Holds | None = None) -> Path | None:
+def project_root(folder: Path, holds: Holds | None = None) -> Path | None:
     """Return the root of the project that a folder is in; None if it is in none.
 
     The root is the nearest folder, from this one upwards, with a version control's folder (`HISTORIES`); if there is none up to `/`, the

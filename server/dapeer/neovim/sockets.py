@@ -42,7 +42,7 @@ def neovim_addresses() -> list[str]:
     found = {
         str(path) for path in _sockets() if _is_own_socket(path)
     } | announced_addresses().keys()
-    if (terminal := terminal_of()) is not None:
+    if (terminal := terminal_neovim_address()) is not None:
         found.add(terminal)
     return sorted(found)
 
@@ -66,7 +66,7 @@ def announced_addresses() -> dict[str, int]:
     return found
 
 
-def terminal_of() -> str | None:
+def terminal_neovim_address() -> str | None:
     """Return the address of the Neovim in whose terminal this process runs; None if there is none.
 
     A person may set `NVIM_LISTEN_ADDRESS` instead.

@@ -13,7 +13,7 @@ from typing import Any
 from dapeer.base.errors import RefusedByPerson
 from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system.exchange import Answer
-from dapeer.base.system.tasks import later
+from dapeer.base.system.tasks import call_after
 from dapeer.base.text.fitting import shortened
 from dapeer.neovim.client import Neovim
 from dapeer.peers.consent_kinds import Kinds
@@ -65,10 +65,10 @@ class Approvals:
         self._ids = itertools.count(neovim.channel * MAX_QUESTIONS + 1)
         self._pending_answers: dict[int, Answer[tuple[bool, str]]] = {}
         self.wanted_kinds: Mapping[str, Any] = {}
-        self.wants_changed(facts.get("approve"))
+        self.set_wanted_kinds(facts.get("approve"))
         self.secrets: tuple[str, ...] | None = None
         """Patterns of files that no tool may show; None: Neovim has sent none."""
-        self.secrets_changed(facts.get("secrets"))
+        self.set_secret_patterns(facts.get("secrets"))
 
     @property
     def handlers(self) -> Mapping[str, Callable[..., None]]:
@@ -76,18 +76,18 @@ class Approvals:
 
         `consent` is the person's answer to a question; `approve` says which kinds of actions they want to be asked about.
         """
-        return {"consent": self.answered, "approve": self.wants_changed}
+        return {"consent": self.take_answer, "approve": self.set_wanted_kinds}
 
-    def wants_changed(self, wants: object) -> None:
+    def set_wanted_kinds(self, wants: object) -> None:
         """Set the kinds of actions before which the person wants to be asked: true by kind."""
         self.wanted_kinds = as_object(wants)
 
-    def secrets_changed(self, patterns: object) -> None:
+    def set_secret_patterns(self, patterns: object) -> None:
         """Set the patterns of files that no tool may show; what is not a list changes nothing."""
         if is_array(patterns):
             self.secrets = tuple(map(str, patterns))
 
-    def answered(self, number: int, allowed: object, why: object = None) -> None:
+    def take_answer(self, number: int, allowed: object, why: object = None) -> None:
         """Give the person's answer to the waiter of question `number`; `why` is their reason, if any."""
         if answer := self._pending_answers.get(number):
             answer.give((bool(allowed), str(why or "")))
@@ -95,7 +95,7 @@ class Approvals:
     def deny_open_questions(self) -> None:
         """Deny all open questions, since the Neovim has ended."""
         for number in list(self._pending_answers):
-            self.answered(number, allowed=False, why="their Neovim has ended")
+            self.take_answer(number, allowed=False, why="their Neovim has ended")
 
     def requires_consent(self, action: Action) -> bool:
         """Return whether an action has a kind before which the person wants to be asked."""
@@ -144,7 +144,7 @@ class Approvals:
             "at": time.time(),
         }
         # The answer goes first: what Neovim does with this takes the processor from it.
-        later(0, functools.partial(self._neovim.send, NOTE, facts))
+        call_after(0, functools.partial(self._neovim.send, NOTE, facts))
 
 
 def _sendable(arguments: Mapping[str, Any]) -> str:

@@ -53,7 +53,7 @@ class CallKinds:
     remark: str = ""
     """A remark for people."""
 
-    def of(self, arguments: Mapping[str, Any]) -> Kinds:
+    def kinds_of_call(self, arguments: Mapping[str, Any]) -> Kinds:
         """Return the kinds of a call with these arguments: `for_every_call`, and those of cases that hold.
 
         A case holds if its function is true of any value of its argument.
@@ -109,7 +109,7 @@ def kinds_of(declared: CallKinds | None, arguments: Mapping[str, Any], *, read_o
     """
     if declared is None:
         return NOTHING if read_only else ALL
-    return declared.of(arguments)
+    return declared.kinds_of_call(arguments)
 
 
 def _values_at(arguments: Any, path: str) -> Iterator[Any]:

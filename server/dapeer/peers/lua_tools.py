@@ -43,14 +43,14 @@ class ProgressCallback(Protocol):
 class LuaTools:
     """The tools of one Neovim, kept in memory: nothing here asks Neovim for them."""
 
-    def __init__(self, neovim: Neovim, ahead: float, judge: Judge) -> None:
+    def __init__(self, neovim: Neovim, seconds_ahead: float, judge: Judge) -> None:
         """Begin without tools; `judge` checks schemas that are not the plugin's own.
 
-        `ahead`: seconds by which Neovim's clock is ahead of dapeer's.
+        `seconds_ahead`: seconds by which Neovim's clock is ahead of dapeer's.
         """
         self.by_name: Mapping[str, LuaTool] = {}
         self._neovim = neovim
-        self._seconds_ahead = ahead
+        self._seconds_ahead = seconds_ahead
         self._judge = judge
         self._flaws: dict[str, str | None] = {}
         """Of the schemas of others that are known, by their text."""
@@ -64,7 +64,7 @@ class LuaTools:
         self._results_if_lost: dict[int, Any] = {}
         """The results of calls that Neovim does not come to answer, as their tools have named them."""
 
-    async def take(self, sent: object) -> None:
+    async def replace_tools(self, sent: object) -> None:
         """Replace `by_name` by the tools in a list from Neovim, a text of JSON, unless a newer list has come.
 
         A tool of others than the plugin with an invalid schema is left out, and the person is shown why. Schemas that are not known yet
@@ -74,7 +74,7 @@ class LuaTools:
             ValueError: The list is not JSON.
             KeyError: A tool lacks its name, description or schema.
         """
-        number = self.expect()
+        number = self.announce_newer_list()
         tools = read_tools(str(sent))
         flaws = {one.name: await self._schema_flaw(one) for one in tools}
         if number < self._newest:
@@ -85,7 +85,7 @@ class LuaTools:
         self.by_name = {one.name: one for one in tools if not flaws[one.name]}
         self._taken_event.set()
 
-    def expect(self) -> int:
+    def announce_newer_list(self) -> int:
         """Announce that a newer list of tools is being read, and return its number.
 
         Calls of `run` whose tool has answered wait for `take` of a list from then on, for a moment.
@@ -143,7 +143,7 @@ class LuaTools:
         over = False
         try:
             await self._wait_for_start(news)
-            answer = await self._answer(lua_tool, news, progress)
+            answer = await self._wait_for_result(lua_tool, news, progress)
             over = True
             # The tools that a call has made are there when it has answered.
             with anyio.move_on_after(SECONDS_TO_ANSWER):
@@ -158,7 +158,7 @@ class LuaTools:
     async def _wait_for_start(self, answers: Mailbox[tuple[Any, ...]]) -> None:
         """Wait until Neovim has begun to run a tool, and drop its message `started`; nothing is returned.
 
-        `answers` gets what Neovim sends on this call. Another message that comes first is put back there, so that `_answer` finds it.
+        `answers` gets what Neovim sends on this call. Another message that comes first is put back there, so that `_wait_for_result` finds it.
 
         Raises:
             NeovimBusy: It has not begun within `SECONDS_TO_ANSWER`, and sent nothing.
@@ -170,13 +170,13 @@ class LuaTools:
         except TimeoutError as error:
             if answers:
                 return
-            state = await self._neovim.state() or "was busy"
+            state = await self._neovim.why_blocked() or "was busy"
             raise NeovimBusy(
                 f"Neovim did not start it within {SECONDS_TO_ANSWER:g} s: it {state}. Nothing was done.",
                 "Try again when the person has finished there.",
             ) from error
 
-    async def _answer(
+    async def _wait_for_result(
         self, lua_tool: LuaTool, answers: Mailbox[tuple[Any, ...]], progress: ProgressCallback
     ) -> Any:
         """Pass a running tool's progress on until its result arrives, and return that, decoded from JSON.
@@ -219,8 +219,8 @@ class LuaTools:
         return {
             "tool_started": self._started,
             "tool_progress": self._progressed,
-            "tool_if_lost": self._take_if_lost,
-            "tool_result": self._answered,
+            "tool_if_lost": self._keep_result_if_lost,
+            "tool_result": self._hand_over_result,
         }
 
     def _started(self, number: int) -> None:
@@ -229,7 +229,7 @@ class LuaTools:
     def _progressed(self, number: int, done: object, total: object, text: object) -> None:
         self._put(number, "progress", clean(_text(text)), _number(done), _number(total))
 
-    def _answered(self, number: int, ok: object, text: object) -> None:
+    def _hand_over_result(self, number: int, ok: object, text: object) -> None:
         """Hand a call's result, JSON in `text`, to its waiter in `run`; it is dropped if that call is over.
 
         A failed call (not `ok`) has its error's message there. A result with strings that are not UTF-8 fails the call. `number` is the
@@ -241,13 +241,13 @@ class LuaTools:
         content = _text(text)
         if not ok:
             self._put(number, "failed", NeovimFailed(clean(content)))
-        elif (place := _not_text(content)) is not None:
+        elif (place := _place_of_invalid_text(content)) is not None:
             what = f"The tool returned a result that is not text: {place} is not UTF-8."
             self._put(number, "failed", NeovimFailed(what, "Send bytes in base64."))
         else:
             self._put(number, "result", json.loads(content))
 
-    def _take_if_lost(self, number: int, text: object) -> None:
+    def _keep_result_if_lost(self, number: int, text: object) -> None:
         """Keep the result that a call shall have if Neovim ends before it answers; `text` is JSON."""
         if number in self._running_calls:
             self._results_if_lost[number] = json.loads(clean(_text(text)))
@@ -293,7 +293,7 @@ def _number(value: object) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-def _not_text(text: str) -> str | None:
+def _place_of_invalid_text(text: str) -> str | None:
     """Return the place of the first string in a text of JSON that is not UTF-8; None if all are.
 
     The place reads like `result.lines[2]`, counted from 1 as in Lua. pynvim has decoded the invalid bytes to surrogates, which are looked
@@ -302,11 +302,11 @@ def _not_text(text: str) -> str | None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return _place(json.loads(text), "result") or "it"
+        return _place_of_surrogates(json.loads(text), "result") or "it"
     return None
 
 
-def _place(value: Any, where: str) -> str | None:
+def _place_of_surrogates(value: Any, where: str) -> str | None:
     """Return the place of the first string or key with surrogates in some decoded JSON; None: none.
 
     `where` is the place of `value` itself, which the result begins with: `result` gives `result.lines[2]`, counted from 1. Keys of an
@@ -317,10 +317,12 @@ def _place(value: Any, where: str) -> str | None:
             return where if clean(value) != value else None
         case _ if is_array(value):
             inner = enumerate(value, 1)
-            places = (_place(one, f"{where}[{number}]") for number, one in inner)
+            places = (_place_of_surrogates(one, f"{where}[{number}]") for number, one in inner)
         case _ if is_object(value):
             names = (clean(f"{where}.{name}") for name in value if clean(name) != name)
-            inner_places = (_place(one, f"{where}.{name}") for name, one in value.items())
+            inner_places = (
+                _place_of_surrogates(one, f"{where}.{name}") for name, one in value.items()
+            )
             places = itertools.chain(names, inner_places)
         case _:
             return None

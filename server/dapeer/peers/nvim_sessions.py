@@ -80,7 +80,7 @@ class Starts:
         try:
             await start.began.wait()
             if start.session is not None:
-                await _running(start.session, start)
+                await _wait_until_running(start.session, start)
         finally:
             self._by_launch.pop(launch, None)
         session = start.session
@@ -111,7 +111,7 @@ class Starts:
         return start
 
 
-async def _running(session: ForwardedSession, start: _Start) -> None:
+async def _wait_until_running(session: ForwardedSession, start: _Start) -> None:
     """Wait until the debuggee of `session` runs or the session is over, without a limit.
 
     If it ended before `initialized` and without a reason of its own, nvim-dap's message on it is awaited for `SECONDS_FOR_LAST_WORDS`: it
@@ -162,7 +162,7 @@ class NvimSessions:
 
     # -- requests to Neovim
 
-    async def run(self, options: Mapping[str, Any]) -> Session:
+    async def start_session(self, options: Mapping[str, Any]) -> Session:
         """Start a debug session in nvim-dap, as the person would; return it once its debuggee runs or ended.
 
         `options` are those of the Lua function `dapeer.nvim_dap.launch.run`; `latest`, the latest time to begin, is added, after which a
@@ -174,7 +174,7 @@ class NvimSessions:
         """
         latest = time.time() + self.seconds_ahead + SECONDS_TO_ANSWER
         arguments = {**options, "latest": latest}
-        return await self._started(await self._neovim.call(RUN, arguments))
+        return await self._wait_for_started_session(await self._neovim.call(RUN, arguments))
 
     async def restart(self, session: ForwardedSession) -> Session:
         """Terminate a session, if it runs, start the same in nvim-dap again, and return the new session.
@@ -185,9 +185,11 @@ class NvimSessions:
         """
         if not session.over:
             await session.terminate()
-        return await self._started(await self._neovim.call(AGAIN, session.hello.session))
+        return await self._wait_for_started_session(
+            await self._neovim.call(AGAIN, session.hello.session)
+        )
 
-    async def _started(self, launch: object) -> Session:
+    async def _wait_for_started_session(self, launch: object) -> Session:
         """Wait for the session of a start, and return it once its debuggee runs or has ended.
 
         `launch` is Neovim's answer: the number of the start, or an object with an `error`. After `SECONDS_TO_START` the start is cancelled
@@ -208,7 +210,7 @@ class NvimSessions:
                 return await self._starts.wait_for_session(launch)
         except TimeoutError as error:
             self._neovim.send(CANCEL, launch)
-            state = await self._neovim.state()
+            state = await self._neovim.why_blocked()
             remark = f": it {state}" if state else ""
             raise NeovimBusy(
                 f"Neovim has not started the program within {SECONDS_TO_START:g} s{remark}.",
@@ -225,20 +227,20 @@ class NvimSessions:
         failed.
         """
         return {
-            "session": self._forwarded_session,
-            "dap": self._forwarded,
-            "closed": self._closed,
+            "session": self._begin_forwarded_session,
+            "dap": self._pass_message_to_feed,
+            "closed": self._end_feed,
             "launch_failed": self._starts.record_failure,
         }
 
     def begin_tapped_session(self, hello: Hello, tap: Tap) -> None:
         """Begin to run, in a task of its own, a session of nvim-dap that has connected by a tap."""
-        self._tasks.start_soon(self._live, hello, tap)
+        self._tasks.start_soon(self._run_session, hello, tap)
 
-    def _forwarded_session(self, facts: Mapping[str, Any]) -> None:
+    def _begin_forwarded_session(self, facts: Mapping[str, Any]) -> None:
         """Begin to run, in a task of its own, a session that Neovim forwards over its RPC channel.
 
-        `facts` are those of `Hello.read`. Its messages arrive by `_forwarded`, until `_closed`.
+        `facts` are those of `Hello.read`. Its messages arrive by `_pass_message_to_feed`, until `_end_feed`.
 
         Raises:
             KeyError: `facts` have no number of a session.
@@ -247,17 +249,17 @@ class NvimSessions:
         feed = self._listeners[hello.session] = Listeners(
             self._neovim, hello.session, self.seconds_ahead
         )
-        self._tasks.start_soon(self._live, hello, feed)
+        self._tasks.start_soon(self._run_session, hello, feed)
 
-    def _forwarded(self, session: int, kind: str, number: int, message: object) -> None:
+    def _pass_message_to_feed(self, session: int, kind: str, number: int, message: object) -> None:
         """Pass a DAP message that Neovim has forwarded to the feed of its session.
 
         `session` is nvim-dap's number; `kind` and `number` are those of a `FeedFrame`. A session that is not known is ignored.
         """
         if session in self._listeners:
-            self._listeners[session].forwarded(kind, number, message)
+            self._listeners[session].queue_frame(kind, number, message)
 
-    def _closed(self, session: int) -> None:
+    def _end_feed(self, session: int) -> None:
         """End the feed of a forwarded session that nvim-dap has closed."""
         if session in self._listeners:
             self._listeners.pop(session).ended()
@@ -280,19 +282,19 @@ class NvimSessions:
             await self._arrival.wait()
         return self.by_number[number]
 
-    async def _live(self, hello: Hello, feed: Feed) -> None:
+    async def _run_session(self, hello: Hello, feed: Feed) -> None:
         """Run one session of nvim-dap to its end, then remove it from `by_number`.
 
         An error in it is logged, and leaves the other sessions alone.
         """
         try:
-            await self._hold(self._session(hello, feed))
+            await self._run_in_debugger(self._create_session(hello, feed))
         except Exception:
             log.exception("session %s of Neovim at %s", hello.session, self._neovim.target)
         finally:
             self.by_number.pop(hello.session, None)
 
-    def _session(self, hello: Hello, feed: Feed) -> ForwardedSession:
+    def _create_session(self, hello: Hello, feed: Feed) -> ForwardedSession:
         """Create the session of a feed, keep it in `by_number`, wake those in `wait_for_session`; return it.
 
         The session does not run yet. `hello` names its adapter and, as a child, its parent.
@@ -310,7 +312,7 @@ class NvimSessions:
         self._arrival.set()
         return session
 
-    async def _hold(self, session: ForwardedSession) -> None:
+    async def _run_in_debugger(self, session: ForwardedSession) -> None:
         """Run a session to its end, and include it in the debugger's sessions until then.
 
         Beside it `_prepare` sends its breakpoints and filters. If dapeer has requested its start, it becomes the focused session, and the
@@ -340,7 +342,7 @@ class NvimSessions:
         breakpoints = self._debugger.breakpoints
         for path in filter(session.takes, [*breakpoints.points.by_path]):
             with contextlib.suppress(DapeerError):
-                await session.lines.collect(path, breakpoints.of(path))
+                await session.lines.collect(path, breakpoints.in_file(path))
         if breakpoints.collecting:
             session.program.awaited.expect((title, 0) for _, title in breakpoints.collecting)
             with contextlib.suppress(DapeerError):

@@ -40,21 +40,21 @@ class Notifications(Generic[P]):
     def handled(
         self,
         handlers: Mapping[str, Callable[..., None]],
-        gone: Callable[[P], None] = lambda _: None,
+        on_detached: Callable[[P], None] = lambda _: None,
     ) -> Generator[None]:
         """Call these handlers, by kind of notification, while the body of the `with` runs.
 
-        A handler is called with the Neovim that has sent it and the notification's arguments; `gone` with each Neovim whose connection
+        A handler is called with the Neovim that has sent it and the notification's arguments; `on_detached` with each Neovim whose connection
         ends, or that is detached. Others may handle the same kinds: all are called.
         """
-        entry = (handlers, gone)
+        entry = (handlers, on_detached)
         self._handlers.append(entry)
         try:
             yield
         finally:
             self._handlers.remove(entry)
 
-    def take(self, peer: P, kind: str, arguments: Sequence[Any]) -> None:
+    def call_handlers(self, peer: P, kind: str, arguments: Sequence[Any]) -> None:
         """Call all handlers of a notification's `kind` with its Neovim and `arguments`; there may be none.
 
         What a handler raises leaves here, and the handlers after it are not called.
@@ -189,13 +189,13 @@ class Peer:
         A kind that is not among them may be handled by `Notifications`.
         """
         handlers: dict[str, Callable[..., None]] = {
-            "breakpoints": self._breakpoints,
-            "breakpoints_joined": self._breakpoints_joined,
-            "not_applied": self._not_applied,
-            "exceptions": self._exceptions,
-            "exception_options": self._exception_options,
-            "secrets": self._secrets_changed,
-            "tools": self._take_tools,
+            "breakpoints": self._apply_breakpoints,
+            "breakpoints_joined": self._unite_breakpoints,
+            "not_applied": self._record_unapplied,
+            "exceptions": self._apply_exception_filters,
+            "exception_options": self._apply_exception_options,
+            "secrets": self._set_secret_patterns,
+            "tools": self._start_reading_tools,
         }
         for each in (self.sessions, self._tools, self.approvals):
             handlers |= each.handlers
@@ -235,7 +235,7 @@ class Peer:
         """
         facts = self._facts
         self._push(self.shared.join(facts.get("breakpoints")))
-        self._exceptions(self._filters.join(facts.get("exceptions")))
+        self._apply_exception_filters(self._filters.choose_common_filters(facts.get("exceptions")))
         self._collecting.join()
 
     async def wait_for_replay(self) -> None:
@@ -279,15 +279,15 @@ class Peer:
         """Wait until the signs are up to date; a Neovim whose main thread is blocked shows them later."""
         await self.shared.wait_until_applied(SECONDS_TO_SHOW)
 
-    async def unsaved(self, paths: Sequence[str]) -> list[str]:
+    async def unsaved_files(self, paths: Sequence[str]) -> list[str]:
         """Return those of these files that have unsaved changes in Neovim: no sign can be set in them."""
         return list(await self._call("breakpoints').unsaved(...)", list(paths)))
 
-    async def types(self) -> list[str]:
+    async def adapter_types(self) -> list[str]:
         """Return the adapter types that nvim-dap knows; empty without nvim-dap."""
         return list(await self._call("launch').types()"))
 
-    def debugs_elsewhere(self, kind: str) -> None:
+    def show_debugged_elsewhere(self, kind: str) -> None:
         """Show the person that a program is debugged outside of Neovim, as nvim-dap has no adapter `kind`."""
         self.neovim.send("require('dapeer.nvim_dap.launch').elsewhere(...)", kind)
 
@@ -327,9 +327,9 @@ class Peer:
         """
         await self._tools.end()
 
-    async def state(self) -> str | None:
+    async def why_blocked(self) -> str | None:
         """Return why Neovim does not answer now, such as `waits for a key (hit-enter)`; None if it does."""
-        return await self.neovim.state()
+        return await self.neovim.why_blocked()
 
     async def _call(self, what: str, *arguments: object) -> Any:
         """Call a function of dapeer's Lua modules for nvim-dap, and return its result.
@@ -343,7 +343,7 @@ class Peer:
 
     # -- notifications of Neovim
 
-    def take(self, kind: str, arguments: Sequence[Any]) -> None:
+    def handle_notification(self, kind: str, arguments: Sequence[Any]) -> None:
         """Pass a notification of this Neovim to the handler of its `kind`.
 
         That is one of this object's, or else those of `Notifications`. `arguments` are the notification's. An error of a handler is only
@@ -353,25 +353,25 @@ class Peer:
             if kind in self._handlers:
                 self._handlers[kind](*arguments)
             else:
-                self._notifications.take(self, kind, arguments)
+                self._notifications.call_handlers(self, kind, arguments)
         except Exception:
             log.exception("Neovim sent an unexpected notification: %s", kind)
 
-    def _breakpoints(self, sent: object, applied: int) -> None:
+    def _apply_breakpoints(self, sent: object, applied: int) -> None:
         """Apply a change of the person's breakpoints, and send it to the programs.
 
         `sent` is Neovim's whole set, and `applied` the number of dapeer's latest change in it.
         """
         self._push(self.shared.apply_signs(sent, applied))
 
-    def _breakpoints_joined(self, sent: object) -> None:
+    def _unite_breakpoints(self, sent: object) -> None:
         """Unite the breakpoints of both sides, since nvim-dap has just been loaded and can show signs."""
         self._push(self.shared.join(sent))
 
-    def _not_applied(self, number: int, unsaved: str = "") -> None:
+    def _record_unapplied(self, number: int, unsaved: str = "") -> None:
         self.shared.record_unapplied(number, unsaved)
 
-    def _exceptions(self, sent: object) -> None:
+    def _apply_exception_filters(self, sent: object) -> None:
         """Make the person's choice of exception filters everybody's, and send it to programs elsewhere.
 
         These are the running sessions outside of this Neovim; the filters count for programs that start later, too. `sent` is a list of
@@ -379,7 +379,7 @@ class Peer:
         is for the adapters' defaults: programs that start later get these, and those that run keep their filters, since nvim-dap's own
         defaults, too, apply only to programs that start. It does not wait for the adapters.
         """
-        filters = self._filters.take(sent)
+        filters = self._filters.apply_choice(sent)
         if filters is None:
             return
         own = self.sessions.by_number.values()
@@ -390,7 +390,7 @@ class Peer:
 
         self._debugger.broadcast("the filters", others, send)
 
-    def _exception_options(self, session: int, options: object) -> None:
+    def _apply_exception_options(self, session: int, options: object) -> None:
         """Apply the types of exceptions that the person has chosen by nvim-dap's API for one session.
 
         `session` is nvim-dap's number; one that is not known here is ignored. `options` are DAP's `exceptionOptions`. The filters that
@@ -401,7 +401,7 @@ class Peer:
                 as_array(options)
             )
             if named is not None:
-                self._exceptions(named)
+                self._apply_exception_filters(named)
                 self._filters.show()
 
     def _push(self, paths: list[str]) -> None:
@@ -411,23 +411,23 @@ class Peer:
 
     async def _push_all(self, paths: list[str]) -> None:
         """Send the breakpoints of these files to all programs, and log which programs have not accepted them."""
-        for line in await self._debugger.push(*paths).wait_for_failures():
+        for line in await self._debugger.push_breakpoints(*paths).wait_for_failures():
             log.warning("breakpoints of the person: %s", line)
 
-    def _take_tools(self, sent: object) -> None:
+    def _start_reading_tools(self, sent: object) -> None:
         """Begin to read a new list of tools from Neovim; calls that end meanwhile wait for it."""
-        self._tools.expect()
-        self._tasks.start_soon(self._take_tools_in, sent)
+        self._tools.announce_newer_list()
+        self._tasks.start_soon(self._read_tools, sent)
 
-    async def _take_tools_in(self, sent: object) -> None:
+    async def _read_tools(self, sent: object) -> None:
         """Read a list of tools, and call the listeners of changed tools; an invalid list is only logged."""
         try:
-            await self._tools.take(sent)
+            await self._tools.replace_tools(sent)
         except Exception:
             log.exception("Neovim sent an invalid list of tools")
         self._tools_changed()
 
-    def _secrets_changed(self, patterns: object) -> None:
+    def _set_secret_patterns(self, patterns: object) -> None:
         """Set the patterns of files that no tool may show, as the person's settings have them now."""
-        self.approvals.secrets_changed(patterns)
+        self.approvals.set_secret_patterns(patterns)
         self._tools_changed()

@@ -86,7 +86,7 @@ class Inbox:
         self._handler: Take | None = None
         self._early_notifications: list[tuple[str, Sequence[Any]]] = []
 
-    def notified(self, name: str, arguments: Sequence[Any]) -> None:
+    def receive(self, name: str, arguments: Sequence[Any]) -> None:
         """Pass a notification of method (`name`) `dapeer` to the handler, or keep it until `open` sets one.
 
         The first of `arguments` is the kind, the others are the kind's own: the handler is called with both. Notifications of other
@@ -100,7 +100,7 @@ class Inbox:
         else:
             self._handler(kind, rest)
 
-    def open(self, take: Take) -> None:
+    def set_handler(self, take: Take) -> None:
         """Call `take` with each notification that has been kept, in order, and with every later one."""
         for kind, arguments in self._early_notifications:
             take(kind, arguments)
@@ -121,7 +121,7 @@ async def attach(number: int, context: PeerContext, target: str, seconds: float)
     """
     await context.taps.open()
     inbox, names = Inbox(), dict[str, str]()
-    neovim = await Neovim.connect(target, inbox.notified, seconds)
+    neovim = await Neovim.connect(target, inbox.receive, seconds)
     sessions = NvimSessions(neovim, context.debugger, context.tasks, names)
     secret = context.taps.expect(sessions.begin_tapped_session)
     options = {"tap": context.taps.path, "secret": secret}
@@ -133,14 +133,14 @@ async def attach(number: int, context: PeerContext, target: str, seconds: float)
         )
         sessions.compare_clocks(float(facts.get("clock") or time.time()))
         tools = LuaTools(neovim, sessions.seconds_ahead, context.judge)
-        await tools.take(facts.get("tools") or "[]")
+        await tools.replace_tools(facts.get("tools") or "[]")
     except BaseException:
         context.taps.forget(secret)
         await neovim.aclose()
         raise
     peer = Peer(number, context, AttachedNeovim(neovim, facts, sessions, tools, names, secret))
     peer.join()
-    inbox.open(peer.take)
+    inbox.set_handler(peer.handle_notification)
     await peer.wait_for_replay()
     return peer
 
@@ -163,12 +163,12 @@ class NeovimSearch:
         `seek` attaches those that run, and is called in `tasks`.
         """
         self._attach_others = seek
-        tasks.start_soon(self.look_around)
+        tasks.start_soon(self.attach_running_neovims)
 
-    async def look_around(self) -> None:
+    async def attach_running_neovims(self) -> None:
         """Attach the running Neovims of the project that are not attached, and return when that is done.
 
-        Nothing is done unless `begin` was called, since only named Neovims are attached then. The search ends the wait in `first_look`,
+        Nothing is done unless `begin` was called, since only named Neovims are attached then. The search ends the wait in `wait_for_first_search`,
         even if it raises; what it raises leaves here.
         """
         if self._attach_others is not None:
@@ -177,8 +177,8 @@ class NeovimSearch:
             finally:
                 self._first_search_done.set()
 
-    async def first_look(self) -> None:
-        """Wait until the first search of `begin` or `look_around` has ended, at most `SECONDS_TO_LOOK`.
+    async def wait_for_first_search(self) -> None:
+        """Wait for the first search of `begin` or `attach_running_neovims`, at most `SECONDS_TO_LOOK`.
 
         It searches nothing itself, and returns at once unless `begin` was called.
         """
@@ -186,7 +186,7 @@ class NeovimSearch:
             with anyio.move_on_after(SECONDS_TO_LOOK):
                 await self._first_search_done.wait()
 
-    def attached(self, peer: Peer) -> None:
+    def record_new_peer(self, peer: Peer) -> None:
         """Record an attached Neovim that no client has named, for `take_new_peers` to return to each client.
 
         Those that the first search finds are not recorded; without `begin` there is no such search, so every one is. Once recorded, it
@@ -224,7 +224,7 @@ class Peers:
         """By id, in the order in which they came."""
         self.notifications = Notifications[Peer]()
         """Those that others handle."""
-        self.company = ConnectedClients(self._send_company)
+        self.connected_clients = ConnectedClients(self._show_assistants)
         """The assistants that are connected."""
         self._detached_peers: dict[str, Peer] = {}
         """By target: detached Neovims whose person wants to be asked. Their consent is still needed."""
@@ -235,7 +235,7 @@ class Peers:
         self._listeners: list[Callable[[], None]] = []
         self._tasks: TaskGroup = anyio.create_task_group()
         self.search = NeovimSearch()
-        self._detached: set[str] = set()
+        self._detached_targets: set[str] = set()
         """The targets of Neovims that a client has detached: they are not attached again automatically."""
         self.judge = Judge()
         """Of the schemas that others have written for their tools."""
@@ -263,7 +263,7 @@ class Peers:
         with anyio.CancelScope(shield=True):
             for arriving in list(self._arriving.values()):
                 arriving.cancel()
-                await arriving.ended()
+                await arriving.wait_for_end()
             for number in list(self.attached):
                 await self.disconnect(number)
             await self._taps.aclose()
@@ -309,11 +309,11 @@ class Peers:
                 return peer
         arriving = self._arriving.get(target)
         if arriving is None:
-            arriving = self._arriving[target] = BackgroundTask(self._arrive(target, seconds))
+            arriving = self._arriving[target] = BackgroundTask(self._attach_neovim(target, seconds))
         try:
             with anyio.fail_after(seconds):
                 # One caller's timeout must not cancel the others.
-                await arriving.ended()
+                await arriving.wait_for_end()
         except TimeoutError as error:
             raise NeovimBusy(
                 f"The Neovim at {target} has not responded within {seconds:g} s.",
@@ -321,7 +321,7 @@ class Peers:
             ) from error
         return arriving.result()
 
-    async def _arrive(self, target: str, seconds: float) -> Peer:
+    async def _attach_neovim(self, target: str, seconds: float) -> Peer:
         """Attach a Neovim, keep it in `attached`, and begin to watch for its end; return it.
 
         The tools' listeners are called, the person sees the connected assistants, and the target counts no longer as detached. `target` is
@@ -333,14 +333,14 @@ class Peers:
         finally:
             del self._arriving[target]
         self.attached[peer.id] = peer
-        peer.approvals.show_assistants(self.company.names)
+        peer.approvals.show_assistants(self.connected_clients.names)
         self._detached_peers = {
             at: left for at, left in self._detached_peers.items() if not left.is_same(peer)
         }
         self._tools_changed()
         self._tasks.start_soon(self._watch, peer)
         log.info("attached Neovim %s at %s", peer.pid, target)
-        self._detached.discard(target)
+        self._detached_targets.discard(target)
         return peer
 
     async def disconnect(self, number: int) -> None:
@@ -368,7 +368,7 @@ class Peers:
         peer = self.peer(number)
         if any(peer.approvals.wanted_kinds.values()):
             self._detached_peers[peer.target] = peer
-        self._detached.add(peer.target)
+        self._detached_targets.add(peer.target)
         await self.disconnect(number)
 
     # -- those that come by themselves
@@ -385,7 +385,7 @@ class Peers:
         before = set(self.attached)
         peer = await self.connect(target, seconds)
         if peer.id not in before:
-            self.search.attached(peer)
+            self.search.record_new_peer(peer)
 
     def is_to_be_attached(self, target: str, pid: int | None) -> bool:
         """Return whether to attach a Neovim automatically: no client has detached it, and it is not attached.
@@ -393,7 +393,7 @@ class Peers:
         `pid` is its process, by which it is known at another address; None: unknown.
         """
         known = any(pid == peer.pid for peer in self.attached.values()) if pid else False
-        return target not in self._detached and not known
+        return target not in self._detached_targets and not known
 
     def take_new_peers(self, client: object) -> list[Peer]:
         """Return the Neovims that were attached since the first search and since this client's last call.
@@ -446,7 +446,7 @@ class Peers:
         if True in refused:
             raise unsaved_changes_error(path)
 
-    def sign(self, path: str, line: int) -> int | None:
+    def moved_sign_line(self, path: str, line: int) -> int | None:
         """Return the line at which a Neovim shows the sign of a breakpoint, if unsaved changes have moved it.
 
         `line` is the breakpoint's on disk; None: no Neovim shows it at another line. The first Neovim that does counts.
@@ -464,14 +464,14 @@ class Peers:
         found: dict[int, str] = {}
         for peer in list(self.attached.values()):
             deaf = [each for each in peer.sessions.by_number.values() if each.feed == "listeners"]
-            if deaf and (state := await peer.state()):
+            if deaf and (state := await peer.why_blocked()):
                 lives = [session.id for session in deaf if not session.mirror.ended]
                 found |= dict.fromkeys(lives, f"its Neovim {state}")
         return found
 
     # -- people
 
-    def can_ask(self, kind: ActionKind) -> bool:
+    def has_person_to_decide(self, kind: ActionKind) -> bool:
         """Return whether a person at an attached Neovim decides on such actions, by an answer or a setting.
 
         `kind` is the actions' kind. True also if their setting is that they need not be asked; `wait_for_consent` asks only those who want
@@ -490,11 +490,11 @@ class Peers:
         """
         # It attaches a Neovim again after it was left.
         if action.tool != "nvim_connect":
-            await self._ask_detached_people(action)
+            await self._refuse_for_detached_people(action)
         for peer in list(self.attached.values()):
             await peer.approvals.wait_for_consent(action)
 
-    async def _ask_detached_people(self, action: Action) -> None:
+    async def _refuse_for_detached_people(self, action: Action) -> None:
         """Raise if a detached Neovim that still runs has a person who wants to be asked before this action.
 
         Nobody is asked: the wishes known from before count. Of each such Neovim it is looked whether something listens at its address
@@ -515,10 +515,10 @@ class Peers:
                 f"Nothing was done; nvim_connect with target={target} attaches it again.",
             )
 
-    def _send_company(self) -> None:
+    def _show_assistants(self) -> None:
         """Show every person the names of the connected assistants."""
         for peer in self.attached.values():
-            peer.approvals.show_assistants(self.company.names)
+            peer.approvals.show_assistants(self.connected_clients.names)
 
     def show_outcome(self, action: Action, outcome: str, *, ok: bool) -> None:
         """Show in every attached Neovim an action and its outcome; `ok` is False if it failed."""

@@ -66,11 +66,11 @@ class SharedBreakpoints:
         self._refused_places: set[tuple[str, int]] = set()
         """Path and line of breakpoints that Neovim has rejected, because the file has unsaved changes."""
         self._is_listening = True
-        breakpoints.listeners.append(self._on_breakpoint)
+        breakpoints.listeners.append(self._send_breakpoint_change)
 
     def close(self) -> None:
         """Stop sending changes to Neovim; both sides keep the breakpoints that they have."""
-        self._breakpoints.listeners.remove(self._on_breakpoint)
+        self._breakpoints.listeners.remove(self._send_breakpoint_change)
 
     async def wait_until_applied(self, seconds: float) -> None:
         """Wait until Neovim has applied or refused all changes that were sent, but at most `seconds`."""
@@ -85,12 +85,12 @@ class SharedBreakpoints:
         those that only dapeer has are sent to Neovim, without a wait. On a line that both have, the person's stays. Sending the returned
         files to the adapters is left to the caller.
         """
-        picture = self._read(signs)
+        picture = self._read_signs(signs)
         for path, lines in self._breakpoints.by_path.items():
             for line in lines.keys() - picture.get(path, {}).keys():
-                self._on_breakpoint(path, line, self._breakpoints.sign(path, line))
-        with self._breakpoints.doings.by(None):
-            return self._take(signs, 0)
+                self._send_breakpoint_change(path, line, self._breakpoints.sign(path, line))
+        with self._breakpoints.doings.acting_as(None):
+            return self._apply_sign_changes(signs, 0)
 
     def record_unapplied(self, number: int, unsaved: str = "") -> None:
         """Record that Neovim has not applied changes of dapeer, so that nobody waits for them.
@@ -127,17 +127,17 @@ class SharedBreakpoints:
         `signs` is Neovim's whole set, which is compared with the last one. `applied` is the number of dapeer's latest change
         that it contains; where later ones were made, dapeer's breakpoints count.
         """
-        with self._breakpoints.doings.by(PERSON):
-            return self._take(signs, applied)
+        with self._breakpoints.doings.acting_as(PERSON):
+            return self._apply_sign_changes(signs, applied)
 
-    def _take(self, signs: object, applied: int) -> list[str]:
+    def _apply_sign_changes(self, signs: object, applied: int) -> list[str]:
         """Apply what differs between Neovim's signs and those that it has sent before to dapeer's breakpoints.
 
         Return the paths of the files that changed, sorted. While that is done, changes are not sent back to Neovim. `applied` is the
         number of dapeer's last change that Neovim had applied when it sent `signs`: later changes of dapeer's count as if `signs` had
         them. Those in `wait_until_applied` are woken.
         """
-        before, now = self._known_signs, self._read(signs)
+        before, now = self._known_signs, self._read_signs(signs)
         self._unapplied_changes = {
             place: sent for place, sent in self._unapplied_changes.items() if sent > applied
         }
@@ -153,7 +153,7 @@ class SharedBreakpoints:
         self._is_listening = False
         try:
             for path in before.keys() | now.keys():
-                if self._merge(path, before.get(path, {}), now.get(path, {})):
+                if self._apply_file_changes(path, before.get(path, {}), now.get(path, {})):
                     changed.add(path)
         finally:
             self._is_listening = True
@@ -164,7 +164,7 @@ class SharedBreakpoints:
         self._picture_event.set()
         self._picture_event = anyio.Event()
 
-    def _merge(
+    def _apply_file_changes(
         self,
         path: str,
         before: Mapping[int, RequestedBreakpoint],
@@ -184,7 +184,9 @@ class SharedBreakpoints:
                 changed = True
         return changed
 
-    def _on_breakpoint(self, path: str, line: int, requested: RequestedBreakpoint | None) -> None:
+    def _send_breakpoint_change(
+        self, path: str, line: int, requested: RequestedBreakpoint | None
+    ) -> None:
         """Send Neovim the change of one breakpoint of dapeer's, unless the change has come from there.
 
         `requested` is the breakpoint that stands for the line, which becomes a sign; None: the last was removed. The change gets a number, by which Neovim
@@ -194,7 +196,7 @@ class SharedBreakpoints:
             return
         self._change_number += 1
         self._unapplied_changes[path, line] = self._change_number
-        self._names[_real(path)] = path
+        self._names[_path_in_neovim(path)] = path
         self._refused_places.discard((path, line))
         change: dict[str, Any] = {"path": path, "line": line, "edited": self._is_edited(path)}
         if requested is not None:
@@ -213,7 +215,7 @@ class SharedBreakpoints:
             if not each.mirror.ended
         )
 
-    def _read(self, signs: object) -> Picture:
+    def _read_signs(self, signs: object) -> Picture:
         """Return the breakpoints that Lua has sent, by path here and line; an empty Lua table may be a list.
 
         `signs` has lists of breakpoints by the path that Neovim uses. `self.signs` is replaced by the lines of signs that differ from
@@ -242,8 +244,8 @@ class SharedFilters:
         """Stop sending the choice to Neovim; both sides keep what they have."""
         self._breakpoints.filter_listeners.remove(self._on_filters)
 
-    def join(self, sent: object) -> object:
-        """Return the exception filters that both sides are to have, for `take`; None: neither has chosen any.
+    def choose_common_filters(self, sent: object) -> object:
+        """Return the exception filters for `apply_choice` that both sides get; None: neither has chosen any.
 
         `sent` is what the person has chosen, or None; their choice comes first. Without it, the filters that were chosen here are sent to
         Neovim. dapeer's own filters are not changed.
@@ -252,7 +254,7 @@ class SharedFilters:
             self._on_filters(self._breakpoints.exceptions)
         return self._breakpoints.exceptions if sent is None else sent
 
-    def take(self, sent: object) -> list[str] | None:
+    def apply_choice(self, sent: object) -> list[str] | None:
         """Set dapeer's exception filters to what the person has chosen; they count for programs that start.
 
         Return them if they are to be sent to running programs: None if nothing changed. `sent` is a list; anything else but None counts as
@@ -265,7 +267,7 @@ class SharedFilters:
         before = self._breakpoints.exceptions
         self._is_listening = False
         try:
-            self._breakpoints.choose(filters)
+            self._breakpoints.set_exception_filters(filters)
         finally:
             self._is_listening = True
         return filters if filters != before else None
@@ -280,6 +282,6 @@ class SharedFilters:
             self._neovim.send(CHOOSE, filters)
 
 
-def _real(path: str) -> str:
+def _path_in_neovim(path: str) -> str:
     """Return Neovim's name of a file: it resolves links in the file's folder, but not the file itself."""
     return str(Path(path).parent.resolve() / Path(path).name)

@@ -105,7 +105,7 @@ class Connection:
         Raises:
             ServerGone: The server has ended.
         """
-        self._sent("tools/call", {"name": tool, "arguments": arguments}, takes_error=False)
+        self._send_request("tools/call", {"name": tool, "arguments": arguments}, takes_error=False)
 
     def close(self) -> None:
         """Close both streams."""
@@ -129,9 +129,9 @@ class Connection:
             ToolError: The server answers by an error.
             ServerGone: The server has ended.
         """
-        self._sent(method, params, takes_error=True)
+        self._send_request(method, params, takes_error=True)
         while True:
-            message = self._received()
+            message = self._receive()
             number = message.get("id")
             if number not in self._awaited or "method" in message:
                 continue
@@ -144,7 +144,7 @@ class Connection:
                 raise ToolError(message["error"]["message"])
             return message["result"]
 
-    def _sent(self, method: str, params: Mapping[str, Any], *, takes_error: bool) -> None:
+    def _send_request(self, method: str, params: Mapping[str, Any], *, takes_error: bool) -> None:
         """Send a request, and have `request` return its answer if it is the first to come.
 
         An answer that is an error counts only if this `takes_error`.
@@ -168,7 +168,7 @@ class Connection:
         except OSError as error:
             raise ServerGone("The dapeer server has ended.") from error
 
-    def _received(self) -> dict[str, Any]:
+    def _receive(self) -> dict[str, Any]:
         """Wait for the next line, and return its message of JSON-RPC.
 
         Raises:

@@ -15,7 +15,7 @@ from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.inspection.fetching import ignore_failure
 from dapeer.sessions.inspection.source_versions import RESTART
-from dapeer.sessions.outcomes import REASON_CHARS, as_loaded
+from dapeer.sessions.outcomes import REASON_CHARS, on_loaded_line
 
 log = logging.getLogger(__name__)
 
@@ -38,22 +38,22 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
         DapeerError: The adapter rejects the request, or does not answer.
     """
     if session.inspect.editions.change(path) is not None:
-        await ignore_failure(session.inspect.look_for_reload(path))
+        await ignore_failure(session.inspect.ask_for_reload(path))
     change = session.inspect.editions.change(path)
     if change is None or change.old_lines is None:
         await session.ensure_breakpoints(path, requested)
-        session.program.awaited.admit(path)
+        session.program.awaited.record_delivered(path)
         return
     has = [sent for sent, _ in session.mirror.breakpoints.get(path, ())]
     lines = {sent["line"] for sent in has}
     # Those of a Neovim have moved with its signs.
-    loaded = [(each, as_loaded(session, path, each)) for each in requested]
+    loaded = [(each, on_loaded_line(session, path, each)) for each in requested]
     kept = [then for _, then in loaded if then["line"] in lines]
     # Sent again, they may be moved: debugpy reads the file of now.
     if sorted(kept, key=_line) != sorted(has, key=_line):
         await session.ensure_breakpoints(path, kept)
     if refused := {(path, each["line"]) for each, then in loaded if then not in kept}:
-        session.program.awaited.keep_from(refused)
+        session.program.awaited.record_undelivered(refused)
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 
 KEPT_DOINGS: Final = 1000
 """Doings that are kept, the last ones."""
@@ -91,7 +91,7 @@ class Doings:
         """How many there were."""
 
     @contextmanager
-    def by(self, doer: Actor | None) -> Generator[None]:
+    def acting_as(self, doer: Actor | None) -> Generator[None]:
         """Record what happens during the body, also in tasks that it starts, as the doing of `doer`.
 
         None: record nothing.
@@ -102,10 +102,10 @@ class Doings:
         finally:
             _DOER.reset(token)
 
-    def change(self, path: str, line: int, before: object, after: object) -> None:
+    def record_change(self, path: str, line: int, before: object, after: object) -> None:
         """Record that the breakpoint on a line was `before` and is `after` (None: none), if they differ.
 
-        Line 0: `path` is the name of a function. Nothing is recorded outside of `by`.
+        Line 0: `path` is the name of a function. Nothing is recorded outside of `acting_as`.
         """
         doer = _DOER.get()
         if doer is not None and before != after:
@@ -114,11 +114,11 @@ class Doings:
                 _BreakpointChange(self.count, doer, (path, line), before, after)
             )
 
-    def move(self, command: str, session: int, program: object) -> None:
+    def record_move(self, command: str, session: int, program: object) -> None:
         """Record that a request (`continue`, `terminate`, …) has resumed or ended a program.
 
         `command` is the name of a request that resumes or ends, `session` a session's id, `program` the program itself. Nothing is recorded
-        outside of `by`.
+        outside of `acting_as`.
         """
         doer = _DOER.get()
         if doer is not None:
@@ -127,7 +127,9 @@ class Doings:
                 _ProgramMove(self.count, doer, _VERBS[command], session, program)
             )
 
-    def news(self, key: str, since: int, programs: Collection[object], project: Path) -> str:
+    def describe_others(
+        self, key: str, since: int, programs: Collection[object], project: Path
+    ) -> str:
         """Return in one line what others than a client have done since number `since`; empty: nothing.
 
         A change that the client itself has overridden later, on the same line, is left out.
@@ -168,7 +170,7 @@ def _told(doings: Sequence[_BreakpointChange | _ProgramMove], project: Path) -> 
             changes[each.place] = before, each.new
     for verb in ("set", "changed", "removed"):
         places = [
-            f"{relative(path, project)}:{line}" if line else path
+            f"{relative_to_project(path, project)}:{line}" if line else path
             for (path, line), change in changes.items()
             if _verb(*change) == verb
         ]

@@ -44,14 +44,14 @@ async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
     frames = await session.inspect.whole_stack(thread)
     inside = stop.stack.front if stop.thread_id == thread else None
     if inside is None and (begun := session.mirror.history.interrupted_step(thread)) is not None:
-        inside = _index(frames, begun)
+        inside = _index_of_shown_frame(frames, begun)
     if inside is None:
-        users = session.frames.foremost(frames)
+        users = session.frames.innermost_users_frame(frames)
         inside = frames.index(users) if users is not None else 0
     return CallingFrame(thread, inside, len(frames) - inside, frames[inside]) if inside else None
 
 
-def _index(frames: Sequence[StackFrame], begun: Stop) -> int | None:
+def _index_of_shown_frame(frames: Sequence[StackFrame], begun: Stop) -> int | None:
     """Return the index in `frames` of the frame that was shown at the earlier stop; None: it is gone.
 
     `begun` is that stop. The frame is found by its distance from the outermost one, and has to be on the same line.

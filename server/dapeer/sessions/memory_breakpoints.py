@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from dapeer.adapters.definition.sections import Watchpoints
 from dapeer.base.errors import ArgumentError, RequestFailed
-from dapeer.base.text.lines import continued
+from dapeer.base.text.lines import indented_after_first
 from dapeer.dap.messages import Body
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.sent_requests import DataBreakpointInfoArguments
@@ -50,7 +50,7 @@ class MemoryRow:
         reason = f": {self.breakpoint['message']}" if "message" in self.breakpoint else ""
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
         state = f"{render.breakpoint_state(self.breakpoint)}{reason}, in session {self.session.id}"
-        return continued(f"{self.kind} {self.place}{extra} {state}{note}")
+        return indented_after_first(f"{self.kind} {self.place}{extra} {state}{note}")
 
     def data(self) -> dict[str, Any]:
         """Return the breakpoint as the dict of a tool's structured result, without empty values.

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from dapeer.base.sources import names_beside, relative
+from dapeer.base.sources import names_beside, relative_to_project
 from dapeer.base.text.fitting import quoted, shortened
 from dapeer.collecting.points import LATE, without_calls
 from dapeer.collecting.rows.collected import TRACER
@@ -317,7 +317,7 @@ def _with_hint(
         if each[0] in {"not hit", "never called"} and "." not in each[1] and not each[2]
     ]
     for each in every:
-        hinted = bare and each is bare[-1] and first.lines.road == TRACER
+        hinted = bare and each is bare[-1] and first.lines.collecting_way == TRACER
         yield (each[0], each[1], OF_LIBRARY) if hinted else each
 
 
@@ -334,7 +334,7 @@ def doubt_about_hits(
         return HELD
     late = first.inspect.editions.is_late(path, requested["line"])
     _, lines = first.inspect.editions.window(path, 1, requested["line"] - 1) or (1, [])
-    hint = replaced_by(first, path) or first.advice.of_not_hit(path, lines)
+    hint = replaced_by(first, path) or first.advice.hint_on_not_hit(path, lines)
     known = doubt_about_tracing(first) or (LATE if late else "") or (f" ({hint})" if hint else "")
     # That reads all libraries of a compiled program.
     return known or (STARTED.format(first.adapter) if first.may_run_elsewhere(path) else "")
@@ -345,7 +345,7 @@ def replaced_by(first: Session, path: str) -> str:
 
     Empty: nothing is known.
     """
-    return first.advice.of_beside(path, names_beside(path))
+    return first.advice.hint_on_files_beside(path, names_beside(path))
 
 
 def why_unbound(first: Session, path: str, line: int, why: str) -> str:
@@ -354,7 +354,7 @@ def why_unbound(first: Session, path: str, line: int, why: str) -> str:
     That is the adapter's own reason.
     """
     _, lines = first.inspect.editions.window(path, 1, line - 1) or (1, [])
-    return first.advice.of_unbound(why, path, lines)
+    return first.advice.hint_on_unbound(why, path, lines)
 
 
 def doubt_about_tracing(first: Session) -> str:
@@ -409,7 +409,7 @@ class BreakpointOutcomes:
         self._awaited.mark_reported(self._keys, self._known)
 
 
-def unreported(
+def unreported_outcomes(
     session: Session,
     breakpoints: Breakpoints,
     *,
@@ -511,7 +511,7 @@ def _text(first: Session, outcome: BreakpointOutcome, *, hides_condition_errors:
     """
     path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
     where = place_in_file((line, outcome.column))
-    at = f"{relative(path, first.project)}:{where}" if line else quoted(path)
+    at = f"{relative_to_project(path, first.project)}:{where}" if line else quoted(path)
     if reported & {outcome.key, ("rejected", *outcome.key[1:])}:
         return at
     unsure = outcome.requested and doubt_about_hits(
@@ -537,14 +537,16 @@ def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints
                 is_supported(each.mirror.capabilities, one)
                 for one in (*OPTIONS, "setFunctionBreakpoints")
             ],
-            each.lines.road,
+            each.lines.collecting_way,
         )
         for each in sessions
     ]
     return breakpoints.change_count, len(awaited.places), len(awaited.undelivered), mirrors
 
 
-def as_loaded(session: Session, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
+def on_loaded_line(
+    session: Session, path: str, requested: RequestedBreakpoint
+) -> RequestedBreakpoint:
     """Return a breakpoint on the line that it had before the file changed, if the adapter has it there.
 
     It is a copy of `requested` with another `line`. `requested` itself is returned if the file has not changed, the line was nowhere in
@@ -568,7 +570,7 @@ def _at_lines(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
     awaited = situation.first.program.awaited
     loaded = _loaded(each.mirror for each in situation.sessions)
     for path in situation.breakpoints.paths:
-        for each in situation.breakpoints.of(path):
+        for each in situation.breakpoints.in_file(path):
             place = path, each["line"]
             if place in awaited.undelivered:
                 continue
@@ -596,7 +598,7 @@ def _facts_of(
     """
     first, sessions = situation.first, situation.sessions
     changed = [each for each in sessions if each.inspect.editions.known_change(path) is not None]
-    loaded = (as_loaded(session, path, requested) for session in changed)
+    loaded = (on_loaded_line(session, path, requested) for session in changed)
     sent = next((one for one in loaded if one is not requested), requested)
     line, mirrors = sent["line"], [each.mirror for each in sessions]
     refusals = (each.placed.unanswered.get(path) for each in mirrors)
@@ -657,7 +659,7 @@ def _why_not_collected(
     Empty: values are collected there, or the breakpoint is none that collects. A tracer collects anywhere; log points do not where a
     breakpoint stops on the same line; without either nothing is collected.
     """
-    roads = {session.lines.road for session in sessions} - {""}
+    roads = {session.lines.collecting_way for session in sessions} - {""}
     if "collect" not in requested or TRACER in roads:
         return ""
     if roads:

@@ -48,19 +48,19 @@ async def repeat(
     end, tally = clock() + seconds, Tally(times)
     while True:
         started_at = clock()
-        session = await _started(begin, tally)
+        session = await _start_run(begin, tally)
         async with on_cancellation(debugger.terminate, session.program.first):
-            if await _verdict(session, tally, end, until) is not RunVerdict.PASSED:
+            if await _wait_for_verdict(session, tally, end, until) is not RunVerdict.PASSED:
                 return session, tally
             await debugger.terminate(session.program.first)
-        _keep(debugger, session, tally, clock() - started_at)
+        _count_passed_run(debugger, session, tally, clock() - started_at)
         if not tally.left or clock() >= end:
             return session, tally
         count = len(tally.passed_seconds)
         await report_progress(f"{count} of {times} runs passed", count, times)
 
 
-async def _started(begin: Begin, tally: Tally) -> Session:
+async def _start_run(begin: Begin, tally: Tally) -> Session:
     """Start a run and return its session; `tally` tells which run it is.
 
     Raises:
@@ -76,19 +76,23 @@ async def _started(begin: Begin, tally: Tally) -> Session:
         raise AdapterFailed(problem, error.hint) from error
 
 
-def _keep(debugger: Debugger, session: Session, tally: Tally, seconds: float) -> None:
+def _count_passed_run(debugger: Debugger, session: Session, tally: Tally, seconds: float) -> None:
     """Count a run that has passed in `tally`, and drop the sessions of the one that passed before it.
 
     `seconds` is how long it took.
     """
     if tally.last_passed_session is not None:
-        debugger.sessions.forget(tally.last_passed_session)
+        debugger.sessions.drop_program(tally.last_passed_session)
     detached = session.program.first.detached
     left = detached.take_unreported() if detached else {}
-    tally.keep(session.program.first.id, seconds, left, lacks_exit_code=_code(session) is None)
+    tally.record_passed_run(
+        session.program.first.id, seconds, left, lacks_exit_code=_code(session) is None
+    )
 
 
-async def _verdict(session: Session, tally: Tally, end: float, until: RepeatUntil) -> RunVerdict:
+async def _wait_for_verdict(
+    session: Session, tally: Tally, end: float, until: RepeatUntil
+) -> RunVerdict:
     """Wait for the outcome of a run until the time `end` of anyio's clock.
 
     Record it in `tally` and return it. Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: the run has not
@@ -101,17 +105,17 @@ async def _verdict(session: Session, tally: Tally, end: float, until: RepeatUnti
     while True:
         stopped_session = await session.program.next_stop(session, 0, end - clock())
         if stopped_session is None:
-            return tally.end(RunVerdict.RUNNING)
+            return tally.set_verdict(RunVerdict.RUNNING)
         stop = stopped_session.mirror.stop
         if stop is None:
-            return tally.end(*_outcome(stopped_session))
+            return tally.set_verdict(*_outcome(stopped_session))
         # Some adapters report a breakpoint where an exception was thrown: the stack shows it.
         await inspect_stop(stopped_session)
         if _is_failure(stop):
-            return tally.end(RunVerdict.FAILED)
+            return tally.set_verdict(RunVerdict.FAILED)
         if until == "stop":
-            return tally.end(RunVerdict.STOPPED)
-        tally.pass_by()
+            return tally.set_verdict(RunVerdict.STOPPED)
+        tally.count_continued_stop()
         await stopped_session.resume("continue", {"threadId": stop.thread_id})
 
 

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.sources import check_line, line_text, relative, source_file
+from dapeer.base.sources import check_line, line_text, relative_to_project, source_file
 from dapeer.base.system.tasks import all_of
 from dapeer.base.text.fitting import quoted
-from dapeer.base.text.lines import continued, lines_of
+from dapeer.base.text.lines import indented_after_first, lines_of
 from dapeer.dap.requested_breakpoints import (
     RequestedBreakpoint,
     RequestedFunction,
@@ -38,7 +38,7 @@ from dapeer.peers.consent_kinds import (
 from dapeer.sessions.breakpoints.breakpoints import adapter_answer, unsupported
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
-from dapeer.sessions.outcomes import MAX_LISTED_BREAKPOINTS, NO_FUNCTIONS, as_loaded
+from dapeer.sessions.outcomes import MAX_LISTED_BREAKPOINTS, NO_FUNCTIONS, on_loaded_line
 from dapeer.tools import data_breakpoints
 from dapeer.tools.base.arguments import (
     CollectArgument,
@@ -123,7 +123,7 @@ class BreakpointRow:
             else ""
         )
         where += " (of another assistant)" if self.others_collect else ""
-        return f"{relative(self.path, debugger.project)}:{shown}{note}{where}"
+        return f"{relative_to_project(self.path, debugger.project)}:{shown}{note}{where}"
 
     def _source(self, line: int) -> str:
         """Return the text of a 1-based line as the program has loaded it, or as it is on disk.
@@ -175,10 +175,10 @@ def rows_of(
     # A session that leaves its program to a child never stops, and knows no line.
     stopping = [each for each in living if each in each.program.debugged]
     only = None if chosen is None else {spot_of(each): each for each in chosen}
-    for point in debugger.breakpoints.of(path):
+    for point in debugger.breakpoints.in_file(path):
         if only is not None and only.get(spot_of(point)) != point:
             continue
-        sign = call.peers.sign(path, point["line"])
+        sign = call.peers.moved_sign_line(path, point["line"])
         plain = BreakpointRow(
             path, point, sign_line=sign, others_collect=is_of_another(call, point)
         )
@@ -211,7 +211,7 @@ def rows_text(rows: Sequence[BreakpointRow], debugger: Debugger) -> str:
         return lines_of(row.text(debugger) for row in rows)
     odd = [row for row in rows if row.is_odd]
     states = Counter(render.breakpoint_state(row.breakpoint) for row in rows if not row.is_odd)
-    place = relative(rows[0].path, debugger.project)
+    place = relative_to_project(rows[0].path, debugger.project)
     lines = [f"{place}: {number:,} breakpoints {state}" for state, number in states.items()]
     lines += [row.text(debugger) for row in odd[:MAX_LISTED_BREAKPOINTS]]
     more = len(odd) - MAX_LISTED_BREAKPOINTS
@@ -235,7 +235,7 @@ def _adapter_answer(
     session: Session, path: str, requested: RequestedBreakpoint
 ) -> Breakpoint | None:
     """Return the adapter's answer for a breakpoint in a session; None: the adapter has not got it."""
-    return adapter_answer(session.mirror, path, as_loaded(session, path, requested))
+    return adapter_answer(session.mirror, path, on_loaded_line(session, path, requested))
 
 
 def _edition(session: Session, path: str) -> Sequence[str] | None:
@@ -309,12 +309,12 @@ async def dap_set_breakpoint(
     placed = [resolve_column(path, {**plain, "line": each}) for each in lines]
     at_lines = [add_collecting(each, collect, max_hits, expect) for each in placed]
     claim_breakpoints(call, [(path, each) for each in at_lines])
-    await _want(call, path, at_lines)
-    untaken = await debugger.push(path).wait_for_failures()
+    await _add_to_shared_set(call, path, at_lines)
+    untaken = await debugger.push_breakpoints(path).wait_for_failures()
     rows = [*rows_of(call, path, at_lines)]
     if not rows:
-        where = f"{relative(path, debugger.project)}:{', '.join(map(str, lines[:MAX_LISTED_BREAKPOINTS]))}"
-        return Reply(continued(f"Set, and changed by another client since: {where}."))
+        where = f"{relative_to_project(path, debugger.project)}:{', '.join(map(str, lines[:MAX_LISTED_BREAKPOINTS]))}"
+        return Reply(indented_after_first(f"Set, and changed by another client since: {where}."))
     data = rows_data(rows) if more_lines else rows[0].data()
     return with_notes(
         Reply(rows_text(rows, debugger), data), [*untaken, *_sign_note(call, path, lines[0])]
@@ -329,7 +329,9 @@ def _sign_note(call: Call, path: str, line: int) -> list[str]:
     )
 
 
-async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
+async def _add_to_shared_set(
+    call: Call, path: str, requested: Sequence[RequestedBreakpoint]
+) -> None:
     """Add breakpoints of one file to the shared set, all or none, and wait until Neovims show them.
 
     Nothing is sent to adapters here: the caller pushes the file. The breakpoints are counted as set for programs that run. `requested` are
@@ -350,7 +352,7 @@ async def _want(call: Call, path: str, requested: Sequence[RequestedBreakpoint])
             breakpoints.restore(path, spot, before, client)
         raise
     for spot, _ in replaced:
-        call.debugger.expect_now(path, *spot)
+        call.debugger.record_awaited_everywhere(path, *spot)
 
 
 @tool("Remove a breakpoint", section=Section.STOP, kinds=WRITES, destructive=True, idempotent=True)
@@ -380,7 +382,9 @@ async def dap_remove_breakpoint(
     asked = RequestedBreakpoint(line=named[1])
     add_place_on_line(asked, column, at)
     line, column = spot_of(resolve_column(path, asked) if at else asked)
-    place = continued(f"{relative(path, debugger.project)}:{place_in_file((line, column))}")
+    place = indented_after_first(
+        f"{relative_to_project(path, debugger.project)}:{place_in_file((line, column))}"
+    )
     mirrors = [session.mirror for session in debugger.sessions.values()]
     removed = debugger.breakpoints.remove(
         path, line, mirrors, call.focus.key, column=column or None
@@ -388,7 +392,7 @@ async def dap_remove_breakpoint(
     if not removed:
         return Reply(f"No breakpoint at {place}; nothing changed.", {"removed": False})
     await call.peers.wait_for_signs()
-    untaken = await debugger.push(path).wait_for_failures()
+    untaken = await debugger.push_breakpoints(path).wait_for_failures()
     count = len({spot_of(each) for each in removed})
     what = f"all {count} breakpoints" if count > 1 else "the breakpoint"
     return with_notes(Reply(f"Removed {what} at {place}.", {"removed": True}), untaken)
@@ -415,7 +419,7 @@ async def dap_clear_breakpoints(
     left = _count(debugger, path)
     count = before - left
     await call.peers.wait_for_signs()
-    pushes = [debugger.push(*cleared)]
+    pushes = [debugger.push_breakpoints(*cleared)]
     if stops:
         pushes.append(debugger.push_functions())
     if collecting:
@@ -423,7 +427,7 @@ async def dap_clear_breakpoints(
     if path is None:
         count += stops + collecting + len(data_breakpoints.rows_of(debugger))
         count += len(data_breakpoints.recording_lines(debugger))
-        pushes.append(data_breakpoints.clear(debugger))
+        pushes.append(data_breakpoints.begin_clearing(debugger))
     lines = await all_of(each.wait_for_failures() for each in pushes)
     removed = Reply(f"Removed {_counted(count, 'breakpoint')}.", {"removed": count})
     others = [f"{left} of other assistants stay: they collect"] if left else []
@@ -438,7 +442,7 @@ async def dap_breakpoints(call: Call) -> Reply:
     (names), and if there are any, `in_memory` (on data and instructions) and `collecting` (at functions).
     """
     debugger = call.debugger
-    await debugger.push_kept_back(
+    await debugger.push_undelivered(
         {each.program for each in debugger.sessions.values()}
     ).wait_for_failures()
     rows = [row for path in debugger.breakpoints.paths for row in rows_of(call, path)]
@@ -497,7 +501,7 @@ async def dap_set_exception_breakpoints(
 
     push = debugger.broadcast("the filters", chosen, send)
     if session_id is None:
-        debugger.breakpoints.choose(filters)
+        debugger.breakpoints.set_exception_filters(filters)
     stopping = f"Stopping at exceptions: {', '.join(filters) or 'none'}."
     return with_notes(
         Reply(stopping, {"filters": filters}), [*unable, *await push.wait_for_failures()]
@@ -530,7 +534,7 @@ def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[
 def _count(debugger: Debugger, path: str | None) -> int:
     """Return the number of breakpoints in the shared set in one file, or in all if `path` is None."""
     every = debugger.breakpoints
-    return sum(len(every.of(each)) for each in every.paths if path in {None, each})
+    return sum(len(every.in_file(each)) for each in every.paths if path in {None, each})
 
 
 def _counted(number: int, what: str) -> str:
@@ -555,19 +559,19 @@ def _is_more_than_a_function(name: object) -> bool:
 )
 async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
     """Stop when one of these functions (`f`, `f if n > 3`) is entered; replaces earlier ones, [] removes them."""
-    return await _stop_at(call, names)
+    return await _stop_only_at_functions(call, names)
 
 
-async def _stop_at(call: Call, names: list[str]) -> Reply:
+async def _stop_only_at_functions(call: Call, names: list[str]) -> Reply:
     """Make these the only functions at which programs stop, and return their states as a reply.
 
     They are sent to all sessions. Adapters that do not support function breakpoints, or conditions of them, are named in notes. `names`
     may have conditions, as `f if n > 3`; empty: none stop any more. The data has `functions`, the names.
     """
     debugger = call.debugger
-    debugger.breakpoints.stop_at(names)
+    debugger.breakpoints.set_function_names(names)
     for name in names:
-        debugger.expect_now(name, 0)
+        debugger.record_awaited_everywhere(name, 0)
     untaken = await debugger.push_functions().wait_for_failures()
     live = debugger.sessions.live
     made = {name: made for s in live for name, made in s.mirror.placed.functions}
@@ -578,10 +582,12 @@ async def _stop_at(call: Call, names: list[str]) -> Reply:
     lines += [f"and {len(names) - MAX_LISTED_VALUES:,} more"] * (len(names) > MAX_LISTED_VALUES)
     text = lines_of(lines) or "No function breakpoints."
     reply = Reply(text, {"functions": [name for _, name in quoted_names(names)]})
-    return with_notes(reply, [*untaken, *_limits(call, live, names)])
+    return with_notes(reply, [*untaken, *_function_breakpoint_limits(call, live, names)])
 
 
-def _limits(call: Call, live: Sequence[Session], names: Sequence[str]) -> Iterator[str]:
+def _function_breakpoint_limits(
+    call: Call, live: Sequence[Session], names: Sequence[str]
+) -> Iterator[str]:
     """Yield a note for each adapter that cannot stop at functions, or ignores their conditions.
 
     Only adapters of the `live` sessions count. `names` are the function breakpoints, which may be `f if n > 3`. Nothing is yielded if there
@@ -615,13 +621,13 @@ async def add_point(call: Call, requested: RequestedFunction) -> Reply:
     """
     debugger = call.debugger
     if not collects_at(requested):
-        return await _stop_at(
+        return await _stop_only_at_functions(
             call, [*dict.fromkeys([*debugger.breakpoints.functions, requested["name"]])]
         )
     check_and_claim_functions(call, [requested])
     title = title_of(requested)
     debugger.breakpoints.collecting[call.focus.key, title] = requested
-    debugger.expect_now(title, 0)
+    debugger.record_awaited_everywhere(title, 0)
     untaken = await debugger.push_collecting().wait_for_failures()
     return with_notes(
         Reply(lines_of(_states(call, title, requested)), data_of_point(requested)), untaken
@@ -641,7 +647,7 @@ async def remove_point(call: Call, name: str) -> Reply:
         if name in {each[1], at_functions[each]["name"]}
     ]
     if name in stops:
-        call.debugger.breakpoints.stop_at([each for each in stops if each != name])
+        call.debugger.breakpoints.set_function_names([each for each in stops if each != name])
         unstopped = await call.debugger.push_functions().wait_for_failures()
         if not gone:
             return with_notes(

@@ -13,10 +13,10 @@ from pydantic import Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.exchange import on_cancellation
 from dapeer.base.system.threads import in_thread
-from dapeer.base.text.lines import continued, lines_of
+from dapeer.base.text.lines import indented_after_first, lines_of
 from dapeer.collecting.rows.collected import OF_LIVES, Collection, Point
 from dapeer.collecting.rows.table import CollectedRow
-from dapeer.collecting.text.call_lines import ARGUMENTS, FUNCTION, RESULT, CallLines, as_text
+from dapeer.collecting.text.call_lines import ARGUMENTS, FUNCTION, RESULT, CallLines, call_text
 from dapeer.collecting.text.life_lines import executed_lines as lived
 from dapeer.collecting.text.summary import visible
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
@@ -51,7 +51,7 @@ class RecordedLife:
 NOTHING = RecordedLife(None, [], in_time=True)
 
 
-def plan_again(session: Session, point: Point, recorded: CollectedRow) -> Plan:
+def plan_second_run(session: Session, point: Point, recorded: CollectedRow) -> Plan:
     """Return a plan that runs a program again, records one call line by line, and stops nowhere.
 
     It has no breakpoint but the one that records the call, and no exception filters. Nothing is started.
@@ -99,7 +99,7 @@ async def record_life(
 
     Args:
         debugger: Starts it, beside what it debugs.
-        plan: How it is run: a `plan_again`.
+        plan: How it is run: a `plan_second_run`.
         recorded: The call, in the first run.
         seconds: How long.
 
@@ -113,7 +113,7 @@ async def record_life(
         in_time = await _run_to_recorded_call(session, recorded, seconds)
     await debugger.terminate(session.program.first)
     await session.program.read_rows()
-    debugger.sessions.forget(session.id)
+    debugger.sessions.drop_program(session.id)
     return replace(_likest_life(session, recorded), in_time=in_time)
 
 
@@ -131,7 +131,7 @@ async def _run_to_recorded_call(session: Session, recorded: CollectedRow, second
         if stop is None:
             return True
         await session.program.read_rows()
-        if likeness(_likest_life(session, recorded).call, recorded) == WHOLE_LIKENESS:
+        if likeness_of_calls(_likest_life(session, recorded).call, recorded) == WHOLE_LIKENESS:
             return True
         await stopped_session.resume("continue", {"threadId": stop.thread_id})
     return False
@@ -152,11 +152,11 @@ def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
         else:
             call = next((row for row in rows if row.hit == recorded.hit), None)
             processes[process] = replace(known, call=call)
-    every = sorted(processes.values(), key=lambda each: -likeness(each.call, recorded))
+    every = sorted(processes.values(), key=lambda each: -likeness_of_calls(each.call, recorded))
     return every[0] if every else NOTHING
 
 
-def likeness(call: CollectedRow | None, other: CollectedRow) -> int:
+def likeness_of_calls(call: CollectedRow | None, other: CollectedRow) -> int:
     """Return in how many of function, arguments and result two calls are equal; -1: `call` is None."""
     if call is None:
         return -1
@@ -208,7 +208,7 @@ async def dap_call(
     Raises:
         ArgumentError: There is no such call, or several, or dapeer has not launched the program.
     """
-    session = call.focus.look(session_id)
+    session = call.focus.session_to_read(session_id)
     await session.program.read_rows()
     of_calls = [
         each
@@ -216,12 +216,12 @@ async def dap_call(
         if each.point.calls and len(each.table)
     ]
     found = _find_call(of_calls, n, at)
-    plan = plan_again(session, found.collection.point, found.row)
+    plan = plan_second_run(session, found.collection.point, found.row)
     started_at = monotonic()
     recorded = await record_life(call.debugger, plan, found.row, timeout_ms / 1000)
-    ran = _ran(recorded, found, monotonic() - started_at, timeout_ms)
+    ran = _second_run_sentence(recorded, found, monotonic() - started_at, timeout_ms)
     lines = await in_thread(lived, recorded.lines, recorded.call)
-    return Reply(lines_of([found.line, ran, *(f"  {continued(each)}" for each in lines)]), {
+    return Reply(lines_of([found.line, ran, *(f"  {indented_after_first(each)}" for each in lines)]), {
         "call": found.line, "run": ran, "lines": lines,
     })  # fmt: skip
 
@@ -263,7 +263,9 @@ def _find_call(every: Sequence[Collection], n: int, at: str | None) -> FoundCall
     )
 
 
-def _ran(life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int) -> str:
+def _second_run_sentence(
+    life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int
+) -> str:
     """Return a sentence on the second run: how long it took, and whether it did the same as the first.
 
     `life` is what the second run has recorded. The sentence also says whether the run was ended after `timeout_ms`. `found` is the call
@@ -274,6 +276,6 @@ def _ran(life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int) 
     if life.call is None:
         other = "; there this call did not end" if life.lines else "; there was no such call there"
         return f"{ran_again}{late}{other}."
-    if likeness(life.call, found.row) == WHOLE_LIKENESS:
+    if likeness_of_calls(life.call, found.row) == WHOLE_LIKENESS:
         return f"{ran_again}{late}."
-    return f"{ran_again}{late}, and went another way: there this call is {as_text(life.call.cells, ())}."
+    return f"{ran_again}{late}, and went another way: there this call is {call_text(life.call.cells, ())}."

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, NoSession
-from dapeer.base.sources import MAX_READ_BYTES, read_part, relative, source_file
+from dapeer.base.sources import MAX_READ_BYTES, read_part, relative_to_project, source_file
 from dapeer.base.system.threads import in_thread
-from dapeer.base.text.lines import continued, escaped, indented
+from dapeer.base.text.lines import escaped, indented, indented_after_first
 from dapeer.dap.messages import Body
 from dapeer.dap.types import Source
 from dapeer.sessions.core.session import Session
@@ -51,17 +51,17 @@ async def dap_source(
     # > If the value is > 0, the contents of the source must be retrieved through the request.
     if source_reference:
         name = f"source {source_reference}"
-        place = await _place(call, session_id, source_reference)
+        place = await _line_of_program(call, session_id, source_reference)
         line = line or _first_line_around(place, count)
         _check_secret(call, call.debugger.files.path_of(source_reference))
         lines = await _source_of_adapter(call.session(session_id), source_reference)
         shown, total = lines[line - 1 : line - 1 + count], len(lines)
         notes: list[str] = []
     else:
-        name = _readable(call, filename or "")
-        place = await _place(call, session_id, name)
+        name = _readable_path(call, filename or "")
+        place = await _line_of_program(call, session_id, name)
         line = line or _first_line_around(place, count)
-        shown, total = await _of_file(name, line, count)
+        shown, total = await _read_lines_of_file(name, line, count)
         notes = _outdated(call, name)
     if not shown:
         has = (
@@ -76,7 +76,7 @@ async def dap_source(
     following = line + len(shown)
     rest = "" if total is None else str(total - following + 1)
     more = f"\n({rest or 'maybe'} more lines: line={following})" if rest != "0" else ""
-    heading = continued(escaped(relative(name, call.debugger.project)))
+    heading = indented_after_first(escaped(relative_to_project(name, call.debugger.project)))
     return with_notes(Reply(f"{heading}\n{text}{more}", raw=True), notes)
 
 
@@ -89,7 +89,7 @@ def _column(call: Call, session_id: int | None, place: int | None) -> int:
     return top.get("column", 0) if top is not None and top["line"] == place else 0
 
 
-async def _place(call: Call, session_id: int | None, source: str | int) -> int | None:
+async def _line_of_program(call: Call, session_id: int | None, source: str | int) -> int | None:
     """Return the line where the stopped program is in a source, from the frame that is shown outwards.
 
     `source` is a file's path, or the number of an adapter's own source. The stack is requested from the adapter, whose errors are ignored.
@@ -127,7 +127,7 @@ def _outdated(call: Call, path: str) -> list[str]:
     ]
 
 
-def _readable(call: Call, filename: str) -> str:
+def _readable_path(call: Call, filename: str) -> str:
     """Return the absolute path of a file whose text the tool may show.
 
     `filename` is as the caller gave it.
@@ -156,7 +156,7 @@ def _check_secret(call: Call, path: str) -> None:
         )
 
 
-async def _of_file(path: str, line: int, count: int) -> tuple[Sequence[str], int | None]:
+async def _read_lines_of_file(path: str, line: int, count: int) -> tuple[Sequence[str], int | None]:
     """Read up to `count` lines from 1-based `line`; return them and the file's number of lines.
 
     The file is read in another thread. The number is None if the file is too large to be read whole. Raises `ArgumentError` if it cannot be
@@ -174,7 +174,7 @@ async def _current_source(call: Call, session_id: int | None) -> Source:
     It is empty without a frame.
     """
     session = call.session(session_id)
-    frame = await session.inspect.top(session.mirror.require_stop())
+    frame = await session.inspect.fetch_shown_frame(session.mirror.require_stop())
     return frame.get("source", Source()) if frame else Source()
 
 
@@ -223,7 +223,7 @@ async def dap_modules(
     chosen = [row for row in rows if not matching or matching.lower() in _where(row).lower()]
     shown = chosen[start : start + count]
     left = len(chosen) - start - len(shown)
-    lines = [indented(continued(_line(row))) for row in shown] or [f"No {kind}."]
+    lines = [indented(indented_after_first(_line(row))) for row in shown] or [f"No {kind}."]
     data: dict[str, Any] = {kind: shown}
     if left > 0:
         lines.append(f"({left} more: start={start + len(shown)})")

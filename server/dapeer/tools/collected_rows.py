@@ -51,7 +51,7 @@ async def dap_collected(
     Raises:
         ArgumentError: There are no such rows, or the choice is invalid.
     """
-    session = call.focus.look(session_id)
+    session = call.focus.session_to_read(session_id)
     await session.program.read_rows()
     every = [each for each in visible(session.program.collected, call.focus.key) if len(each.table)]
     chosen = [each for each in every if at is None or _is_at(each, at, call)]

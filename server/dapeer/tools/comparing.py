@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dapeer.base.errors import ArgumentError, NoSession
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import lines_of
 from dapeer.collecting.divergence import (
     ComparisonReport,
     RunComparison,
     compare_runs,
-    places,
+    pair_points,
     rows_of_run,
 )
 from dapeer.collecting.rows.collected import Collected, Point
@@ -36,13 +36,13 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
         NoSession: One of them is not there any more.
         ArgumentError: The runs are one, one has no rows, or they have no point in common.
     """
-    runs = [_run(call, each) for each in (a, b)]
+    runs = [_session_of_run(call, each) for each in (a, b)]
     if runs[0].program is runs[1].program:
         raise ArgumentError("`a` and `b` are one run.", "Name another one.")
     for each in runs:
         await each.program.read_rows()
     points = [_points(call, each) for each in runs]
-    common = places(*points)
+    common = pair_points(*points)
     if not common:
         shown = "; ".join(
             f"{each.id} at {_name_points(of, call)}" for each, of in zip(runs, points, strict=True)
@@ -59,11 +59,11 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
     )
     found = await in_thread(compare_runs, mine, other)
     shown = ComparisonReport(found, common, call.debugger.project)
-    lines = [_title(found, a, b), *shown.text(), *_left_out(runs, points, common, call)]
+    lines = [_title(found, a, b), *shown.text(), *_lines_on_uncompared(runs, points, common, call)]
     return Reply(lines_of(lines), {"a": a, "b": b, **shown.data()})
 
 
-def _run(call: Call, number: int) -> Session:
+def _session_of_run(call: Call, number: int) -> Session:
     """Return the session with the id `number`, if its rows are kept.
 
     Raises:
@@ -75,7 +75,7 @@ def _run(call: Call, number: int) -> Session:
         raise NoSession(
             f"Session {number} is not kept any longer.", f"Run it again, or compare {kept}."
         )
-    return call.debugger.sessions.named(number)
+    return call.debugger.sessions.require_session(number)
 
 
 def _points(call: Call, session: Session) -> list[Point]:
@@ -113,7 +113,7 @@ def _name_points(points: Sequence[Point], call: Call) -> str:
     At most `MAX_NAMED_POINTS` are named, and others counted. `call` gives the project, to which paths are relative.
     """
     named = [
-        f"{each.function or f'{relative(each.path, call.debugger.project)}:{each.line}'} ({', '.join(each.expressions)})"
+        f"{each.function or f'{relative_to_project(each.path, call.debugger.project)}:{each.line}'} ({', '.join(each.expressions)})"
         for each in points
     ]
     left = len(named) - MAX_NAMED_POINTS
@@ -125,7 +125,7 @@ def _title(found: RunComparison, a: int, b: int) -> str:
     return f"a: session {a}, {len(found.run_a):,} rows; b: session {b}, {len(found.run_b):,} rows"
 
 
-def _left_out(
+def _lines_on_uncompared(
     runs: Sequence[Session],
     points: Sequence[Sequence[Point]],
     common: Sequence[tuple[Point, Point]],

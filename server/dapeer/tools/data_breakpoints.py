@@ -184,7 +184,7 @@ def recording_lines(debugger: Debugger) -> list[str]:
     ]
 
 
-def clear(debugger: Debugger) -> Broadcast:
+def begin_clearing(debugger: Debugger) -> Broadcast:
     """Begin to remove all breakpoints on data and instructions, and all recording watches.
 
     All living sessions lose theirs. Nothing is awaited here: the returned broadcast is to be awaited, and tells which adapters have not

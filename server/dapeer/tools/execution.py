@@ -54,7 +54,7 @@ _TOOLS: Mapping[str, str] = {
     kinds=CallKinds(RUN, (*VALUES, *THEN)),
     resumes=True,
     is_lean=True,
-    asks="stopped",
+    group_state="stopped",
 )
 async def dap_continue(
     call: Call, thread_id: ThreadId = None, *, triggers: LaterTriggers, options: GroupOptions
@@ -71,7 +71,7 @@ async def dap_continue(
         DapeerError: The adapter rejects the request, or an argument is invalid.
     """
     triggers.check()
-    if triggers.then and (running := _running(call, options.session_id)) is not None:
+    if triggers.then and (running := _running_session(call, options.session_id)) is not None:
         epoch, old = running.mirror.epoch, running.program.unseen_stops(running)
         triggers.begin(call, running)
         return await next_stop(call, running, epoch, options.timeout_ms, old, options=options)
@@ -80,7 +80,7 @@ async def dap_continue(
     return await resume(call, session, "continue", arguments, options)
 
 
-def _running(call: Call, session_id: int | None) -> Session | None:
+def _running_session(call: Call, session_id: int | None) -> Session | None:
     """Return the session that is meant if its program runs; None: it is stopped or has ended."""
     session = call.session(session_id)
     return session if session.mirror.state.is_running else None
@@ -133,11 +133,14 @@ async def dap_step_into(
     """
     session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
     if target is not None:
-        arguments = {**arguments, "targetId": await _target(session, arguments["threadId"], target)}
+        arguments = {
+            **arguments,
+            "targetId": await _request_step_target(session, arguments["threadId"], target),
+        }
     return await _step(call, session, "stepIn", arguments, options)
 
 
-async def _target(session: Session, thread: int, name: str) -> int:
+async def _request_step_target(session: Session, thread: int, name: str) -> int:
     """Request the calls of the line where a thread is stopped; return the adapter's id of one of them.
 
     `name` is a part of the call's text; a call that begins with it is preferred. `thread` is the adapter's id of the thread.
@@ -208,7 +211,7 @@ async def _step(
         reply = await _step_where_shown(call, session, command, thread, options)
     else:
         reply = await resume(call, session, command, arguments, options)
-    interrupted = await _interrupted(session, thread, command, keeps=keeps)
+    interrupted = await _interrupted_step_note(session, thread, command, keeps=keeps)
     return with_notes(reply, [*interrupted, *_stepped_elsewhere_note(session, before)])
 
 
@@ -226,12 +229,12 @@ async def _step_where_shown(
     calling = await calling_frame(session, thread)
     if calling and not await leave_calls(session, calling, command, left.remaining_ms / 1000):
         reply = await next_stop(call, session, epoch, left.remaining_ms, old, options=options)
-        return with_notes(reply, _unbegun(session, calling))
+        return with_notes(reply, _unbegun_step_note(session, calling))
     rest = replace(options, timeout_ms=int(left.remaining_ms))
     return await resume(call, session, command, {"threadId": thread}, rest)
 
 
-def _unbegun(session: Session, calling: CallingFrame) -> list[str]:
+def _unbegun_step_note(session: Session, calling: CallingFrame) -> list[str]:
     """Return a note that a step has not begun, since the program still runs a call of the shown frame.
 
     `calling` is the shown frame. Empty if the program has stopped or ended.
@@ -254,7 +257,7 @@ def _keeps_step(call: Call, session: Session) -> bool:
     return definition is not None and definition.quirks.keeps_step
 
 
-async def _interrupted(
+async def _interrupted_step_note(
     session: Session, thread: int, command: ResumingCommand, *, keeps: bool
 ) -> list[str]:
     """Return a note if another thread has stopped before the step of `thread` was done; empty if not.
@@ -398,7 +401,7 @@ class _PauseOptions(WaitOptions):
     kinds=RESUMES_PROGRAM,
     is_lean=True,
     idempotent=True,
-    asks="running",
+    group_state="running",
 )
 async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOptions) -> Reply:
     """Stop the program, or show where it is blocked.
@@ -419,7 +422,7 @@ async def dap_pause(call: Call, thread_id: ThreadId = None, *, options: _PauseOp
     return await wait_for_pause(call, session, epoch, left, wait=answered, options=options)
 
 
-def _living(call: Call) -> list[str]:
+def _living_programs_note(call: Call) -> list[str]:
     """Return a note on the living programs, for a caller who waits for one that has ended.
 
     It is a list of one text, with the call that waits for them. Empty: no program lives.
@@ -449,7 +452,7 @@ async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
         call.require_consent(
             "evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out."
         )
-    session = call.focus.look(options.session_id)
-    others = [] if options.session_id or session.program.runs else _living(call)
+    session = call.focus.session_to_read(options.session_id)
+    others = [] if options.session_id or session.program.runs else _living_programs_note(call)
     reply = await next_stop(call, session, -1, options.timeout_ms, options=options)
     return with_notes(reply, others)

@@ -12,7 +12,7 @@ from pydantic import Field
 from dapeer.adapters.definition.placeholders import fill
 from dapeer.base.errors import ArgumentError, DapeerError, RequestFailed
 from dapeer.base.text.fitting import original_length, shortened
-from dapeer.base.text.lines import continued, indented, lines_of
+from dapeer.base.text.lines import indented, indented_after_first, lines_of
 from dapeer.base.text.tracebacks import cause
 from dapeer.dap.sent_requests import CompletionsArguments
 from dapeer.dap.types import CompletionItem, Scope
@@ -32,7 +32,7 @@ from dapeer.tools.base.evaluation import (
     MAX_WHOLE_CHARS,
     RESULT_CHARS,
     SECONDS_TO_EVALUATE,
-    Evaluated,
+    EvaluationResult,
     name_suggestions,
 )
 from dapeer.tools.base.schema import Unlisted
@@ -61,7 +61,7 @@ MAX_COMPLETIONS = 50
     ),
     is_lean=True,
     destructive=True,
-    asks="stopped",
+    group_state="stopped",
 )
 async def dap_evaluate(
     call: Call,
@@ -122,7 +122,7 @@ async def _evaluated(
     context: str,
     max_chars: int | None,
     left: RemainingTime,
-) -> Evaluated:
+) -> EvaluationResult:
     """Evaluate one expression in an adapter's frame, and return its result, whole with `max_chars`.
 
     Raises:
@@ -135,7 +135,7 @@ async def _evaluated(
     return await evaluation.evaluate_whole(session, expression, frame, left, knows=knows)
 
 
-def _reply_of(one: Evaluated, max_chars: int | None, where: list[str], place: str) -> Reply:
+def _reply_of(one: EvaluationResult, max_chars: int | None, where: list[str], place: str) -> Reply:
     """Return one result as a reply, cut to `max_chars`, with a note on how to see more.
 
     None stands for `RESULT_CHARS`. `where` are the other parts of the note; `place` is the frame.
@@ -148,7 +148,7 @@ def _reply_of(one: Evaluated, max_chars: int | None, where: list[str], place: st
         where = [*where, part if max_chars is not None else f"{part}, or {whole}"]
     hint = f"({'; '.join(where)})" if where else ""
     return Reply(
-        f"{indented(shown.rstrip())}\n{continued(hint)}".rstrip(),
+        f"{indented(shown.rstrip())}\n{indented_after_first(hint)}".rstrip(),
         {**one.data(room), "frame": place},
         room=max_chars or 0,
     )
@@ -180,17 +180,15 @@ async def dap_set_variable(
     assignable = session.supports("setExpression")
     if not assignable:
         session.require("setVariable")
-        variables.parse(path)
+        variables.parse_path(path)
     frame = await frame_of(session, frame_id)
     async with evaluation.consequence_noted(
         call, session, RemainingTime(SECONDS_TO_EVALUATE * 1000)
     ):
-        return await _assigned(call, session, path, value, frame)
+        return await _assign(call, session, path, value, frame)
 
 
-async def _assigned(
-    call: Call, session: Session, path: str, value: str, frame: int | None
-) -> Reply:
+async def _assign(call: Call, session: Session, path: str, value: str, frame: int | None) -> Reply:
     """Assign a value to a variable in the program, and return the new and the old value as a reply.
 
     A variable that the adapter shows is set by `setVariable`, another path (or a private member whose name the adapter changes) by
@@ -224,7 +222,7 @@ async def _assigned(
         there = await _read_back(session, path, frame)
         # Who is assigned to may make another value of it, or none.
         new = shortened(str(there or body.get("value") or body.get("result") or value), VALUE_CHARS)
-        return Reply(continued(f"{path} = {new}"), {"path": path, "value": new})
+        return Reply(indented_after_first(f"{path} = {new}"), {"path": path, "value": new})
     new = shortened(str(body.get("value") or value), VALUE_CHARS)
     was = shortened(found["value"], VALUE_CHARS)
     changed = body.get("value") not in {None, found["value"]} and value != found["value"]
@@ -237,7 +235,10 @@ async def _assigned(
             f"{session.adapter} answers that {path} is {new} now, but it is still {was}.",
             "dap_evaluate in context repl can assign anything.",
         )
-    return Reply(continued(f"{path} = {new} (was {was})"), {"path": path, "value": new, "was": was})
+    return Reply(
+        indented_after_first(f"{path} = {new} (was {was})"),
+        {"path": path, "value": new, "was": was},
+    )
 
 
 async def _is_of_outer_scope(session: Session, container: int, frame: int | None) -> bool:
@@ -281,7 +282,7 @@ async def _assign_by_statement(
 async def _read_back(session: Session, path: str, frame: int | None) -> str | None:
     """Evaluate a path, and return its value; None: that fails, or the path may call something."""
     with contextlib.suppress(DapeerError):
-        if variables.is_plain(part.lstrip("#") for part in variables.parse(path)):
+        if variables.is_plain(part.lstrip("#") for part in variables.parse_path(path)):
             body = await evaluate(session, path, frame, "watch", SECONDS_TO_EVALUATE)
             return body.get("result")
     return None

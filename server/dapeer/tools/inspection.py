@@ -11,12 +11,12 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.secret_files import HIDDEN
 from dapeer.base.text import tracebacks
 from dapeer.base.text.fitting import fitted, is_nested, shortened, type_name
-from dapeer.base.text.lines import continued, indented, lines_of
+from dapeer.base.text.lines import indented, indented_after_first, lines_of
 from dapeer.dap.types import ExceptionDetails, Scope, Variable
 from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import looking
+from dapeer.sessions.core.views import inspected_stop
 from dapeer.sessions.inspection import children
 from dapeer.sessions.inspection.inspection import MAX_LOCALS_IN_NVIM_DAP
 from dapeer.tools.base import report
@@ -49,7 +49,9 @@ UNHANDLED = ("unhandled", "userUnhandled")
 @tool("Look at everything", section=Section.LOOK, read_only=True)
 async def dap_snapshot(call: Call, session_id: SessionId = None) -> Reply:
     """Return where the program is: reason, source, stack, locals, changes, output; or how it ended."""
-    return await show_state(call, call.focus.look(session_id), options=StopOptions(show="full"))
+    return await show_state(
+        call, call.focus.session_to_read(session_id), options=StopOptions(show="full")
+    )
 
 
 @tool("Where is it", section=Section.LOOK, read_only=True)
@@ -69,8 +71,8 @@ async def dap_current_location(
         ArgumentError: The stopped thread has no stack.
     """
     session = call.session(session_id)
-    with looking(session) as stop:
-        frame = await session.inspect.top(stop)
+    with inspected_stop(session) as stop:
+        frame = await session.inspect.fetch_shown_frame(stop)
     if frame is None:
         raise ArgumentError("The stopped thread has no stack.", "dap_threads lists the others.")
     path = frame_path(frame)
@@ -97,7 +99,7 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """
     session = call.session(session_id)
     session.mirror.require_live()
-    seen = await session.thread_locator.look()
+    seen = await session.thread_locator.locate_threads()
     current = session.mirror.stop.thread_id if session.mirror.stop else 0
     ids = await _frame_ids(session, seen.threads)
     data = [_thread_data(session, each, ids.get(each.thread_id)) for each in seen.threads]
@@ -122,7 +124,7 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
 
 def _place(session: Session, seen: ThreadLocation) -> str:
     """Return where a thread or task is in the user's code, as text that follows its name."""
-    return render.place(seen, session.frames, session.project)
+    return render.place_of_thread(seen, session.frames, session.project)
 
 
 async def _frame_ids(
@@ -143,7 +145,9 @@ async def _frame_ids(
     stacks = await session.thread_locator.stacks(asked[:MAX_MARKED_THREADS])
     if session.mirror.stop is not stop:
         return {}
-    users = {thread: session.frames.foremost(frames) for thread, frames in stacks.items()}
+    users = {
+        thread: session.frames.innermost_users_frame(frames) for thread, frames in stacks.items()
+    }
     handle = stop.reported.handles.handle_for
     found = {thread: handle("frame_id", one["id"]) for thread, one in users.items() if one}
     return {**found, **{thread: number for thread, number in known.items() if number is not None}}
@@ -167,7 +171,7 @@ def _thread_data(
     if not seen.stopped and session.mirror.pausing and seen.frames:
         state = "blocked"
     row: dict[str, Any] = {"thread_id": seen.thread_id, "name": seen.name, "state": state}
-    frame = session.frames.foremost(seen.frames) or next(iter(seen.frames), None)
+    frame = session.frames.innermost_users_frame(seen.frames) or next(iter(seen.frames), None)
     placed = row if frame is None else {**row, **frame_place(frame)}
     return placed if frame_id is None else {**placed, "frame_id": frame_id}
 
@@ -188,7 +192,7 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
         # What is read where it waits has no references.
         data = [{"name": "Locals", "frame_id": frame_id}]
         return Reply(indented(f"Locals: dap_variables(frame_id={frame_id})"), {"scopes": data})
-    with looking(session) as stop:
+    with inspected_stop(session) as stop:
         frame = await frame_of(session, frame_id)
         scopes: Sequence[Scope] = await session.inspect.scopes(frame) if frame is not None else []
     rows = [
@@ -205,7 +209,7 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
     return Reply("\n".join(map(indented, lines)) or "No scopes.", {"scopes": data})
 
 
-@tool("List variables", section=Section.LOOK, read_only=True, asks="stopped")
+@tool("List variables", section=Section.LOOK, read_only=True, group_state="stopped")
 async def dap_variables(
     call: Call,
     variables_reference: Annotated[int | None, Field(ge=1)] = None,
@@ -232,7 +236,7 @@ async def dap_variables(
     session = call.session(meant.session_id)
     if variables_reference is None and (running := await report.frame_to_read(session, frame_id)):
         return await report.variables_of_frame(session, running, path, filter, start, count)
-    with looking(session) as stop:
+    with inspected_stop(session) as stop:
         if variables_reference is not None:
             return await _list_children(
                 call, session, stop, variables_reference, filter, start, count
@@ -249,10 +253,11 @@ async def dap_variables(
         )
         whole = _variable_text(stop, found, limit), _variable_data(stop, found, limit)
         if not found["variablesReference"]:
-            return Reply(indented(continued(whole[0])), whole[1])
+            return Reply(indented(indented_after_first(whole[0])), whole[1])
         inside = await _children(session, stop, found["variablesReference"], filter, start, count)
         return Reply(
-            f"{indented(continued(whole[0]))}\n{inside.text}", {**whole[1], **(inside.data or {})}
+            f"{indented(indented_after_first(whole[0]))}\n{inside.text}",
+            {**whole[1], **(inside.data or {})},
         )
 
 
@@ -299,7 +304,7 @@ async def _frame_variables(
     for scope in stop.values.local_scopes(frame):
         await session.inspect.variables(scope["variablesReference"])
     data, definitions = relevance.parted(stop.locals(frame))
-    return await _listed(
+    return await _page_reply(
         session, stop, children.cut(children.of_kind(data + definitions, kind), start, count), start
     )
 
@@ -312,10 +317,10 @@ async def _children(
     These are `count` from index `start`. `kind` is `indexed`, `named` or None for both.
     """
     page = await children.page_of(session.inspect, stop, reference, kind, start, count)
-    return await _listed(session, stop, page, start)
+    return await _page_reply(session, stop, page, start)
 
 
-async def _listed(session: Session, stop: Stop, page: children.Page, start: int) -> Reply:
+async def _page_reply(session: Session, stop: Stop, page: children.Page, start: int) -> Reply:
     """Return a page of variables as a reply, with the number of those that follow it.
 
     In a session of nvim-dap, the first `MAX_LOCALS_IN_NVIM_DAP` values of the page that the adapter shows folded are requested first, so
@@ -327,8 +332,11 @@ async def _listed(session: Session, stop: Stop, page: children.Page, start: int)
     shown = page.rows
     if session.inspect.folded is not None:
         for variable in [*filter(session.inspect.is_folded, shown)][:MAX_LOCALS_IN_NVIM_DAP]:
-            await session.inspect.unfold(variable)
-    lines = [indented(continued(_variable_text(stop, variable, VALUE_CHARS))) for variable in shown]
+            await session.inspect.fetch_members(variable)
+    lines = [
+        indented(indented_after_first(_variable_text(stop, variable, VALUE_CHARS)))
+        for variable in shown
+    ]
     left = page.total - start - len(shown)
     if left > 0:
         least = "at least " * page.open
@@ -411,7 +419,7 @@ async def dap_exception_info(
             f"The program did not stop at an exception; the reason is {stop.reason}.",
             "dap_snapshot shows where it is.",
         )
-    with looking(session, thread):
+    with inspected_stop(session, thread):
         info = stop.exception or await session.inspect.exception_info(thread)
     details: ExceptionDetails = info.get("details") or {}
     exception = shortened(views.exception_text(stop), RESULT_CHARS)

@@ -121,19 +121,19 @@ class NeovimTool:
             RefusedByPerson: The person did not allow it; nothing has happened.
             NeovimError: Neovim does not answer, or the tool failed.
         """
-        named = self._renamed(arguments)
+        named = self._with_present_names(arguments)
         if self._may_be_filled(named):
             named = without_filled(named, self._schema).arguments
         given = convert_arguments(named, self._schema)
         await self._check(given)
-        peer = self._home(given)
+        peer = self._choose_neovim(given)
         work = functools.partial(self._run, call, peer, given)
         foreign: Kinds = ("read",) if await self._is_foreign(call, peer, given) else ()
         kinds = (*self._kinds(given), *foreign)
         action = Action(self.name, kinds, given, call.client) if kinds else None
         return await run_with_consent(peer.approvals, action, work)
 
-    def _renamed(self, arguments: Json) -> Json:
+    def _with_present_names(self, arguments: Json) -> Json:
         """Return a copy of the arguments in which old names are replaced by the present ones.
 
         The tool's author has declared the old names. One stays if the present name is given, too.
@@ -164,7 +164,7 @@ class NeovimTool:
         """
         if (self.spec.group, self.spec.name) != READING:
             return False
-        path = call.debugger.files.foreign(str(given.get("filename") or ""), peer.cwd)
+        path = call.debugger.files.path_needing_consent(str(given.get("filename") or ""), peer.cwd)
         # The person has opened the file, so the assistant may read it.
         return bool(path) and not await peer.neovim.call("return vim.fn.bufloaded(...)", path)
 
@@ -194,7 +194,7 @@ class NeovimTool:
         if problem:
             raise ArgumentError(problem)
 
-    def _home(self, given: dict[str, Any]) -> Peer:
+    def _choose_neovim(self, given: dict[str, Any]) -> Peer:
         """Return the Neovim that runs the call: the one that `connection_id` selects, or the first.
 
         That argument is removed from `given` in place, unless it is one of the tool's own.

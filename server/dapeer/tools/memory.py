@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.text.lines import lines_of
 from dapeer.dap.sent_requests import DisassembleArguments, ReadMemoryArguments, WriteMemoryArguments
 from dapeer.dap.types import DisassembledInstruction, StackFrame
@@ -100,10 +100,10 @@ def dump(start: int, content: bytes) -> str:
     >>> print(dump(0x1000, b"tea for two" + bytes(5)))
     0x1000: 74 65 61 20 66 6f 72 20 74 77 6f 00 00 00 00 00  tea for two.....
     """
-    return "\n".join(_rows(start, content))
+    return "\n".join(_hex_lines(start, content))
 
 
-def _rows(start: int, content: bytes) -> Iterator[str]:
+def _hex_lines(start: int, content: bytes) -> Iterator[str]:
     """Yield the lines of a hex dump of bytes whose first address is `start`, `ROW_BYTES` bytes each.
 
     Equal rows that follow each other are one line `*` after the first; the last row is always shown.
@@ -213,22 +213,22 @@ async def dap_disassemble(
         raise ArgumentError(
             "The adapter does not report the frame's address.", "Give an `address`."
         )
-    instructions = await _disassembled(session, place, before, count)
+    instructions = await _disassemble(session, place, before, count)
     notes: list[str] = []
     if before and [
         normalize_address(each["address"]) for each in instructions[before : before + 1]
     ] != [normalize_address(place)]:
         # gdb 18 counts a negative offset from the end of the disassembled code.
-        instructions = await _disassembled(session, place, 0, count)
+        instructions = await _disassemble(session, place, 0, count)
         notes = ["(the adapter does not disassemble the code before)"]
     # CodeLLDB leaves out the file of the first.
     path = frame_path(known) if known and address is None else ""
     rows = _instructions(instructions, here, path)
-    lines = [*_listing(rows, call.debugger.project), *notes]
+    lines = [*_instruction_lines(rows, call.debugger.project), *notes]
     return Reply(lines_of(lines) or "No instructions.", {"instructions": rows})
 
 
-async def _disassembled(
+async def _disassemble(
     session: Session, place: str, before: int, count: int
 ) -> Sequence[DisassembledInstruction]:
     """Send `disassemble` to the adapter; return the instructions around a place in memory.
@@ -277,7 +277,7 @@ def _instructions(
     return rows
 
 
-def _listing(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
+def _instruction_lines(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
     """Yield a line for each instruction, below headings with their functions and source lines.
 
     `rows` are data as `_instructions` makes them.
@@ -286,7 +286,9 @@ def _listing(rows: Sequence[Mapping[str, Any]], project: Path) -> Iterator[str]:
     for row in rows:
         # gdb names a function at its start only, others with each instruction and its offset.
         function = _OFFSET.sub("", row.get("symbol", "")) or heading[0]
-        place = f"{relative(row['file'], project)}:{row['line']}" if "line" in row else ""
+        place = (
+            f"{relative_to_project(row['file'], project)}:{row['line']}" if "line" in row else ""
+        )
         if heading != (function, place):
             heading = (function, place)
             yield " ".join(filter(None, ("At", function, place)))

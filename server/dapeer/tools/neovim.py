@@ -44,7 +44,7 @@ class Targets(TypedDict):
 @tool("List Neovims", section=Section.NEOVIM, read_only=True, output=Targets)
 async def nvim_targets(call: Call) -> Reply:
     """List this user's running Neovims: address, process, working directory, which are attached."""
-    found = await discovery.find(call.debugger.project)
+    found = await discovery.find_neovims(call.debugger.project)
     rows = [_row(each, call) for each in [*found, *await _unsearched_neovims(call, found)]]
     none = f"No Neovim was found. {discovery.START_ONE}"
     return Reply("\n".join(map(_line, rows)) or none, {"neovims": rows})
@@ -66,7 +66,7 @@ async def nvim_connect(
     known = [peer for peer in call.peers.attached.values() if _means(target, peer)]
     peers = known or [
         await _attach(found, call.peers)
-        for found in await discovery.resolve(target, call.debugger.project)
+        for found in await discovery.resolve_target(target, call.debugger.project)
     ]
     lines = [f"Attached to Neovim {_peer_line(peer)}." for peer in peers]
     return Reply("\n".join(lines), {"attached": [_peer_row(peer) for peer in peers]})
@@ -83,7 +83,7 @@ async def nvim_disconnect(
     target: Annotated[str | None, Field(description="neovim_id, address or pid")] = None,
 ) -> Reply:
     """Detach from a Neovim; its sessions run on."""
-    peer = _attached(call.peers, target)
+    peer = _attached_peer(call.peers, target)
     await call.peers.detach_keeping_consent(peer.id)
     return Reply(f"Detached from Neovim {_peer_line(peer)}.", {"detached": _peer_row(peer)})
 
@@ -98,7 +98,7 @@ async def _attach(found: FoundNeovim, peers: Peers) -> Peer:
     return peer or await peers.connect(found.address)
 
 
-def _attached(peers: Peers, target: str | None) -> Peer:
+def _attached_peer(peers: Peers, target: str | None) -> Peer:
     """Return the attached Neovim with this id, process id or address; for None the only one.
 
     `target` is the id, the process id as text, or the address.
@@ -146,7 +146,8 @@ def _row(found: FoundNeovim, call: Call) -> dict[str, Any]:
         "neovim_id": peer and peer.id,
         "pid": found.pid or (peer and peer.pid),
         "cwd": cwd and str(cwd),
-        "same_project": cwd is not None and discovery.belongs(cwd, call.debugger.project),
+        "same_project": cwd is not None
+        and discovery.belongs_to_project(cwd, call.debugger.project),
         "version": found.version or None,
         "dap": found.dap if found.state == "free" else None,
         "plugin": found.plugin,

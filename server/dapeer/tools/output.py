@@ -12,7 +12,7 @@ import anyio
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError, Unsupported
-from dapeer.base.text.lines import continued, escaped_in, indented, lines_of
+from dapeer.base.text.lines import escaped_in, indented, indented_after_first, lines_of
 from dapeer.dap.messages import uncoloured
 from dapeer.mirror.output import OutputLog, OutputPiece, squeezed
 from dapeer.mirror.stops import Stop
@@ -62,7 +62,7 @@ async def dap_program_output(
         NoSession: There is no such session.
     """
     # Its processes print into one log, which is complete when all have ended.
-    program = call.focus.look(session_id).program
+    program = call.focus.session_to_read(session_id).program
     session = program.first
     log = program.output
     if category == "then":
@@ -74,12 +74,12 @@ async def dap_program_output(
     begin = log.end if since is None else since
     arriving = await _still_arriving(session, wait_ms / 1000 + SECONDS_OF_FLOOD)
     if wait_ms:
-        await program.until(
+        await program.wait_until(
             lambda: not program.alive or log.has(begin, category), wait_ms / 1000, call.progress
         )
         # Unbuffered programs print a line in pieces; half a line is worth another moment.
         await session.wait_for(lambda: not program.alive or log.ends_line, SECONDS_FOR_A_LINE)
-    reply = _part(session, log, category, lines, since, metadata=include_metadata, raw=raw)
+    reply = _output_reply(session, log, category, lines, since, metadata=include_metadata, raw=raw)
     return with_notes(reply, ["more is arriving: wait_ms=5000 waits for it"] * arriving)
 
 
@@ -94,11 +94,11 @@ async def _still_arriving(session: Session, seconds: float) -> bool:
     with anyio.move_on_after(seconds):
         for mirror, stop in stops:
             if stop.reported.output_flows:
-                await program.arriving.complete(mirror, stop)
+                await program.arriving.wait_for_output(mirror, stop)
     return any(stop.reported.output_flows for _, stop in stops)
 
 
-def _part(
+def _output_reply(
     session: Session,
     log: OutputLog,
     category: str,
@@ -150,13 +150,13 @@ def _part(
         data["left_out"] = left
     printed = body if raw else indented(body.removesuffix("\n"))
     end = "\n" if printed and not printed.endswith("\n") else ""
-    return Reply(f"{printed}{end}({continued(_summary(data, since))})", data, raw=raw)
+    return Reply(f"{printed}{end}({indented_after_first(_summary(data, since))})", data, raw=raw)
 
 
 def _summary(data: dict[str, Any], since: int | None) -> str:
     """Return in one line how much output there is, what is left out, and how the program ended.
 
-    `data` is the reply's data, as `_part` makes it; `since` is the cursor that the caller gave, or None.
+    `data` is the reply's data, as `_output_reply` makes it; `since` is the cursor that the caller gave, or None.
     """
     parts = [f"{data['lines_total']} lines so far, cursor {data['cursor']}"]
     if data.get("left_out"):
@@ -220,12 +220,12 @@ def _with_metadata(pieces: Sequence[OutputPiece], shown: str, *, from_start: boo
 
     `shown` is the text of these lines; `from_start`: they are the first lines of the pieces, otherwise the last ones.
     """
-    whole = list(_stamped(pieces))
+    whole = list(_stamped_lines(pieces))
     count = len(shown.splitlines())
     return "\n".join(whole[:count] if from_start else whole[len(whole) - count :])
 
 
-def _stamped(pieces: Sequence[OutputPiece]) -> Iterator[str]:
+def _stamped_lines(pieces: Sequence[OutputPiece]) -> Iterator[str]:
     """Yield the lines of some pieces of output, each behind its time and category.
 
     The form is `[12:30:01][stdout] …`, in local time. Both are those of the piece in which the line begins.
@@ -257,7 +257,7 @@ async def dap_history(
         ArgumentError: The history does not have the stop `number`.
         NoSession: There is no such session.
     """
-    session = call.focus.look(session_id)
+    session = call.focus.session_to_read(session_id)
     history = session.mirror.history
     await inspect_stop(session)
     if number is None:
@@ -361,11 +361,11 @@ async def dap_send_input(
     # A program that ran may have stopped anew while it was typed.
     if stop is not None and session.mirror.stop is stop:
         return Reply("Typed. The program is stopped; it reads this when it runs on.")
-    await program.until(
+    await program.wait_until(
         lambda: log.end > begin or program.stop_or_end(session, epoch) is not None,
         options.timeout_ms / 1000,
     )
-    await program.arriving.idle()
+    await program.arriving.wait_for_silence()
     # The caller has seen the earlier output.
     session.mirror.mark_shown(begin)
     return await next_stop(call, session, epoch, left.remaining_ms, options=options)

@@ -17,7 +17,7 @@ from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.sources import source_file
 from dapeer.base.system import foreign_files
 from dapeer.base.text.fitting import shortened
-from dapeer.collecting.rows.collected import On, Watch, watch
+from dapeer.collecting.rows.collected import On, Watch, add_watch
 from dapeer.collecting.text.summary import line_of
 from dapeer.peers.consent_kinds import ALL, EVALUATE, RUN, VALUES, ArgumentKinds, CallKinds
 from dapeer.sessions.breakpoints.watching import ScopeSpec
@@ -104,17 +104,21 @@ async def dap_run_until(
             )
         seconds = left.seconds_to_wait * STEPS_SHARE
         return await _last_write(call, session, expression.strip(), frame, seconds)
-    top = await session.inspect.top(stop)
+    top = await session.inspect.fetch_shown_frame(stop)
     path = frame_path(top) if top else ""
     if path or session.lines.tracers:
         python = not path or is_python(call.debugger, path)
         check_expressions([expression], python=python)
-    where = _scope(scope, call.debugger)
-    watched = watch(session.program.collected, expression.strip(), on, call.focus.key, every=every)
+    where = _sort_scope(scope, call.debugger)
+    watched = add_watch(
+        session.program.collected, expression.strip(), on, call.focus.key, every=every
+    )
     if not session.lines.traces:
         return await _run_by_stops(call, session, watched, where, frame, left, options)
     await session.watching.begin(watched, where, frame)
-    call.debugger.broadcast("that it is over", [session], lambda each: each.watching.follow())
+    call.debugger.broadcast(
+        "that it is over", [session], lambda each: each.watching.unwatch_at_stop()
+    )
     rest = replace(options, timeout_ms=int(left.remaining_ms))
     return await resume(call, session, "continue", {"threadId": stop.thread_id}, rest)
 
@@ -160,10 +164,10 @@ async def _run_by_stops(
         drive = Stepping(session, watch, scope, seconds)
         await drive.begin(frame)
         if isinstance(error, NoConditions):
-            watch.explain_road(error.problem)
+            watch.explain_method(error.problem)
     if watch.already:
         drive.set_cost()
-        return await show_state(call, session, left=remaining, options=options)
+        return await show_state(call, session, remaining=remaining, options=options)
     sending = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())
     with anyio.move_on_after(remaining.seconds_to_wait):
         await sending.wait_for_failures()
@@ -255,7 +259,7 @@ def _choose_driver(
     return Stepping(session, watch, scope, seconds)
 
 
-def _scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
+def _sort_scope(given: Sequence[str], debugger: Debugger) -> ScopeSpec:
     """Sort a caller's scope into `files`, as absolute paths, and `functions`, as names.
 
     An entry is a file if there is such a file, or it ends as sources do. `given` are the entries of the caller's argument `scope`. An

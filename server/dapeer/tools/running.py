@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dapeer.base.system.process_table import command_line
 from dapeer.base.text.fitting import shortened
-from dapeer.base.text.lines import continued, escaped, indented
+from dapeer.base.text.lines import escaped, indented, indented_after_first
 from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at
 from dapeer.launch.inheritance import Inheritance, places
 from dapeer.launch.other_languages import pid_of
@@ -136,22 +136,22 @@ class StartedProgram:
         tasks = StartTasks(self.call.debugger, self.start.tasks)
         self._task_outcomes += await tasks.run_before()
         try:
-            session = await self._started()
+            session = await self._start_once()
         except BaseException:
             tasks.release()
             raise
         client, triggers = self.call.focus.key, self.call.debugger.triggers
-        tasks.until_end_of_all([session], lambda line: triggers.tell(client, line))
+        tasks.until_end_of_all([session], lambda line: triggers.add_line(client, line))
         return session
 
-    async def _started(self) -> Session:
+    async def _start_once(self) -> Session:
         """Start the program, make its session the client's default one, and return it.
 
         It is noted which breakpoints the program is expected to get. The first time the breakpoints are also sent to other programs.
         """
         debugger = self.call.debugger
         first = self._push is None
-        with debugger.breakpoints.wanting_functions(self.functions if first else ()):
+        with debugger.breakpoints.adding_functions(self.functions if first else ()):
             session, push = await self.start.begin(debugger, self.breakpoints if first else ())
         if first:
             self._push = push
@@ -159,11 +159,13 @@ class StartedProgram:
                 self._collects = debugger.push_collecting(session)
             if not all(map(collects_at, self.functions)):
                 self._stops = debugger.push_functions()
-            debugger.expect(session, [*places(self.breakpoints, self.functions), *self._stopping])
+            debugger.record_awaited(
+                session, [*places(self.breakpoints, self.functions), *self._stopping]
+            )
             self._awaited = frozenset(session.program.awaited.places)
         else:
-            debugger.expect(session, self._awaited)
-        self.call.focus.started(session)
+            debugger.record_awaited(session, self._awaited)
+        self.call.focus.record_start(session)
         return session
 
 
@@ -193,6 +195,8 @@ def _member_line(session: Session, members: Sequence[Session]) -> str:
 def _headed(reply: Reply, tally: Tally) -> Reply:
     """Return a reply that begins with the results of all runs, and has them as `runs` in its data."""
     data = {**(reply.data or {}), "runs": tally.data()}
-    reply_with_runs = replace(reply, text=f"{continued(tally.text())}\n{reply.text}", facts=data)
+    reply_with_runs = replace(
+        reply, text=f"{indented_after_first(tally.text())}\n{reply.text}", facts=data
+    )
     left = f"still running, of runs that passed: {named(tally.detached)}; `kill NUMBER` ends one"
     return with_notes(reply_with_runs, [left] if tally.detached else [])

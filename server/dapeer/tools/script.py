@@ -61,7 +61,7 @@ async def dap_script(
     async with call.debugger.own_processes() as processes, _ending_sessions(call, script):
         code_of_exit: int | None = None
         with anyio.move_on_after(timeout_ms / 1000) as limit:
-            code_of_exit = await _run(call, serve, script, code, processes, printed)
+            code_of_exit = await _run_script(call, serve, script, code, processes, printed)
     if limit.cancelled_caught:
         first = f"The script was ended after {timeout_ms:,} ms: give more timeout_ms, or do less. It printed:"
     elif code_of_exit:
@@ -95,7 +95,7 @@ def _check_syntax(code: str) -> None:
         ) from error
 
 
-async def _run(
+async def _run_script(
     call: Call,
     serve: ServeScript,
     script: ScriptClient,
@@ -159,7 +159,7 @@ async def _ending_sessions(call: Call, script: ScriptClient) -> AsyncGenerator[N
         with anyio.CancelScope(shield=True):
             for session in script.focus.own:
                 if session.id in script.outliving_sessions:
-                    call.focus.started(session)
+                    call.focus.record_start(session)
                     script.notes.append(f"kept: session {session.id}")
                     continue
                 try:

@@ -13,12 +13,12 @@ from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import find_python
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.system.environment import environment_for
 from dapeer.base.system.tasks import all_of
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
-from dapeer.base.text.lines import continued, lines_of
+from dapeer.base.text.lines import indented_after_first, lines_of
 from dapeer.launch.inheritance import follow_edits
 from dapeer.peers import Peer
 from dapeer.peers.consent_kinds import RUN, RUNS, THEN, VALUES, CallKinds
@@ -95,7 +95,7 @@ async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = 
     debugger = call.debugger
     if not any(each.program.alive for each in debugger.sessions.programs):
         # A Neovim without the plugin does not announce itself.
-        await call.peers.search.look_around()
+        await call.peers.search.attach_running_neovims()
     focused = call.focus.default
     everyone = list(debugger.sessions.values())
     if session_id is None:
@@ -105,7 +105,7 @@ async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = 
     await all_of(wait_for_place(session, SECONDS_FOR_PLACE) for session in shown)
     stale = await call.peers.outdated_sessions()
     rows = [_row(call, session, stale) for session in shown]
-    count = sum(len(debugger.breakpoints.of(path)) for path in debugger.breakpoints.paths)
+    count = sum(len(debugger.breakpoints.in_file(path)) for path in debugger.breakpoints.paths)
     default = focused.id if focused else None
     lines = [_status_line(row, default, debugger.project) for row in rows]
     older = len(everyone) - len(shown)
@@ -178,7 +178,7 @@ def _status_line(row: Mapping[str, Any], focused: int | None, project: Path) -> 
     which = f" {row['neovim_id']}" if "neovim_id" in row else ""
     where = f", in Neovim{which}, by {row['feed']}" if "feed" in row else ""
     known = "interpreter" in row and row["state"] != "ended"
-    where += f", {relative(row['interpreter'], project)}" if known else ""
+    where += f", {relative_to_project(row['interpreter'], project)}" if known else ""
     where += f", child of {row['parent']}" if "parent" in row else ""
     head = f"{row['session_id']} {row['name']} ({row['type']}{where}) {state}"
     return f"{head}{reason}{evaluates}{place}{code}{cause}{stale}{mark}"
@@ -252,7 +252,7 @@ async def dap_restart(call: Call, triggers: UnlistedTriggers, options: ResumeOpt
     before = call.focus.program_to_end(options.session_id, also_ended=True)
     edited = [*follow_edits(call.debugger.breakpoints, before)]
     session = await call.debugger.restart(before)
-    call.focus.started(session)
+    call.focus.record_start(session)
     triggers.begin(call, session)
     reply = await next_stop(call, session, 0, options.timeout_ms, options=options)
     return with_notes(
@@ -275,7 +275,7 @@ ThreadIds = Annotated[
     is_lean=True,
     destructive=True,
     idempotent=True,
-    asks="living",
+    group_state="living",
 )
 async def dap_terminate(
     call: Call,
@@ -310,10 +310,10 @@ async def dap_terminate(
     already = not session.program.alive
     await call.debugger.terminate(session)
     if already:
-        text = continued(f"Session {session.id} had ended already.{_exit(session)}")
+        text = indented_after_first(f"Session {session.id} had ended already.{_exit(session)}")
         reply = Reply(text, {**summary(session)})
         return await _and_detached(reply, session, ending=detached)
-    unmet = outcomes.unreported(session, call.debugger.breakpoints, cut_short=True)
+    unmet = outcomes.unreported_outcomes(session, call.debugger.breakpoints, cut_short=True)
     unmet.mark_reported()
     text = lines_of([f"Session {session.id} ended.", *render.outcomes(unmet.by_state)])
     data = {**summary(session), **({"breakpoints": unmet.by_state} if unmet.by_state else {})}
@@ -327,7 +327,7 @@ async def _and_detached(reply: Reply, session: Session, *, ending: bool) -> Repl
     """
     if not ending or session.detached is None:
         return with_notes(reply, detached_processes_note(session))
-    return with_notes(reply, [await session.detached.end()])
+    return with_notes(reply, [await session.detached.kill_all()])
 
 
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:

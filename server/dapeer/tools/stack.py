@@ -16,7 +16,7 @@ from dapeer.mirror.frames import is_label
 from dapeer.mirror.places import ThreadLocation
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.views import looking
+from dapeer.sessions.core.views import inspected_stop
 from dapeer.tools.base.arguments import CallTarget, ThreadId, thread_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.report import describe_silence
@@ -32,7 +32,7 @@ from dapeer.view.stacks import (
 )
 
 
-@tool("Stack trace", section=Section.LOOK, read_only=True, asks="stopped")
+@tool("Stack trace", section=Section.LOOK, read_only=True, group_state="stopped")
 async def dap_stacktrace(
     call: Call,
     thread_id: ThreadId = None,
@@ -55,13 +55,13 @@ async def dap_stacktrace(
     if session.mirror.stop is None and session.thread_locator.sees_running:
         return await _running_stacks(call, session, thread_id, start_frame, levels)
     thread = thread_of(session, thread_id)
-    with looking(session, thread) as stop:
+    with inspected_stop(session, thread) as stop:
         await session.inspect.whole_stack(thread)
         await session.inspect.stack_trace(thread, start_frame, levels)
     frames = stop.stack.frames.get(thread, [])
     rows = _first_rows(list(numbered(frames[start_frame:], session.frames, start_frame)), levels)
     written = partial(_frame_text, call, stop)
-    lines = [line for row in rows for line in _row(call, row, start_frame, written)]
+    lines = [line for row in rows for line in _row_lines(call, row, start_frame, written)]
     end = rows[-1].end if rows else start_frame
     total = stop.stack.total_frames.get(thread)
     known = dict(enumerate(frames))
@@ -74,7 +74,7 @@ async def dap_stacktrace(
 
     def facts() -> dict[str, Any]:
         data_of = partial(_frame_data, session, stop)
-        rest = [each for row in rows for each in _data(row, start_frame, data_of)]
+        rest = [each for row in rows for each in _row_data(row, start_frame, data_of)]
         return {"thread_id": thread, "total_frames": listed, "frames": rest}
 
     return Reply(lines_of(lines) or "No frames.", facts)
@@ -91,7 +91,7 @@ def _listed(row: StackRow, start: int) -> int:
     return int(row.first == 0)
 
 
-def _data(
+def _row_data(
     row: StackRow, start: int, facts: Callable[[StackFrame], Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the data of a row's frames: one for each listed frame, and one for those that are folded.
@@ -105,7 +105,7 @@ def _data(
         if not is_label(frame):
             yield facts(frame)
     if folded := row.run.frames[listed:]:
-        of = row.run.of() if row.run.owners else frame_place(folded[0])
+        of = row.run.describe() if row.run.owners else frame_place(folded[0])
         yield {"folded": len(folded), "of": of, "start_frame": row.first + listed}
 
 
@@ -127,7 +127,7 @@ def _first_rows(rows: Sequence[StackRow], levels: int) -> list[StackRow]:
     return kept
 
 
-def _row(
+def _row_lines(
     call: Call, row: StackRow, start: int, write: Callable[[int, StackFrame], str]
 ) -> Iterator[str]:
     """Yield the lines of a row: one from `write` for each frame, and one for all frames that are folded.
@@ -141,12 +141,12 @@ def _row(
     frames = list(enumerate(row.run.frames, row.first))
     listed = frames[: _listed(row, start)]
     if row.run.owners and len(listed) > 1:
-        yield f"{row.run.of()}:"
+        yield f"{row.run.describe()}:"
     yield from (write(number, frame) for number, frame in listed)
     folded = frames[len(listed) :]
     if folded:
         what = (
-            row.run._replace(frames=[frame for _, frame in folded]).of()
+            row.run._replace(frames=[frame for _, frame in folded]).describe()
             if row.run.owners
             else (f"{frame_line(folded[0][1], call.debugger.project)} ({len(folded)} times)")
         )
@@ -197,7 +197,7 @@ async def _running_stacks(
         ArgumentError: There is no such thread.
     """
     session.mirror.require_live()
-    seen = await session.thread_locator.look()
+    seen = await session.thread_locator.locate_threads()
     chosen = [each for each in seen.threads if thread_id in {None, each.thread_id}]
     if thread_id is None:
         chosen += seen.tasks
@@ -214,12 +214,12 @@ async def _running_stacks(
         written = partial(_running_frame, call, session, each)
         rows = _first_rows(list(numbered(each.frames[start:], session.frames, start)), levels)
         lines.append(f"{'task ' if each.thread_id is None else ''}{each.label}:")
-        lines += [f"  {line}" for row in rows for line in _row(call, row, start, written)]
+        lines += [f"  {line}" for row in rows for line in _row_lines(call, row, start, written)]
         end = rows[-1].end if rows else start
         more = "" if each.thread_id is None else ": thread_id={}, start_frame={}"
         if (left := len(each.frames) - end) > 0:
             lines.append(f"  ({left} more frames{more.format(each.thread_id, end)})")
-        frames = [facts for row in rows for facts in _data(row, start, frame_place)]
+        frames = [facts for row in rows for facts in _row_data(row, start, frame_place)]
         data.append({"thread_id": each.thread_id, "name": each.name, "frames": frames})
     if seen.silent:
         lines.append(f"({describe_silence(session, seen)})")
@@ -236,7 +236,7 @@ def _running_frame(
     readable = (
         session.thread_locator.reads_running and place.own_id and session.frames.is_users(frame)
     )
-    own = f" [frame_id {session.thread_locator.frame_id(place, number)}]" if readable else ""
+    own = f" [frame_id {session.thread_locator.give_frame_id(place, number)}]" if readable else ""
     return f"#{number} {frame_line(frame, call.debugger.project)}{own}"
 
 

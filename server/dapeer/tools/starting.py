@@ -20,7 +20,7 @@ from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.adapters.named_tests import node_id
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
-from dapeer.base.sources import expanded
+from dapeer.base.sources import with_home_folder
 from dapeer.base.system import foreign_files
 from dapeer.base.system.environment import environment_for
 from dapeer.base.system.tasks import first_of
@@ -102,14 +102,14 @@ class StartedGroup:
             raise
         client, first = self.call.focus.key, next(iter(sessions.values()))
         news = self.call.debugger.triggers
-        tasks.until_end_of_all([*sessions.values()], lambda line: news.tell(client, line))
+        tasks.until_end_of_all([*sessions.values()], lambda line: news.add_line(client, line))
         group = self.call.debugger.groups.add(self.name, sessions, stop_all=self.stop_all)
         if self.stop_all:
-            self.call.debugger.keep(self._end_together, group)
+            self.call.debugger.start_task(self._end_together, group)
         triggers.begin(self.call, first)
-        return await self._shown(group, told, options, news.awaited(first, client))
+        return await self._show_first_stop(group, told, options, news.find_run(first, client))
 
-    async def _shown(
+    async def _show_first_stop(
         self, group: Group, told: Sequence[str], options: StopOptions, run: TriggerRun | None
     ) -> Reply:
         """Wait for the first stop of a group's members, and return the state of that session as a reply.
@@ -121,7 +121,7 @@ class StartedGroup:
         sessions = [*group.members.values()]
         stopped = await first_stop(sessions, left.remaining_ms / 1000, run)
         shown = stopped or next((each for each in sessions if not each.over), sessions[0])
-        self.call.focus.use(shown)
+        self.call.focus.set_default(shown)
         reply = await next_stop(self.call, shown, 0, 0, options=options)
         notes = [note for each in self.members.values() for note in each.task_notes]
         return with_notes(
@@ -265,10 +265,10 @@ async def dap_configurations(call: Call) -> Reply:
     of_neovims: list[dict[str, Any]] = []
     types: list[str] = []
     if peer is not None:
-        state = await peer.state()
+        state = await peer.why_blocked()
         problem = f"Neovim does not answer: it {state}." if state else ""
         if not state:
-            of_neovims, types = await peer.configurations(), await peer.types()
+            of_neovims, types = await peer.configurations(), await peer.adapter_types()
     found = await launcher.all_configurations(of_neovims)
     ready = await in_thread(_ready_types, call.debugger, found)
     rows = [
@@ -468,7 +468,7 @@ class StartArguments:
         return "direct" if elsewhere and self.where == "auto" else self.where
 
 
-async def _explained(call: Call, values: Json) -> Json:
+async def _tasks_to_explain(call: Call, values: Json) -> Json:
     """Return the tasks that a call's configuration runs, for the question to a person.
 
     They are texts with the tasks' commands, under the key `tasks`. `values` are the checked arguments of `dap_run`. Empty: it names no
@@ -488,7 +488,7 @@ async def _explained(call: Call, values: Json) -> Json:
     kinds=_START_KINDS,
     is_lean=True,
     starts=True,
-    explain=_explained,
+    explain=_tasks_to_explain,
 )
 async def dap_run(
     call: Call, arguments: StartArguments, triggers: TriggerArguments, options: StopOptions
@@ -573,7 +573,7 @@ def _check_secret_input(call: Call, name: str | None, folder: Path) -> None:
         ArgumentError: It may hold secrets.
     """
     files, bases = call.debugger.files, (folder, call.debugger.project)
-    if name and any(files.secret.hides(str(base / expanded(name))) for base in bases):
+    if name and any(files.secret.hides(str(base / with_home_folder(name))) for base in bases):
         raise ArgumentError(
             f"`stdin`: {name} may hold secrets, so no tool reads it.",
             "The person can change `secrets` in setup() of their Neovim.",
@@ -665,5 +665,5 @@ def _folders_named(request: LaunchRequest, cwd: Path, project: Path) -> list[Pat
     """
     program, args = request.inputs.get("program"), request.inputs.get("args") or ()
     named = [node_id(str(each), cwd, project)[0] for each in (program, *args) if each]
-    paths = [base / expanded(each) for each in named for base in (cwd, project)]
+    paths = [base / with_home_folder(each) for each in named for base in (cwd, project)]
     return [each.parent for each in paths if foreign_files.is_file(each)]

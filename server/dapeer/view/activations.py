@@ -65,11 +65,13 @@ def compare_locals(history: StopHistory, stop: Stop) -> ActivationComparison:
     """
     before = history.stops_before(stop)
     # Where many stops follow each other, nobody looks at the locals of most.
-    seen = (each for each in reversed(before) if _same_function(each, stop) and each.values.scopes)
+    seen = (
+        each for each in reversed(before) if _is_same_function(each, stop) and each.values.scopes
+    )
     earlier = next(seen, None)
     if earlier is None:
         return ActivationComparison()
-    same = _same_call(earlier, stop, before)
+    same = _is_same_call(earlier, stop, before)
     if same is False:
         return ActivationComparison(earlier, same)
     old, new = earlier.comparable_locals(), stop.comparable_locals()
@@ -81,7 +83,7 @@ def compare_locals(history: StopHistory, stop: Stop) -> ActivationComparison:
     return ActivationComparison(earlier, same, changes)
 
 
-def _same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None:
+def _is_same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None:
     """Return whether two stops in one function are in the same call of it; None if that is not known.
 
     `before` are all stops of the session before `stop`, the oldest first. debugpy's numbers of the calls decide, where both stops have
@@ -97,7 +99,7 @@ def _same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None
     alone = all(each.thread_id == stop.thread_id for each in between)
     # A step that goes back to the first line at which the function was seen may have come to the next call
     # of a caller that debuggers do not stop in, such as a sort.
-    lowest = min(_line(each) for each in before if _same_function(each, stop))
+    lowest = min(_line(each) for each in before if _is_same_function(each, stop))
     ways = zip(between, [*between[1:], stop], strict=True)
     stepped = alone and all(_stays_in_call(one, other, _depth(stop), lowest) for one, other in ways)
     return True if stepped else None
@@ -114,7 +116,7 @@ def _has_returned(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
     own = [each for each in between if each.thread_id == stop.thread_id and each.top is not None]
     depth = _depth(stop)
     return any(
-        _depth(each) < depth or (_depth(each) == depth and not _same_function(each, stop))
+        _depth(each) < depth or (_depth(each) == depth and not _is_same_function(each, stop))
         for each in own
     )
 
@@ -167,7 +169,7 @@ def _function(frame: StackFrame) -> tuple[object, ...]:
     return frame["name"], frame.get("source", {}).get("path")
 
 
-def _same_function(one: Stop, other: Stop) -> bool:
+def _is_same_function(one: Stop, other: Stop) -> bool:
     """Return whether two stops of one thread are in the same function, at the same depth of the stack.
 
     It is False if the frame of one is unknown.

@@ -113,39 +113,39 @@ class Advice:
         ]
         return {**view, "notes": [*view.get("notes", ()), *hints]} if hints else view
 
-    def of_killed(self, process_names: str, log: OutputLog) -> str | None:
+    def hint_on_killed(self, process_names: str, log: OutputLog) -> str | None:
         """Return a hint on how to keep a program from killing its stopped processes; None without one.
 
         `process_names` are the names of the program and of the killed process, each a line; `log` is the program's output.
         """
         return self._hint("killed", f"{process_names}\n{log.read().text[-LAST_WORDS:]}")
 
-    def of_not_hit(self, path: str, lines: Sequence[str]) -> str:
+    def hint_on_not_hit(self, path: str, lines: Sequence[str]) -> str:
         """Return why a line may have run although its breakpoint was not hit; empty if no reason is known.
 
         `path` is the file, `lines` its source up to the breakpoint's line.
         """
         return self._hint("not_hit", "".join(f"{each}\n" for each in (path, *lines))) or ""
 
-    def of_unbound(self, why: str, path: str, lines: Sequence[str]) -> str:
+    def hint_on_unbound(self, why: str, path: str, lines: Sequence[str]) -> str:
         """Return why an adapter has truly rejected a breakpoint; empty if no more is known than `why`.
 
         That is the reason that it has given; `path` is the file, `lines` its source up to the breakpoint's line.
         """
         return self._hint("unbound", "".join(f"{each}\n" for each in (why, path, *lines))) or ""
 
-    def of_beside(self, path: str, names: Sequence[str]) -> str:
+    def hint_on_files_beside(self, path: str, names: Sequence[str]) -> str:
         """Return a hint on what runs in place of a source file, by the names of the files beside it; or "".
 
         `path` is a file whose breakpoint was not hit or bound; `names` are those of the files in its folder that begin as its own does.
         """
         return self._hint("beside", "".join(f"{each}\n" for each in (path, *names))) or ""
 
-    def of_conditions(self, conditions: Sequence[str]) -> str:
+    def take_hint_on_conditions(self, conditions: Sequence[str]) -> str:
         """Return a hint on what conditions of breakpoints cost, at most once; empty if there is none to give."""
         return self._give_once(self._hint("slow", "\n".join(conditions)) if conditions else None)
 
-    def of_slow(self) -> str:
+    def take_hint_on_slowness(self) -> str:
         """Return why the program is slow under its debugger, at most once; empty if unknown. It blocks."""
         hint = self._why_slow() if self._why_slow else ""
         self._why_slow = None

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 from dapeer.base.json_types import is_array
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.text.fitting import fitted, quoted, shortened
 from dapeer.base.text.line_places import cut_around
-from dapeer.base.text.lines import continued, indented, lines_of
+from dapeer.base.text.lines import indented, indented_after_first, lines_of
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.frames import Frames
@@ -28,13 +28,17 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
     head = {"stopped": _stopped, "ended": _ended}.get(view["state"], _running)
     parts = [
         head(view, project, _session_and_thread(view, only=only)),
-        *(continued(f"Until: {each}") for each in view.get("until", ())),
+        *(indented_after_first(f"Until: {each}") for each in view.get("until", ())),
         view.get("source", ""),
         _stack(view, project),
         _section("Locals", assignments(view.get("locals", {}))),
-        _section(_changed(view), changes(view.get("changed", {}), view.get("locals", {}))),
-        *(continued(f"Returned from {each}") for each in [view.get("returned", "")] if each),
-        *(continued(f"Raised in {each}") for each in [view.get("raised", "")] if each),
+        _section(_changed(view), change_lines(view.get("changed", {}), view.get("locals", {}))),
+        *(
+            indented_after_first(f"Returned from {each}")
+            for each in [view.get("returned", "")]
+            if each
+        ),
+        *(indented_after_first(f"Raised in {each}") for each in [view.get("raised", "")] if each),
         _section("Values", values(view)),
         # What waits for what says most of where threads and tasks are.
         _section("Deadlock", view.get("deadlock", ())),
@@ -44,8 +48,8 @@ def snapshot(view: Snapshot, project: Path, *, only: bool = False) -> str:
         _section("Collected", view.get("collected", ())),
         _section("Log points", view.get("logged", ())),
         _output(view),
-        *map(continued, outcomes(view.get("breakpoints", {}))),
-        *(continued(f"({note})") for note in view.get("notes", ())),
+        *map(indented_after_first, outcomes(view.get("breakpoints", {}))),
+        *(indented_after_first(f"({note})") for note in view.get("notes", ())),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -55,7 +59,7 @@ def _stack(view: Snapshot, project: Path) -> str:
 
     The file and the frame in the first line of the snapshot are not repeated: `main :36` is in that file.
     """
-    path = relative(view.get("file", ""), project)
+    path = relative_to_project(view.get("file", ""), project)
     lines = list(view.get("stack", ()))
     called = lines[:1] == [f"{view.get('function')} {path}:{view.get('line')}"]
     lines = [line.replace(f" {path}:", " :") for line in lines[called:]]
@@ -81,7 +85,10 @@ def _stopped(view: Snapshot, project: Path, which: str) -> str:
     place = location(view.get("file", ""), view.get("line"), view.get("function", ""), project)
     why = ": ".join(filter(None, (view.get("reason"), view.get("description"))))
     head = f"Stopped ({why}){place}{which}"
-    lines = [continued(head), *(indented(each) for each in [view.get("exception", "")] if each)]
+    lines = [
+        indented_after_first(head),
+        *(indented(each) for each in [view.get("exception", "")] if each),
+    ]
     return "\n".join(lines)
 
 
@@ -95,10 +102,10 @@ def _ended(view: Snapshot, project: Path, which: str) -> str:
     unknown = "" if cause.startswith(KILLED) else "exit code unknown"
     code = f"exit code {view['exit_code']}" if "exit_code" in view else unknown
     if cause.startswith("ended by") and "exit_code" not in view:
-        return continued(f"E{cause[1:]}{which}")
+        return indented_after_first(f"E{cause[1:]}{which}")
     head = f"Ended{f', {code}' if code else ''}{f': {cause}' if cause else ''}{which}"
     if "file" not in view and "exception" not in view:
-        return continued(head)
+        return indented_after_first(head)
     exception = f": {view['exception']}" if "exception" in view else ""
     place = location(view.get("file", ""), view.get("line"), "", project)
     return lines_of([head, f"Error{place}{exception}"])
@@ -140,11 +147,11 @@ def location(path: str, line: int | None, function: str, project: Path) -> str:
     >>> location("/p/a.py", 3, "f", Path("/p"))
     ' at a.py:3 in f'
     """
-    place = f" at {relative(path, project)}:{line}" if path else ""
+    place = f" at {relative_to_project(path, project)}:{line}" if path else ""
     return place + (f" in {function}" if function else "")
 
 
-def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
+def place_of_thread(each: ThreadLocation, frames: Frames, project: Path) -> str:
     """Return where a thread or task is, such as ` at a.py:3 in f, inside g`; empty without frames.
 
     The user's innermost frame (without one the innermost) is named first. Behind `inside` is, if it is another, the innermost frame of a
@@ -152,7 +159,7 @@ def place(each: ThreadLocation, frames: Frames, project: Path) -> str:
     """
     if not each.frames:
         return ""
-    frame = frames.foremost(each.frames) or each.frames[0]
+    frame = frames.innermost_users_frame(each.frames) or each.frames[0]
     # What a task awaits is known by the name under which it is called.
     called = list(each.frames).index(frame) - 1 if each.thread_id is None else 0
     top = each.frames[max(called, 0)]
@@ -173,13 +180,15 @@ def assignments(values: Mapping[str, str]) -> list[str]:
     return [f"{name} = {value}" for name, value in values.items()]
 
 
-def changes(changed: Mapping[str, Sequence[str | None]], shown: Collection[str] = ()) -> list[str]:
+def change_lines(
+    changed: Mapping[str, Sequence[str | None]], shown: Collection[str] = ()
+) -> list[str]:
     """Return a line for each changed variable: `name: before → after`.
 
     `changed` has both values by name; None before says that the variable is new. A new one whose name is in `shown`, because its
     value stands elsewhere, has no value here.
 
-    >>> changes({"a": ["1", "2"], "b": [None, "3"], "c": [None, "4"]}, {"b"})
+    >>> change_lines({"a": ["1", "2"], "b": [None, "3"], "c": [None, "4"]}, {"b"})
     ['a: 1 → 2', 'b: new', 'c = 4 (new)']
     """
     return [
@@ -283,7 +292,11 @@ def _is_pending(made: Breakpoint) -> bool:
 
 def _section(title: str, lines: Sequence[str]) -> str:
     """Return a section: its title, and its lines indented below; empty if there are no lines."""
-    return "\n".join([f"{title}:", *(indented(continued(line)) for line in lines)]) if lines else ""
+    return (
+        "\n".join([f"{title}:", *(indented(indented_after_first(line)) for line in lines)])
+        if lines
+        else ""
+    )
 
 
 def _output(view: Snapshot) -> str:

@@ -20,25 +20,25 @@ Only dapeer's launcher of debugpy sends it.
 """
 
 
-def last_of_raised(history: StopHistory, now: Stop) -> str:
+def describe_raising_function(history: StopHistory, now: Stop) -> str:
     """Return the function that an exception ended since the previous stop, with that and its locals.
 
-    The text is as that of `last_of_returned`, with the exception after the name. Empty if the adapter reports none: only dapeer's
+    The text is as that of `describe_returned_function`, with the exception after the name. Empty if the adapter reports none: only dapeer's
     launcher of debugpy does.
     """
     error = now.body.get(RAISED)
-    return _last_of_left(history, now, f": {error}") if error else ""
+    return _describe_left_function(history, now, f": {error}") if error else ""
 
 
-def last_of_returned(history: StopHistory, now: Stop) -> str:
+def describe_returned_function(history: StopHistory, now: Stop) -> str:
     """Return the name of the function that returned since the previous stop, with the locals it had there.
 
     At most `MAX_LOCALS` are named. Empty if it is not known that one returned, or an exception ended it.
     """
-    return "" if now.body.get(RAISED) else _last_of_left(history, now)
+    return "" if now.body.get(RAISED) else _describe_left_function(history, now)
 
 
-def _last_of_left(history: StopHistory, now: Stop, end: str = "") -> str:
+def _describe_left_function(history: StopHistory, now: Stop, end: str = "") -> str:
     """Return the name of the function that was left since the previous stop, `end`, and its locals there.
 
     `now` is the current stop, `end` a text on how the function was left, which stands directly behind the name. At most `MAX_LOCALS` locals

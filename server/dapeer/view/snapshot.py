@@ -16,7 +16,7 @@ from typing import NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.text.excerpt import dedented
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.line_places import cut_around
@@ -28,7 +28,7 @@ from dapeer.mirror.printed import LogMessage
 from dapeer.mirror.stops import Stop
 from dapeer.view import stacks
 from dapeer.view.activations import NOT_COMPARED, compare_locals
-from dapeer.view.returns import last_of_raised, last_of_returned
+from dapeer.view.returns import describe_raising_function, describe_returned_function
 from dapeer.view.stacks import frame_path, path_of
 from dapeer.view.variables import VALUE_CHARS, changes_in, locals_of, one_line
 
@@ -97,7 +97,7 @@ def log_point_lines(
     end = mirror.output.end if until is None else until
     if end <= since:
         return []
-    messages, left = mirror.printed.logged.last(since, end, OUTPUT_LINES)
+    messages, left = mirror.printed.logged.last_messages(since, end, OUTPUT_LINES)
     if left:
         more = f"dap_program_output category=log since={max(since, mirror.output.start)}"
         notes.append(f"{left} more messages of log points: {more}{_session_argument(session_id)}")
@@ -108,7 +108,7 @@ def _messages(messages: Sequence[LogMessage], project: Path) -> Iterator[str]:
     """Yield a line for each message of a log point; of several from one place only the first names it."""
     for place, group in itertools.groupby(messages, lambda each: (each.path, each.line)):
         texts = [f"#{each.number} {one_line(each.text)}" for each in group]
-        yield f"{relative(place[0], project)}:{place[1]} {texts[0]}"
+        yield f"{relative_to_project(place[0], project)}:{place[1]} {texts[0]}"
         yield from texts[1:]
 
 
@@ -129,7 +129,9 @@ def _failure(failure: Failure, project: Path) -> str:
             f"dapeer's patch `{failure.expression}` is off: {shortened(failure.error, PATCH_OFF)}"
         )
     times = "" if failure.count == 1 else f" {failure.count} times"
-    place = f" at {relative(failure.path, project)}:{failure.line}" if failure.path else ""
+    place = (
+        f" at {relative_to_project(failure.path, project)}:{failure.line}" if failure.path else ""
+    )
     named = f" `{shortened(failure.expression, VALUE_CHARS)}`" if failure.expression else ""
     return f"{failure.kind}{named} failed{times}{place}: {shortened(failure.error, VALUE_CHARS)}"
 
@@ -261,8 +263,8 @@ def snapshot_of_stop(session_id: int, mirror: Mirror, stop: Stop, project: Path)
         stack=stacks.stack_lines(stop, mirror.frames, project),
         locals=locals_of(stop, changed, notes),
         changed=changes_in(changed, notes),
-        returned=last_of_returned(mirror.history, stop),
-        raised=last_of_raised(mirror.history, stop),
+        returned=describe_returned_function(mirror.history, stop),
+        raised=describe_raising_function(mirror.history, stop),
         output=new_output(session_id, mirror, since, until, notes),
         logged=log_point_lines(session_id, mirror, project, since, until, notes),
         notes=notes + failure_lines([f for f in mirror.failures if f.count != f.reported], project),
@@ -476,7 +478,7 @@ class SnapshotReader:
     def mark_read(self, view: Snapshot) -> None:
         """Record that the reader was shown a whole snapshot; only one of a stopped program is recorded.
 
-        `unread` leaves these facts out later: the source lines and locals shown for the frame, and notes that are shown once. Those of
+        `without_read_parts` leaves these facts out later: the source lines and locals shown for the frame, and notes that are shown once. Those of
         the `MAX_REMEMBERED_PLACES` last frames are kept, and as many notes.
         """
         if view["state"] != "stopped":
@@ -494,7 +496,7 @@ class SnapshotReader:
         if len(self._shown_frames) > MAX_REMEMBERED_PLACES:
             self._shown_frames.popitem(last=False)
 
-    def unread(self, view: Snapshot) -> Snapshot:
+    def without_read_parts(self, view: Snapshot) -> Snapshot:
         """Return a snapshot without what the reader was shown at an earlier stop in the same frame.
 
         Stack, unchanged locals and known source are left out, and a note says so; notes that are shown once are left out, too. A snapshot
@@ -508,7 +510,7 @@ class SnapshotReader:
         found, changed = view.get("locals", {}), view.get("changed", {})
         returned = {name for name in found if is_returned(name)}
         same = {name for name in found if known.locals.get(name) == found[name]}
-        kept = brief(view)
+        kept = shorten_snapshot(view)
         kept["locals"] = {
             n: v
             for n, v in found.items()
@@ -554,7 +556,7 @@ def is_returned(name: str) -> bool:
     return _RETURNED.match(name) is not None and not name.isidentifier()
 
 
-def brief(view: Snapshot) -> Snapshot:
+def shorten_snapshot(view: Snapshot) -> Snapshot:
     """Return a short form of a stopped program's snapshot: location, current line, changes and events.
 
     Stack and locals are left out, with the notes on them, except unchanged values that functions returned. `view` is not changed; it is

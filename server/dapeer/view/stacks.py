@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.frames import FrameRun, Frames, count, is_label
@@ -46,7 +46,7 @@ def frame_line(frame: StackFrame, project: Path, path: str = "") -> str:
     """
     path = path or frame_path(frame) or str(frame.get("source", {}).get("name") or "")
     name = shortened(frame["name"], NAME_CHARS)
-    return f"{name} {relative(path, project)}:{frame['line']}" if path else name
+    return f"{name} {relative_to_project(path, project)}:{frame['line']}" if path else name
 
 
 def frames_left_out(
@@ -76,7 +76,7 @@ def left_out(frames: Sequence[StackFrame], whose: Frames, why: str) -> str:
     """
     owners = dict.fromkeys(owner for each in frames if (owner := whose.owner(each)))
     run = FrameRun(tuple(owners) or ("the program",), frames)
-    return f"{run.of()} left out by {why}" if frames else ""
+    return f"{run.describe()} left out by {why}" if frames else ""
 
 
 class StackRow(NamedTuple):
@@ -105,7 +105,7 @@ def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[S
     Where the frame to look at first is the innermost, each frame before the user's first one has a line of its own. Further neighbouring
     frames of one library share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself.
     """
-    users = whose.foremost(frames)
+    users = whose.innermost_users_frame(frames)
     seen = len(frames) if users is None else 0 if stop.stack.front else frames.index(users)
     yield from (
         StackRow(number, FrameRun((), [frame])) for number, frame in enumerate(frames[:seen])
@@ -187,7 +187,7 @@ def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     path = frame_path(frame) if whose.is_users(frame) else whose.path_in_library(frame_path(frame))
     line = frame_line(frame, project, path)
     if row.run.owners and number > 1:
-        return row.run.of() if row.first else f"{row.run.of()}: {line} …"
+        return row.run.describe() if row.first else f"{row.run.describe()}: {line} …"
     times = f" ({number} times)" if number > 1 else ""
     known = stop.values.is_settled or frame is stop.top
     return (

@@ -46,7 +46,7 @@ class Tally:
     lacks_exit_code: bool = False
     """Whether a run has passed that told no exit code."""
 
-    def keep(
+    def record_passed_run(
         self, session: int, seconds: float, left: Mapping[int, str], *, lacks_exit_code: bool
     ) -> None:
         """Count a run that has passed and took `seconds`, and remember its session as the last that passed.
@@ -58,12 +58,12 @@ class Tally:
         self.detached |= left
         self.lacks_exit_code = self.lacks_exit_code or lacks_exit_code
 
-    def end(self, verdict: RunVerdict, why: str = "") -> RunVerdict:
+    def set_verdict(self, verdict: RunVerdict, why: str = "") -> RunVerdict:
         """Set the outcome of the last run, and why it has not shown what was asked, and return that outcome."""
         self.verdict, self.why = verdict, why
         return verdict
 
-    def pass_by(self) -> None:
+    def count_continued_stop(self) -> None:
         """Count a stop that was no failure, such as one at a breakpoint; the program was continued from there."""
         self.continued_stops += 1
 

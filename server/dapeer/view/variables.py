@@ -10,9 +10,9 @@ from dapeer.base.text.fitting import (
     LEFT_OUT,
     MAX_READ_CHARS,
     fitted,
+    fitted_table,
     main_group,
-    read,
-    rows,
+    parse_brackets,
     shortened,
 )
 from dapeer.dap.types import Variable
@@ -25,12 +25,12 @@ _PLAIN = re.compile(r"\w+|'[^'\\]*'|\"[^\"\\]*\"")
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\[\]]*)\]")
 
 
-def parse(path: str) -> list[str]:
+def parse_path(path: str) -> list[str]:
     """Return the segments of a path to a variable: names, and the contents of brackets with their quotes.
 
-    >>> parse("order.items[3].price")
+    >>> parse_path("order.items[3].price")
     ['order', 'items', '3', 'price']
-    >>> parse("prices['a.b']")
+    >>> parse_path("prices['a.b']")
     ['prices', "'a.b'"]
 
     Raises:
@@ -60,12 +60,12 @@ def is_plain(segments: Iterable[str]) -> bool:
     return all(_PLAIN.fullmatch(segment) for segment in segments)
 
 
-def child(children: Iterable[Variable], segment: str) -> Variable | None:
+def find_child(children: Iterable[Variable], segment: str) -> Variable | None:
     """Return the variable among `children` that a segment of a path names, or None.
 
     Adapters show an index as `3`, `[3]` or `03`, and a key with or without quotes; each of them is found.
 
-    >>> child([{"name": "[3]", "value": "x", "variablesReference": 0}], "3")["value"]
+    >>> find_child([{"name": "[3]", "value": "x", "variablesReference": 0}], "3")["value"]
     'x'
     """
     known = list(children)
@@ -114,7 +114,7 @@ def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[st
         _count_with_noun(n, kind) for kind in DEFINITIONS if (n := choice.definitions[kind])
     ]:
         notes.append(f"also {', '.join(kinds)}: dap_variables")
-    return _listed(
+    return _texts_by_name(
         [Variable({**v, "value": stop.values.shown(v)}) for v in choice.shown_locals],
         names_around(stop),
     )
@@ -146,7 +146,9 @@ def changes_in(
     return changes
 
 
-def _listed(variables: Sequence[Variable], preferred: Collection[str] = ()) -> dict[str, str]:
+def _texts_by_name(
+    variables: Sequence[Variable], preferred: Collection[str] = ()
+) -> dict[str, str]:
     """Return the values of variables by name, each on one short line, members named in `preferred` first.
 
     A name that occurs again, because an inner variable hides an outer one, gets an apostrophe.
@@ -174,7 +176,9 @@ def one_line(value: str, preferred: Collection[str] = ()) -> str:
         return fitted(_ZEROS.sub("0x", _ADDRESS.sub(")", value)), VALUE_CHARS, preferred)
     lines = [" ".join(line.split()) for line in value.split("\n")]
     return (
-        rows(lines, VALUE_CHARS) if value.startswith("(") else fitted(" ".join(lines), VALUE_CHARS)
+        fitted_table(lines, VALUE_CHARS)
+        if value.startswith("(")
+        else fitted(" ".join(lines), VALUE_CHARS)
     )
 
 
@@ -210,7 +214,7 @@ def _members(text: str) -> dict[str, str] | None:
 
     None if the text has no members, or if an element has no name.
     """
-    value = read(text[:MAX_READ_CHARS])
+    value = parse_brackets(text[:MAX_READ_CHARS])
     group = main_group(value, len(text))
     if group is None or not group.items:
         return None

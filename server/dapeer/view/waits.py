@@ -39,17 +39,17 @@ def deadlock(answer: Mapping[str, Value]) -> list[str]:
     return [_line(answer, waits[each]) for each in _numbers(answer.get("circle")) if each in waits]
 
 
-def lines_of_other_waits(answer: Mapping[str, Value], listed: Collection[int]) -> list[str]:
+def lines_of_other_waits(answer: Mapping[str, Value], own_ids: Collection[int]) -> list[str]:
     """Return what members outside of a deadlock wait for, those that wait for the same in one line.
 
-    `answer` is as for `deadlock`; only members whose own id is in `listed` count. Waits for what somebody holds come first, then
+    `answer` is as for `deadlock`; only members whose own id is in `own_ids` count. Waits for what somebody holds come first, then
     those that others have to end, then what most wait for; those with a limit come last. Waits of one kind that have no holder are one
     line. Beyond `MAX_LISTED_WAITS` lines the rest is counted.
     """
     circle = set(_numbers(answer.get("circle")))
     groups: dict[object, list[Mapping[str, Value]]] = {}
     for each, wait in _by_member(answer).items():
-        if each not in circle and _own_id(answer, each) in listed:
+        if each not in circle and _own_id(answer, each) in own_ids:
             groups.setdefault(wait.get("on") or ("", each), []).append(wait)
     ordered = sorted(_folded(groups.values()), key=_order)
     lines = [

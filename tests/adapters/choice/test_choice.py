@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.choice import can_debug, choose
-from dapeer.adapters.definition.definition import fits, parts
+from dapeer.adapters.definition.definition import conditions_hold, program_parts
 from dapeer.adapters.definition.loading import load, load_all, shipped
 from dapeer.adapters.definition.sections import Variant
 from dapeer.base.errors import AdapterUnknown, ArgumentError
@@ -178,11 +178,11 @@ def test_what_a_go_program_is_says_how_it_is_launched(tmp_path: Path) -> None:
 
 def test_a_variant_wants_all_that_it_names() -> None:
     variant = Variant(binary=False, names=("*.go",), outside=(), given=("args",), arguments={})
-    assert fits(variant, {"program": "a.go", "args": []})
-    assert not fits(variant, {"program": "a.go"})
-    assert not fits(variant, {"args": []})
-    assert parts("/x/Main.class") == {"program_dir": "/x", "program_stem": "Main"}
-    assert parts(None) == {}
+    assert conditions_hold(variant, {"program": "a.go", "args": []})
+    assert not conditions_hold(variant, {"program": "a.go"})
+    assert not conditions_hold(variant, {"args": []})
+    assert program_parts("/x/Main.class") == {"program_dir": "/x", "program_stem": "Main"}
+    assert program_parts(None) == {}
 
 
 def test_typescript_is_run_by_what_its_project_has_for_it(tmp_path: Path) -> None:

@@ -36,5 +36,5 @@ def test_an_exit_code_tells_the_signal_where_the_adapter_says_so(
 def test_what_bash_dap_would_answer_for_itself_is_refused(expression: str, sent: bool) -> None:
     path = ROOT / "adapters" / "bash-dap.toml"
     quirks = Quirks.read(DefinitionTable(path, "quirks", read_toml(path)["quirks"]))
-    why = quirks.refusal(Request(1, "evaluate", {"expression": expression}))
+    why = quirks.why_refused(Request(1, "evaluate", {"expression": expression}))
     assert bool(why) is not sent

@@ -283,7 +283,7 @@ async def test_what_an_adapter_has_started_ends_with_a_start_that_is_cancelled(
     told = tmp_path / "told"
     os.mkfifo(told)
     shell = f"sleep 1000 & echo $! >{told}; wait"
-    command = Command.of("toy", TransportTable("stdio", ("sh", "-c", shell)), {})
+    command = Command.filled_from("toy", TransportTable("stdio", ("sh", "-c", shell)), {})
     before = set(descendants(os.getpid()))
     async with asyncio.timeout(LIMIT):
         starts = asyncio.create_task(start(command, reaper))

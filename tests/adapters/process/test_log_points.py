@@ -13,7 +13,7 @@ def points(*messages: str) -> tuple[LogPoints, list[str]]:
     log_points = LogPoints()
     wanted = [{"line": n, "logMessage": text} for n, text in enumerate(messages, 1)]
     asked: Body = {"source": {"path": PATH}, "breakpoints": wanted}
-    sent = log_points.marked(Request(1, "setBreakpoints", asked))
+    sent = log_points.with_marks(Request(1, "setBreakpoints", asked))
     assert [each["logMessage"] for each in wanted] == [*messages], "what was asked for stays"
     return log_points, [each["logMessage"] for each in sent.arguments["breakpoints"]]
 

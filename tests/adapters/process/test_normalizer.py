@@ -173,11 +173,11 @@ def test_what_debugpy_says_while_it_attaches_is_no_output_of_the_program() -> No
 def heard(hide: Iterable[str], *pieces: bytes) -> list[str]:
     told: list[str] = []
     words = OutputFilter(list(hide))
-    words.hear(pieces[0])
+    words.pass_on(pieces[0])
     words.listen(told.append)
     for piece in pieces[1:]:
-        words.hear(piece)
-    words.hear(b"", final=True)
+        words.pass_on(piece)
+    words.pass_on(b"", final=True)
     return told
 
 

@@ -12,10 +12,10 @@ from dapeer.adapters.named_tests import as_tests
 from dapeer.adapters.runner import (
     ProgramLookup,
     Runner,
-    at,
     load_runners,
-    look_up,
+    look_up_programs,
     recognise,
+    value_at,
 )
 from dapeer.base.errors import AdapterFailed, ArgumentError, DefinitionError
 from tests.adapters.definition.test_documentation import example
@@ -37,7 +37,7 @@ def test_every_runner_of_ours_is_run_by_an_adapter_of_ours(runner: Runner) -> No
 def test_the_documented_example_has_every_key(tmp_path: Path) -> None:
     wrote(tmp_path / "tests" / "toy.toml", example(2))
     (toy,) = load_runners(tmp_path)
-    assert toy.naming.of(["a b", "c.d"]) == r"a_b c\.d"
+    assert toy.naming.name_of(["a b", "c.d"]) == r"a_b c\.d"
     assert toy.build is not None
     assert toy.lookup is not None
 
@@ -73,9 +73,13 @@ def test_what_a_file_imports_decides_before_its_project(tmp_path: Path) -> None:
 
 def test_a_key_leads_through_lists() -> None:
     told = {"properties": [{"name": "X", "value": 1}, {"name": "Y", "value": 2}], "command": ["a"]}
-    assert at(told, "properties.name=Y.value") == 2
-    assert at(told, "properties.name=Z.value") is None
-    assert (at(told, "command.0"), at(told, "command.3"), at(told, "command.1:")) == ("a", None, [])
+    assert value_at(told, "properties.name=Y.value") == 2
+    assert value_at(told, "properties.name=Z.value") is None
+    assert (
+        value_at(told, "command.0"),
+        value_at(told, "command.3"),
+        value_at(told, "command.1:"),
+    ) == ("a", None, [])
 
 
 TESTS = 'package cart\n\nimport "testing"\n\nfunc TestSum(t *testing.T) {}\n'
@@ -124,7 +128,7 @@ PASSED = "=== RUN   TestSum\n=== RUN   TestSum/of_one\n--- PASS: TestSum (0.00s)
 def test_a_test_of_go_that_has_not_begun_is_unknown(name: str, printed: str, missing: bool) -> None:
     naming = next(each for each in RUNNERS if each.id == "go-test").naming
     parts = naming.parts(name)
-    assert naming.of(parts).replace("_", " ") == "/".join(f"^{one}$" for one in parts)
+    assert naming.name_of(parts).replace("_", " ") == "/".join(f"^{one}$" for one in parts)
     assert (
         NamedTests(Path("sum_test.go"), parts, naming).why_unknown(printed) is not None
     ) is missing
@@ -166,4 +170,4 @@ async def test_programs_that_are_not_listed_as_json_are_an_error_with_what_was_s
     asks = [sys.executable, "-c", "print('No test   is configured')"]
     lookup = ProgramLookup(command=asks, at="tests", where={}, take={}, tests=[], listed=None)
     with pytest.raises(AdapterFailed, match="not listed as JSON: No test is configured"):
-        await look_up(lookup, "", {}, tmp_path, {})
+        await look_up_programs(lookup, "", {}, tmp_path, {})

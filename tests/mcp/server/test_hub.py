@@ -13,7 +13,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.dispatcher import CallOptions
 
-from dapeer.mcp.server.hub import Hub, events
+from dapeer.mcp.server.hub import Hub, events_of_change
 from dapeer.sessions.debugger.registry import SessionChange
 from tests.processes import LIMIT
 
@@ -63,7 +63,7 @@ def listener() -> tuple[Callable[[ServerEvent], None], asyncio.Queue[ServerEvent
 def test_a_change_has_a_meaning_to_clients(
     change: SessionChange, meaning: tuple[ServerEvent, ...]
 ) -> None:
-    assert events(change) == meaning
+    assert events_of_change(change) == meaning
 
 
 async def test_a_hundred_thousand_changes_are_two_events() -> None:
@@ -94,7 +94,7 @@ async def test_a_connection_is_told_of_lists_and_of_what_it_has_subscribed_to() 
     hub, outbound = Hub(), Outbound()
     connection = Connection.for_loop(outbound)
     async with asyncio.timeout(LIMIT), connection.exit_stack:
-        hub.attach(connection).uris.add(OUTPUT)
+        hub.subscriber_of(connection).uris.add(OUTPUT)
         await hub.publish(ResourceUpdated("debug://sessions/9"))
         await hub.publish(ResourceUpdated(OUTPUT))
         await hub.publish(ResourcesListChanged())
@@ -113,7 +113,7 @@ async def test_a_client_that_does_not_read_holds_up_nobody_and_gets_each_news_on
         connections[1].exit_stack,
     ):
         for connection in connections:
-            hub.attach(connection)
+            hub.subscriber_of(connection)
         for _ in range(1000):
             await hub.publish(ToolsListChanged())
             assert (await quick.sent.get())[0] == "notifications/tools/list_changed"
@@ -131,7 +131,7 @@ async def test_a_closed_connection_is_forgotten() -> None:
     hub, outbound = Hub(), Outbound()
     connection = Connection.for_loop(outbound, session_id="abc")
     async with connection.exit_stack:
-        hub.attach(connection)
+        hub.subscriber_of(connection)
     await hub.publish(ToolsListChanged())
     hub.repeat_missed("abc")
     assert outbound.sent.empty()
@@ -142,7 +142,7 @@ async def test_a_stream_that_opens_late_is_told_what_it_has_missed() -> None:
     hub, outbound = Hub(), Outbound()
     connection = Connection.for_loop(outbound, session_id="abc")
     async with asyncio.timeout(LIMIT), connection.exit_stack:
-        hub.attach(connection)
+        hub.subscriber_of(connection)
         hub.repeat_missed("abc")
         await hub.publish(ToolsListChanged())
         assert (await outbound.sent.get())[0] == "notifications/tools/list_changed"

@@ -188,5 +188,5 @@ async def test_people_see_a_client_until_what_it_was_served_on_ends(era: str) ->
     ):
         async with Client(make_server(debugger, SMALL, peers=peers), mode=era) as connected:
             await connected.call_tool("small_add", {"a": 1})
-            assert len(peers.company.names) == 1
-        assert peers.company.names == []
+            assert len(peers.connected_clients.names) == 1
+        assert peers.connected_clients.names == []

@@ -14,8 +14,8 @@ from dapeer.sessions.triggers.trigger import (
     Response,
     TerminalInput,
     outcome_line,
-    ready_of,
-    triggers_of,
+    parse_ready,
+    parse_triggers,
 )
 
 
@@ -65,7 +65,7 @@ from dapeer.sessions.triggers.trigger import (
 def test_each_kind_of_trigger_is_read_and_named(
     given: dict[str, Any], trigger: object, title: str
 ) -> None:
-    (found,) = triggers_of([given])
+    (found,) = parse_triggers([given])
     assert (found, found.title) == (trigger, title)
 
 
@@ -92,14 +92,14 @@ def test_each_kind_of_trigger_is_read_and_named(
 )
 def test_what_is_no_trigger_is_refused_with_the_reason(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ArgumentError, match="`then`") as refused:
-        triggers_of([given])
+        parse_triggers([given])
     assert said in str(refused.value)
 
 
 def test_a_sign_is_a_port_or_a_pattern_of_either_language() -> None:
-    assert ready_of(None) == ReadyCondition()
-    assert ready_of({"port": 8000}) == ReadyCondition(8000)
-    assert ready_of({"output": r"port (?<port>\d+)"}) == ReadyCondition(
+    assert parse_ready(None) == ReadyCondition()
+    assert parse_ready({"port": 8000}) == ReadyCondition(8000)
+    assert parse_ready({"output": r"port (?<port>\d+)"}) == ReadyCondition(
         output=r"port (?P<port>\d+)"
     )
     assert ReadyCondition(8000).is_given
@@ -109,7 +109,7 @@ def test_a_sign_is_a_port_or_a_pattern_of_either_language() -> None:
 @pytest.mark.parametrize("given", [{}, {"port": 0}, {"port": "a"}, {"output": "("}, {"prot": 1}])
 def test_what_is_no_sign_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError, match="`ready`"):
-        ready_of(given)
+        parse_ready(given)
 
 
 def test_a_response_is_told_with_its_time_type_size_and_beginning() -> None:

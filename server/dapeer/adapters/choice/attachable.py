@@ -183,16 +183,18 @@ def check_port(host: str, port: int, attach: Attach | None) -> None:
             raise _nothing_listens_error(host, port) from error
 
 
-def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
+def page_at(host: str, port: int, listing_path: str, url: str) -> dict[str, str]:
     """Return the `url` and the id, `page`, of the one page at a browser's port that fits a URL.
 
-    `*` in the URL is any text; an id of a page fits, too. An empty one fits all. `listed` is the path under which the browser lists its
+    `*` in the URL is any text; an id of a page fits, too. An empty one fits all. `listing_path` is the path under which the browser lists its
     pages by HTTP. The list is requested from the browser.
 
     Raises:
         ArgumentError: None fits, or several, or nothing lists pages there.
     """
-    pages = [each for each in _listed(host, port, listed) if each.get("type") == "page"]
+    pages = [
+        each for each in _listed_targets(host, port, listing_path) if each.get("type") == "page"
+    ]
     pattern = re.compile(".*".join(map(re.escape, (url or "*").rstrip("/").split("*"))) + "/?")
     fitting = [each for each in pages if pattern.fullmatch(each["url"]) or each["id"] == url]
     if len(fitting) == 1:
@@ -208,7 +210,7 @@ def page_at(host: str, port: int, listed: str, url: str) -> dict[str, str]:
     )
 
 
-def _listed(host: str, port: int, path: str) -> list[dict[str, str]]:
+def _listed_targets(host: str, port: int, path: str) -> list[dict[str, str]]:
     """Return `id`, `type` and `url` of each thing that a browser lists at a path by HTTP.
 
     A missing value is an empty text. `path` is the one at which the browser lists its pages, workers and others. At most `_MOST_LISTED`
@@ -236,7 +238,7 @@ _LONGEST_URL = 200
 _MOST_LISTED = 1 << 22
 
 
-def check_served(url: str) -> None:
+def check_page_is_served(url: str) -> None:
     """Raise if a page of this machine is served by nobody; any other URL passes.
 
     Only for a URL whose host is this machine its port is connected to, for at most `SECONDS_TO_CONNECT`, and the connection closed at once.

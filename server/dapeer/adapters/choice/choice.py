@@ -118,7 +118,7 @@ def check_folder(definition: Definition, program: str) -> None:
         ArgumentError: It is one.
     """
     if foreign_files.is_folder(program) and not holds(program, definition.folders):
-        raise _directory(program)
+        raise _folder_error(program)
 
 
 def _for_program(definitions: Definitions, program: str, ready: Ready) -> Definition:
@@ -135,7 +135,7 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
     if found:
         return found
     if foreign_files.is_folder(program):
-        raise _directory(program)
+        raise _folder_error(program)
     suffix = Path(program).suffix.lower()
     if compiler := _first_ready([d for d in known if d.binaries and suffix in d.extensions], ready):
         raise AdapterUnknown(
@@ -150,24 +150,24 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
     raise AdapterUnknown(f"No adapter is known for {program}.", _types(definitions))
 
 
-def _definitions_fitting(known: list[Definition], program: str) -> list[Definition]:
+def _definitions_fitting(ranked: list[Definition], program: str) -> list[Definition]:
     """Return the definitions that fit a program: a folder, a binary, or by name, extension or first line.
 
-    The first of these properties that any definition has decides. `known` are in the order of preference. `program` is its path; files may
+    The first of these properties that any definition has decides. `ranked` are in the order of preference. `program` is its path; files may
     be read.
     """
     path = Path(program)
     if foreign_files.is_folder(path):
-        return [d for d in known if holds(program, d.folders)]
+        return [d for d in ranked if holds(program, d.folders)]
     if is_binary(program):
-        return definitions_for_compiled(known, program)
-    named = [d for d in known if d.is_named(path.name)]
+        return definitions_for_compiled(ranked, program)
+    named = [d for d in ranked if d.is_named(path.name)]
     suffix = path.suffix.lower()
     interpreter = shebang(program)
     return (
         named
-        or [d for d in known if d.runs(suffix)]
-        or [d for d in known if interpreter in d.shebangs]
+        or [d for d in ranked if d.runs(suffix)]
+        or [d for d in ranked if interpreter in d.shebangs]
     )
 
 
@@ -191,7 +191,7 @@ def _first_ready(candidates: Sequence[Definition], ready: Ready) -> Definition |
     return next((each for each in candidates if alone or ready(each)), next(iter(candidates), None))
 
 
-def _directory(program: str) -> ArgumentError:
+def _folder_error(program: str) -> ArgumentError:
     return ArgumentError(f"`program`: {program} is a directory.", "Give the file to run in it.")
 
 

@@ -54,7 +54,7 @@ def read_core(path: str) -> CoreDump:
     if notes and notes[0] is None:
         raise ArgumentError(f"`core`: {path} is not a core dump.", _HINT)
     known = [note for note in notes if note is not None]
-    return CoreDump(path, _program(known), _cause(known))
+    return CoreDump(path, _program(known), _deadly_signal(known))
 
 
 _HINT = "Give the file that the system has written; `coredumpctl dump -o FILE PID` gets one from systemd."
@@ -115,7 +115,7 @@ def _files(content: bytes) -> list[str]:
     return [_text(name) for name in content[16 + 24 * count :].split(b"\0")]
 
 
-def _cause(notes: list[tuple[int, bytes]]) -> str:
+def _deadly_signal(notes: list[tuple[int, bytes]]) -> str:
     """Return the signal that killed the program, maybe with an address; empty if it is not known.
 
     The first thread's is taken: it is the one that was hit. `notes` are (type, content).

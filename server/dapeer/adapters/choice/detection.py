@@ -71,16 +71,16 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
         if not choice:
             names = " or ".join(need.shown for need in group)
             way = way_to_get(definition, names_of(group))
-            get = _install(definition, way)
+            get = _install_command(definition, way)
             return Detection(
                 ready=False, missing=f"{names} was not found", install=get, install_way=way
             )
     old = ""
     way = way_to_get(definition)
-    install = _install(definition, way)
+    install = _install_command(definition, way)
     for combination in itertools.product(*choices):
         found = {name: value for part in combination for name, value in part.items()}
-        version = _version(needs.version, {**own_values(), "python": python, **found})
+        version = _printed_version(needs.version, {**own_values(), "python": python, **found})
         if needs.version is None or _at_least(version or "", needs.version.min):
             return Detection(ready=True, version=version or "", install=install, found=found)
         fault = f"{version} is too old" if version else "does not tell its version"
@@ -195,7 +195,7 @@ def _files(pattern: str) -> list[str]:
     return sorted(glob.glob(path), reverse=True)
 
 
-def _version(version: Version | None, values: Mapping[str, object]) -> str | None:
+def _printed_version(version: Version | None, values: Mapping[str, object]) -> str | None:
     """Return the version that a program prints; empty: it prints none, None: it did not answer in time.
 
     The program is run, which blocks, unless its version was found before and its file is unchanged since. Without a `version` to ask for,
@@ -282,7 +282,7 @@ def way_to_get(definition: Definition, missing: Collection[str] = ()) -> Install
     return next(iter(there or fitting or able), None)
 
 
-def _install(definition: Definition, way: Install | None) -> str:
+def _install_command(definition: Definition, way: Install | None) -> str:
     """Return the one command that gets an adapter, or what is missing for it, here; empty without a way.
 
     `way` is how it is installed: dapeer's own command for packages, else the way's, with `sudo` where that is needed.

@@ -120,7 +120,9 @@ def why_slow(python: str, interpreter: Interpreter, cwd: Path) -> str:
     version = version_of(python, cwd)
     if version is None or version >= interpreter.fast:
         return ""
-    minor, other = next(_newer(interpreter.fast[1], environment.environment_for(cwd)), (0, ""))
+    minor, other = next(
+        _newer_pythons(interpreter.fast[1], environment.environment_for(cwd)), (0, "")
+    )
     if not other:
         return interpreter.slow
     if not foreign_files.is_file(Path(python).parent.parent / "pyvenv.cfg"):
@@ -131,7 +133,7 @@ def why_slow(python: str, interpreter: Interpreter, cwd: Path) -> str:
     )
 
 
-def _newer(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+def _newer_pythons(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     """Yield minor version and path of the Python 3s of PATH, pyenv and uv from `least` on, newest first.
 
     `least` is a minor version, `env` has `PATH`.
@@ -174,13 +176,13 @@ def _version_text(python: str, cwd: Path) -> tuple[str, int]:
         if _version_in(text) is not None:
             return text, 0
     try:
-        return _answer(python, Path(python).stat().st_mtime_ns, cwd)
+        return _run_for_version(python, Path(python).stat().st_mtime_ns, cwd)
     except OSError:
         return "", 0
 
 
 @functools.lru_cache(maxsize=64)
-def _answer(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
+def _run_for_version(python: str, _changed: int, cwd: Path) -> tuple[str, int]:
     """Run an interpreter in `cwd`; return what it prints of itself, and its exit code; this is cached.
 
     `_changed` is the time of its file, so that it runs again if that changed. After a failure, the text is the end of its stderr. Where it
@@ -233,7 +235,7 @@ def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Ite
     file = None if program is None else Path(program)
     if file is not None and foreign_files.is_file(file.parent.parent / "pyvenv.cfg"):
         yield file.parent.parent
-    active = environment.active(env)
+    active = environment.active_environment(env)
     if active is not None:
         yield active
     for folder in (file, cwd):

@@ -54,7 +54,7 @@ from dapeer.mirror.places import Sight
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-def fits(
+def conditions_hold(
     variant: Variant, inputs: Mapping[str, object], config: Mapping[str, object] = _NOTHING
 ) -> bool:
     """Return whether all conditions of a variant hold for a launch; False for one without conditions.
@@ -90,7 +90,7 @@ def _is_of_kind(path: Path, variant: Variant) -> bool:
     )
 
 
-def parts(program: object) -> dict[str, object]:
+def program_parts(program: object) -> dict[str, object]:
     """Return the values of `program_dir` and `program_stem` for the path of a program; empty for None."""
     if program is None:
         return {}
@@ -102,7 +102,7 @@ def parts(program: object) -> dict[str, object]:
 PARTS = ("program_dir", "program_stem")
 
 
-def inside(inputs: Mapping[str, object], variants: Sequence[Variant]) -> dict[str, object]:
+def inside_value(inputs: Mapping[str, object], variants: Sequence[Variant]) -> dict[str, object]:
     """Return the value of `inside`: the file that the last fitting variant has found above the program.
 
     It is empty where none has looked for one, or found it.
@@ -244,11 +244,13 @@ class Definition:
         if request == "launch":
             self._check_target(inputs, config)
         for name in self.unsupported_inputs(request, inputs, config):
-            raise self.refusal(request, name)
-        filled = fill_table(template, {**self.values(inputs), **inside(inputs, variants)})
+            raise self.unsupported_input_error(request, name)
+        filled = fill_table(template, {**self.values(inputs), **inside_value(inputs, variants)})
         return {**filled, **config, **joined_lists(self.quirks.added, filled, config)}
 
-    def refusal(self, request: RequestName, name: str, others: Sequence[str] = ()) -> ArgumentError:
+    def unsupported_input_error(
+        self, request: RequestName, name: str, others: Sequence[str] = ()
+    ) -> ArgumentError:
         """Return the error for an argument `name` that the adapter has no use for; the caller raises it.
 
         `request` is `launch` or `attach`; `others` are types of adapters that have a use for it, which the hint then names.
@@ -310,7 +312,7 @@ class Definition:
     def needs_normalizing(self) -> bool:
         """Whether the adapter's messages are to be normalized, for quirks, late values or program output."""
         late = self._names_at_launch & {*LATE}
-        return self.transport.output == "program" or bool(late) or self.quirks.on_the_wire
+        return self.transport.output == "program" or bool(late) or self.quirks.changes_messages
 
     def transport_of(self, request: RequestName, inputs: Inputs) -> TransportTable:
         """Return how messages travel: as the last fitting variant or the way to attach says, or its own."""
@@ -336,7 +338,7 @@ class Definition:
             "host": inputs.get("host") or LOOPBACK,
             "env": environment or None,
             "environment": {**environment_for(Path(str(inputs.get("cwd") or "."))), **environment},
-            **parts(inputs.get("program")),
+            **program_parts(inputs.get("program")),
             **late,
             **own_values(),
         }
@@ -363,7 +365,7 @@ class Definition:
         return check_way(way_of(inputs), self.id, self.attach)
 
     def _variants(self, inputs: Inputs, config: Mapping[str, object]) -> Sequence[Variant]:
-        return [each for each in self.launch_variants if fits(each, inputs, config)]
+        return [each for each in self.launch_variants if conditions_hold(each, inputs, config)]
 
     def _template(
         self, request: RequestName, inputs: Inputs, variants: Sequence[Variant]

@@ -94,11 +94,11 @@ def read_with_shared(path: Path) -> dict[str, Any]:
     for name in names:
         beside = path.parent / SHARED / f"{name}.toml"
         found = beside if foreign_files.is_file(beside) else shipped() / SHARED / beside.name
-        own = _over(own, read_toml(found))
+        own = _merged(own, read_toml(found))
     return own
 
 
-def _over(own: Json, shared: Json) -> dict[str, Any]:
+def _merged(own: Json, shared: Json) -> dict[str, Any]:
     """Return the table `own` over the table `shared`; lists are joined, shared items first, so are tables.
 
     Of any other value, the own one counts.
@@ -109,7 +109,7 @@ def _over(own: Json, shared: Json) -> dict[str, Any]:
         if is_array(mine) and is_array(theirs):
             both[key] = [*theirs, *mine]
         elif is_object(mine) and is_object(theirs):
-            both[key] = _over(mine, theirs)
+            both[key] = _merged(mine, theirs)
     return both
 
 
@@ -155,7 +155,7 @@ def _definition(table: DefinitionTable, path: Path) -> Definition:
         quirks=Quirks.read(table.table("quirks")),
         path=path,
     )
-    attach.done()
+    attach.check_all_read()
     return definition
 
 

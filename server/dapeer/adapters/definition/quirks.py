@@ -103,7 +103,7 @@ class FailedBreakpointReader:
         self._unfinished_output: dict[str, str] = {}
         self._sent_breakpoints = SentBreakpoints() if sent is None else sent
 
-    def sent(self, request: Request) -> None:
+    def record_sent(self, request: Request) -> None:
         """Record the breakpoints of a file that a `setBreakpoints` request sends; ignore others."""
         if request.command == "setBreakpoints":
             path = str(request.arguments["source"].get("path"))
@@ -132,7 +132,7 @@ class FailedBreakpointReader:
             self._unfinished_output[category], text = text[start.start() :], text[: start.start()]
         return text, events
 
-    def held(self) -> Iterator[Event]:
+    def take_held(self) -> Iterator[Event]:
         """Yield the output that was kept back, when nothing follows it, as events; it is kept no longer."""
         for category, text in self._unfinished_output.items():
             yield Event("output", {"category": category, "output": text})
@@ -317,7 +317,7 @@ class Quirks:
     It is looked for in the source of a program, its file or its folder's.
     """
 
-    def refusal(self, request: Request) -> str:
+    def why_refused(self, request: Request) -> str:
         """Return why a request must not be sent to this adapter, as a sentence; empty: it may be sent.
 
         An `evaluate` of an expression that the adapter misreads must not, and no request that the definition calls harmful.
@@ -376,7 +376,7 @@ class Quirks:
         return self.killed_first == "adapter"
 
     @property
-    def on_the_wire(self) -> bool:
+    def changes_messages(self) -> bool:
         """Whether a quirk is set for which the `Normalizer` changes messages to or from the adapter.
 
         Quirks that only say how dapeer starts, steps or ends do not count.
@@ -434,8 +434,8 @@ class Quirks:
             private=private.pattern("named"),
             private_inside=private.get("inside", str, ""),
         )
-        failed.done()
-        private.done()
+        failed.check_all_read()
+        private.check_all_read()
         return quirks
 
 

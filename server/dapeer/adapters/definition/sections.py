@@ -39,9 +39,11 @@ class Need:
         for kind in ("executable", "python_module", "file"):
             if kind in table:
                 need = cls(kind, table.texts(kind))
-                table.done()
+                table.check_all_read()
                 return need
-        raise table.wrong(f"`{table.at('executable')}`, `python_module` or `file` is missing")
+        raise table.wrong(
+            f"`{table.dotted_name('executable')}`, `python_module` or `file` is missing"
+        )
 
     @property
     def shown(self) -> str:
@@ -165,7 +167,7 @@ class Interpreter:
         """
         least, fast = _version(table, "min", "0"), _version(table, "fast", "0")
         older, slow = table.get("older", str, ""), table.get("slow", str, "")
-        table.done()
+        table.check_all_read()
         return cls(least, older, fast if slow else (), slow)
 
 
@@ -177,7 +179,7 @@ def _version(table: DefinitionTable, name: str, default: str) -> tuple[int, ...]
     """
     version = table.get(name, str, default)
     if not all(part.isdecimal() for part in version.split(".")):
-        raise table.wrong(f"`{table.at(name)}` is {version!r}, which is not a version")
+        raise table.wrong(f"`{table.dotted_name(name)}` is {version!r}, which is not a version")
     return tuple(map(int, version.split(".")))
 
 
@@ -251,9 +253,9 @@ class Stopping:
         """
         raised: list[Raised] = []
         filters = tuple(_filter(each, raised) for each in top.tables("filter"))
-        types = _types(top.table("exception_types")) if "exception_types" in top else None
+        types = _type_filter(top.table("exception_types")) if "exception_types" in top else None
         return cls(
-            tuple(map(_foreign, top.tables("frames"))),
+            tuple(map(_foreign_frames, top.tables("frames"))),
             tuple(raised),
             Filters(filters, types),
             top.table("expressions").read(Expressions),
@@ -268,7 +270,7 @@ class Stopping:
         return Frames(self.foreign, project, self.raised)
 
 
-def _foreign(table: DefinitionTable) -> ForeignFrames:
+def _foreign_frames(table: DefinitionTable) -> ForeignFrames:
     """Return one table `[[frames]]`, with `of` and a regular expression as `path`, `function` or both.
 
     `table` is that table itself.
@@ -279,8 +281,8 @@ def _foreign(table: DefinitionTable) -> ForeignFrames:
     path, function = table.compiled("path"), table.compiled("function")
     read = ForeignFrames(table.text("of"), path, function)
     if not path and not function:
-        raise table.wrong(f"`{table.at('path')}` or `function` is missing")
-    table.done()
+        raise table.wrong(f"`{table.dotted_name('path')}` or `function` is missing")
+    table.check_all_read()
     return read
 
 
@@ -300,11 +302,11 @@ def _filter(table: DefinitionTable, raised: list[Raised]) -> Filter:
         table.texts("functions"),
         environment.all_texts(),
     )
-    table.done()
+    table.check_all_read()
     return read
 
 
-def _types(table: DefinitionTable) -> TypeFilter:
+def _type_filter(table: DefinitionTable) -> TypeFilter:
     """Return the table `[exception_types]`: `filter`, `category`, and either `condition` or `modes`.
 
     `table` is that table itself, not the definition's.
@@ -320,8 +322,10 @@ def _types(table: DefinitionTable) -> TypeFilter:
         modes.all_texts(),
     )
     if bool(read.condition) is bool(read.modes):
-        raise table.wrong(f"one of `{table.at('condition')}` or `modes` is required, and not both")
-    table.done()
+        raise table.wrong(
+            f"one of `{table.dotted_name('condition')}` or `modes` is required, and not both"
+        )
+    table.check_all_read()
     return read
 
 
@@ -403,16 +407,18 @@ class Hint:
         return table.read(cls, at=table.one_of("at", PLACES))
 
 
-def advise(hints: Sequence[Hint], values: Mapping[str, object], at: str, text: str) -> str | None:
+def first_hint(
+    hints: Sequence[Hint], values: Mapping[str, object], at: str, text: str
+) -> str | None:
     """Return the first hint on a text, its placeholders filled in; None: there is none.
 
     `at` is one of `PLACES`, `values` are those of placeholders and inputs. A hint is passed over if a placeholder in it has no value, or
     an input in its `unless` has one. `text` is, for example, an exception's or the output.
 
     >>> hints = [Hint("exception", "^ImportError", "It ran in ${python}.", ())]
-    >>> advise(hints, {"python": "/usr/bin/python3"}, "exception", "ImportError: no x")
+    >>> first_hint(hints, {"python": "/usr/bin/python3"}, "exception", "ImportError: no x")
     'It ran in /usr/bin/python3.'
-    >>> advise(hints, {}, "exception", "ImportError: no x")
+    >>> first_hint(hints, {}, "exception", "ImportError: no x")
     """
     for hint in hints:
         applies = hint.at == at and not any(values.get(name) for name in hint.unless)
@@ -547,12 +553,12 @@ class NotFollowed:
         """The argument that the command must begin with, such as `run`; empty: any."""
         return self.command.partition(" ")[2]
 
-    def started(self, args: Sequence[str]) -> Sequence[str]:
+    def started_command(self, args: Sequence[str]) -> Sequence[str]:
         """Return the command line of what the command starts: the words behind its options.
 
         `args` are the words behind the command and its verb.
 
-        >>> NotFollowed("uv run", valued=("--with",), module="-m").started(["--with", "rich", "-m", "shop", "-v"])
+        >>> NotFollowed("uv run", valued=("--with",), module="-m").started_command(["--with", "rich", "-m", "shop", "-v"])
         ['python', '-m', 'shop', '-v']
         """
         rest = list(args)
@@ -776,12 +782,12 @@ class TransportTable:
         """
         transport = table.read(
             cls,
-            env=table.text("env") if table.is_text("env") else table.table("env").free(),
+            env=table.text("env") if table.is_text("env") else table.table("env").unread_values(),
             cwd=table.text("cwd") if "cwd" in table else None,
         )
         if bool(transport.command) is (transport.kind == "connect"):
             raise table.wrong(
-                f"`{table.at('command')}` is required for every kind but `connect`, and not allowed for that one"
+                f"`{table.dotted_name('command')}` is required for every kind but `connect`, and not allowed for that one"
             )
         return transport
 
@@ -831,16 +837,16 @@ class Variant:
             when.texts("name"),
             when.texts("outside"),
             when.texts("given"),
-            table.free(),
+            table.unread_values(),
             inside=when.texts("inside"),
             without=when.texts("without"),
             transport=own,
             holds=when.get("holds", str, ""),
             root=when.get("root", bool, default=False),
-            unless=when.table("unless").free(),
+            unless=when.table("unless").unread_values(),
             say=say,
         )
-        when.done()
+        when.check_all_read()
         return variant
 
 
@@ -935,7 +941,7 @@ def _outside_reader(table: DefinitionTable) -> OutsideReader | None:
     thread, frame, own = (re.compile(table.pattern(each) or "$^") for each in keys)
     command = table.texts("command")
     missing, denied = (table.get(each, str, "") for each in ("missing", "denied"))
-    table.done()
+    table.check_all_read()
     return OutsideReader(command, thread, frame, own, missing, denied) if command else None
 
 
@@ -955,7 +961,7 @@ def read_sight(table: DefinitionTable) -> Sight:
         tuple(filter(None, (table.expression("waits"), table.expression("brought")))),
         _outside_reader(table.table("outside")),
     )
-    table.done()
+    table.check_all_read()
     return read
 
 
@@ -1007,7 +1013,7 @@ class Attach:
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         helper = table.table("helper")
         platforms = {PLATFORMS[name]: helper.text(name) for name in PLATFORMS if name in helper}
-        helper.done()
+        helper.check_all_read()
         ports = tuple(map(int, table.get("usual_ports", list, [])))
         # The process listens nowhere; the adapter may.
         unread = {"listen": ""} if way == OF_WAITING else {}

@@ -98,7 +98,7 @@ _KINDS: Mapping[Any, str] = {
 class DefinitionTable:
     """The keys and values of one table, with its file and key for errors.
 
-    Each key that is asked for is a known one; `done` objects to all others.
+    Each key that is asked for is a known one; `check_all_read` objects to all others.
     """
 
     def __init__(self, path: Path, name: str, values: Mapping[str, Any]) -> None:
@@ -121,9 +121,9 @@ class DefinitionTable:
             if each.name not in {*given, rest}:
                 given[each.name] = self._read(each.name, _types(kind)[each.name], each.default)
         if rest:
-            given[rest] = self.free()
+            given[rest] = self.unread_values()
         else:
-            self.done()
+            self.check_all_read()
         return kind(**given)
 
     def _read(self, key: str, kind: Any, default: Any) -> Any:
@@ -144,7 +144,7 @@ class DefinitionTable:
             return self.texts(key)
         if form is Mapping:
             table = self.table(key)
-            return table.free() if inside[1] is Any else table.all_texts()
+            return table.unread_values() if inside[1] is Any else table.all_texts()
         return self.text(key) if default is MISSING else self.get(key, kind, default)
 
     def get(self, key: str, kind: type[T], default: T) -> T:
@@ -163,7 +163,7 @@ class DefinitionTable:
             DefinitionError: It is not there, or no text.
         """
         if key not in self._values:
-            raise self.wrong(f"key `{self.at(key)}` is missing")
+            raise self.wrong(f"key `{self.dotted_name(key)}` is missing")
         return self.get(key, str, "")
 
     def expression(self, key: str, default: str = "") -> str:
@@ -180,7 +180,7 @@ class DefinitionTable:
             """Return the JSON object for a pattern of companions' files."""
             files = sorted(COMPANIONS.glob(found[1]))
             if not files:
-                raise self.wrong(f"`{self.at(key)}`: no companion file matches {found[1]}")
+                raise self.wrong(f"`{self.dotted_name(key)}`: no companion file matches {found[1]}")
             known = {
                 each.relative_to(COMPANIONS).as_posix(): each.read_text(encoding="utf-8")
                 for each in files
@@ -192,7 +192,7 @@ class DefinitionTable:
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings, empty if the key is absent; a single string counts as a list of it.
 
-        The key counts as read from now on, for `done` and `free`.
+        The key counts as read from now on, for `check_all_read` and `unread_values`.
 
         Raises:
             DefinitionError: It is something else.
@@ -220,7 +220,7 @@ class DefinitionTable:
             re.compile(pattern)
         except re.error as error:
             raise self.wrong(
-                f"key `{self.at(key)}` is not a valid regular expression: {error}"
+                f"key `{self.dotted_name(key)}` is not a valid regular expression: {error}"
             ) from error
         return pattern
 
@@ -263,7 +263,9 @@ class DefinitionTable:
         for name in names:
             if name == value:
                 return name
-        raise self.wrong(f"key `{self.at(key)}` is {value!r}; it can be {', '.join(names)}")
+        raise self.wrong(
+            f"key `{self.dotted_name(key)}` is {value!r}; it can be {', '.join(names)}"
+        )
 
     def some_of(self, key: str, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return a list of texts that must all be of `names`; empty where the key is absent.
@@ -275,7 +277,7 @@ class DefinitionTable:
         for value in values:
             if value not in names:
                 raise self.wrong(
-                    f"key `{self.at(key)}` has {value!r}; it can be {', '.join(names)}"
+                    f"key `{self.dotted_name(key)}` has {value!r}; it can be {', '.join(names)}"
                 )
         return values
 
@@ -285,7 +287,9 @@ class DefinitionTable:
         Raises:
             DefinitionError: It is no table.
         """
-        return DefinitionTable(self._path, self.at(key), self.get(key, dict, dict[str, Any]()))
+        return DefinitionTable(
+            self._path, self.dotted_name(key), self.get(key, dict, dict[str, Any]())
+        )
 
     def tables(self, key: str) -> list[DefinitionTable]:
         """Return the list of tables at a key, empty when it is absent.
@@ -299,13 +303,13 @@ class DefinitionTable:
         for index, item in enumerate(self.get(key, list, list[Any]())):
             if not is_object(item):
                 raise self._not(key, _KINDS[dict], item)
-            tables.append(DefinitionTable(self._path, self.at(f"{key}[{index}]"), item))
+            tables.append(DefinitionTable(self._path, self.dotted_name(f"{key}[{index}]"), item))
         return tables
 
-    def free(self) -> Mapping[str, Any]:
+    def unread_values(self) -> Mapping[str, Any]:
         """Return keys and values that were not read, and are not retired: they are the adapter's own.
 
-        They do not count as read, so `done` would raise for them.
+        They do not count as read, so `check_all_read` would raise for them.
 
         Raises:
             DefinitionError: A value has no JSON: a date.
@@ -317,7 +321,7 @@ class DefinitionTable:
             raise self.wrong(f"a value in [{self._table_name}] cannot be sent: {error}") from error
         return values
 
-    def done(self) -> None:
+    def check_all_read(self) -> None:
         """Raise if the table has a key that was not read before; a retired one may stay.
 
         Raises:
@@ -331,7 +335,7 @@ class DefinitionTable:
                 f"Known keys there: {', '.join(sorted(self._known_keys)) or 'none'}.",
             )
 
-    def at(self, key: str) -> str:
+    def dotted_name(self, key: str) -> str:
         """Return the dotted name of a key of this table, as errors name it."""
         return f"{self._table_name}.{key}" if self._table_name else key
 
@@ -360,7 +364,7 @@ class DefinitionTable:
         return [
             key
             for key in self._values
-            if key not in self._known_keys and not is_retired(self.at(key))
+            if key not in self._known_keys and not is_retired(self.dotted_name(key))
         ]
 
     def _checked(self, value: object, kind: type[T], key: str) -> T:
@@ -375,7 +379,7 @@ class DefinitionTable:
         return value
 
     def _not(self, key: str, expected: str, value: object) -> DefinitionError:
-        return self.wrong(f"key `{self.at(key)}` must be {expected}, not {value!r}")
+        return self.wrong(f"key `{self.dotted_name(key)}` must be {expected}, not {value!r}")
 
 
 @cache

@@ -75,7 +75,7 @@ class LastWords:
             start_new_session=True,
         )
 
-    def note(self, message: Message) -> None:
+    def record_breakpoints(self, message: Message) -> None:
         """Record how the breakpoints that a message sets are removed, and send all records to a companion.
 
         The companion is the small process that sends these requests to the adapter if dapeer is killed. A request without breakpoints needs
@@ -124,7 +124,7 @@ class NotedTransport(Transport):
 
     async def send(self, message: Message) -> None:
         """Note the breakpoints of a message for the last words, and send the message."""
-        self._last_words.note(message)
+        self._last_words.record_breakpoints(message)
         await self._transport.send(message)
 
     async def receive(self) -> Message:
@@ -246,7 +246,7 @@ class Adapter:
         The adapter, and what has left its POSIX session, stay.
         """
         below = descendants(self.pid or 0)
-        for each in (*(below.keys() - {*self.processes.detached()}), pid):
+        for each in (*(below.keys() - {*self.processes.find_detached()}), pid):
             self.processes.claim(each)
         self.processes.kill_all_but(self.pid)
 
@@ -285,7 +285,7 @@ async def open_adapter(
     _check_system(definition, table, wants_terminal=bool(inputs.get("terminal")))
     async with AsyncExitStack() as stack:
         # The folder is removed once no process can write there.
-        folder = "" if table.kind == "connect" else _folder(stack, reaper)
+        folder = "" if table.kind == "connect" else _create_folder(stack, reaper)
         if table.kind == "connect":
             processes = Processes(reaper)
             stack.push_async_callback(processes.aclose)
@@ -294,11 +294,11 @@ async def open_adapter(
             again, own, terminal = None, {}, None
         else:
             address, own = None, _address(table, folder)
-            terminal = _terminal(definition, request, inputs, stack)
+            terminal = _open_terminal(definition, request, inputs, stack)
             own |= {} if terminal is None else {"tty": terminal.path}
             values = {**await _values(definition, request, inputs), **own}
             inside = terminal if table.stdin == "program" else None
-            command = Command.of(definition.title, table, values)
+            command = Command.filled_from(definition.title, table, values)
             started = await start(command, reaper, inside, definition.quirks.detaches_at(request))
             stack.push_async_callback(started.end)
             if inside is not None:
@@ -346,7 +346,7 @@ def _check_system(definition: Definition, table: TransportTable, *, wants_termin
         check_terminal()
 
 
-def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
+def _create_folder(stack: AsyncExitStack, reaper: Reaper) -> str:
     """Create the folder of a session, and return its path; it is removed with `stack`, or by the reaper.
 
     Raises:
@@ -364,7 +364,7 @@ def _folder(stack: AsyncExitStack, reaper: Reaper) -> str:
     return folder
 
 
-def _terminal(
+def _open_terminal(
     definition: Definition, request: RequestName, inputs: Inputs, stack: AsyncExitStack
 ) -> Terminal | None:
     """Open a terminal for the program, where one is asked for and the adapter opens none itself.
@@ -408,7 +408,7 @@ def _transport(
         patch_mark=word,
     )
     if spawned is not None:
-        spawned.listen(tamed.printed)
+        spawned.listen(tamed.queue_output)
     return tamed
 
 

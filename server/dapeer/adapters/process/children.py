@@ -57,7 +57,7 @@ async def open_child(
         processes = Processes(reaper, above=parent.processes)
         stack.push_async_callback(processes.aclose)
         transport: Transport = ContentLengthTransport(stream)
-        if definition.quirks.on_the_wire:
+        if definition.quirks.changes_messages:
             transport = _normalized(transport, definition, parent)
         stack.push_async_callback(transport.aclose)
         adapter = Adapter(
@@ -111,11 +111,11 @@ def _address(configuration: Mapping[str, object], parent: Adapter) -> HostAndPor
         AdapterRequestRejected: The configuration names another address, or no port.
     """
     host, port = _address_of(configuration)
-    if parent.address is None and _loops(host):
+    if parent.address is None and _is_loopback(host):
         return LOOPBACK, port
     if parent.address is not None and port == parent.address[1]:
         theirs = parent.address[0]
-        if host == theirs or (_loops(host) and _loops(theirs)):
+        if host == theirs or (_is_loopback(host) and _is_loopback(theirs)):
             return parent.address
     here = ":".join(map(str, parent.address)) if parent.address else "a port of this machine"
     raise AdapterRequestRejected(
@@ -142,7 +142,7 @@ def _address_of(configuration: Mapping[str, object]) -> HostAndPort:
             )
 
 
-def _loops(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     """Whether a host is this machine's loopback."""
     try:
         return ip_address(host).is_loopback

@@ -92,28 +92,28 @@ def with_condition(point: Mapping[str, Any], mark: str, message: str) -> str:
 
 
 def as_rows(
-    numbers: Sequence[int], text: str, mark: str, failed: re.Pattern[str] | None
+    numbers: Sequence[int], text: str, mark: str, error_pattern: re.Pattern[str] | None
 ) -> Iterator[Event]:
     """Yield an event for each row whose condition holds, and for each condition that is an error.
 
-    `numbers` are those of the collection points, `text` what the log point has printed, `mark` its secret, and `failed` a
+    `numbers` are those of the collection points, `text` what the log point has printed, `mark` its secret, and `error_pattern` a
     pattern of errors. A row is an `output` event with `ROW`, an object of `point` and `cells`; an error an event of
     `failures.EVENT` with `error`.
     """
     parts = text.removesuffix("\n").split(row_separator(mark))
     for point, part in zip(numbers, parts, strict=False):
         condition, decided, values = part.rpartition(condition_separator(mark))
-        if error := condition_error(condition, failed) if decided else "":
+        if error := condition_error(condition, error_pattern) if decided else "":
             yield Event(EVENT, {"error": error})
         elif not decided or is_true(condition):
-            cells = [_cell(each, failed) for each in values.split(value_separator(mark))]
+            cells = [_cell(each, error_pattern) for each in values.split(value_separator(mark))]
             yield Event("output", {ROW: {"point": point, "cells": cells}})
 
 
-def condition_error(condition: str, failed: re.Pattern[str] | None) -> str:
+def condition_error(condition: str, error_pattern: re.Pattern[str] | None) -> str:
     """Return why a condition has no value, by what is shown in place of it; empty: it has one."""
     words = _WORDS.fullmatch(condition.strip())
-    return failure(condition, failed) or (words[1] if words else "")
+    return failure_text(condition, error_pattern) or (words[1] if words else "")
 
 
 def is_true(condition: str) -> bool:
@@ -131,14 +131,14 @@ def condition_separator(mark: str) -> str:
     return f"{mark}?"
 
 
-def _cell(text: str, failed: re.Pattern[str] | None) -> str:
+def _cell(text: str, error_pattern: re.Pattern[str] | None) -> str:
     """Return a value as a cell of a row: escaped, and after `FAILED` if it is an error."""
     text = text.removesuffix("\r")
-    error = failure(text, failed)
+    error = failure_text(text, error_pattern)
     return f"{FAILED}{error.translate(_ESCAPES)}" if error else text.translate(_ESCAPES)
 
 
-def failure(text: str, failed: re.Pattern[str] | None) -> str:
+def failure_text(text: str, failed: re.Pattern[str] | None) -> str:
     """Return the error that stands in place of a value, by the pattern `failed`; empty: it is a value."""
     found = failed.search(text) if failed is not None and is_legible(text) else None
     return "" if found is None else error_of(found.groupdict())
@@ -182,11 +182,11 @@ class LogPoints:
         self._unheeded_options: dict[Place, _UnheededOptions] = {}
 
     @property
-    def any(self) -> bool:
+    def has_had_any(self) -> bool:
         """Whether the program has ever had a log point."""
         return bool(self._places)
 
-    def marked(self, request: Request) -> Request:
+    def with_marks(self, request: Request) -> Request:
         """Return a request for the adapter, with marks around log messages; collection points become these.
 
         Any other request comes back as it is. Each log point gets a number, by which `place` finds it.
@@ -195,10 +195,12 @@ class LogPoints:
         if request.command not in _SETS or not any(map(_SPEAKS.intersection, requested)):
             return request
         path = str(as_object(request.arguments.get("source")).get("path"))
-        sent = [self._marked(path, each) if _SPEAKS & each.keys() else each for each in requested]
+        sent = [
+            self._with_mark(path, each) if _SPEAKS & each.keys() else each for each in requested
+        ]
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
-    def _marked(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
+    def _with_mark(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
         """Return a breakpoint with its message between marks and a number, and keep its place by the number.
 
         `path` is the source file. A breakpoint that collects becomes one that logs.
@@ -210,13 +212,13 @@ class LogPoints:
             self._places.append(place)
         number = self._places.index(place)
         if not self._conditions and not place[1]:
-            requested = self._kept_back(place[0], requested)
+            requested = self._without_unheeded_options(place[0], requested)
         return {
             **requested,
             "logMessage": f"{self.mark}.{number}@{requested['logMessage']}{self.mark}@",
         }
 
-    def _kept_back(self, place: Place, point: dict[str, Any]) -> dict[str, Any]:
+    def _without_unheeded_options(self, place: Place, point: dict[str, Any]) -> dict[str, Any]:
         """Return a log point without the conditions that the adapter would not heed there, and keep these.
 
         Its message begins with the condition's value, by which dapeer decides; hits are counted here. `point` is the log point
@@ -235,7 +237,7 @@ class LogPoints:
         rest = {key: value for key, value in point.items() if key not in own}
         return {**rest, "logMessage": message}
 
-    def place(self, number: int) -> Body:
+    def location_of(self, number: int) -> Body:
         """Return what to add to an output event's body for the log point with this number.
 
         The result is empty if there is none. The keys are `source`, `line`, `LOG_POINT`, `column` if it has one,
@@ -323,11 +325,11 @@ class LogPointReader:
         """
         category, text = category_of(body), str(body.get("output") or "")
         found = self._begin.search(text) if body.get("line") else None
-        if not self._points.any or not text:
+        if not self._points.has_had_any or not text:
             yield body
         elif found:
             # The adapter names the location itself, for all of it.
-            place = self._points.place(int(found[1]))
+            place = self._points.location_of(int(found[1]))
             rest = self._begin.split(text)[2::2] if POINT in place else ()
             for message in rest:
                 yield {**body, "output": message.partition(self._end_mark)[0], **place}
@@ -370,7 +372,7 @@ class LogPointReader:
             end = text.find(self._end_mark, start.end())
             if end < 0:
                 break
-            yield text[start.end() : end], self._points.place(int(start[1]))
+            yield text[start.end() : end], self._points.location_of(int(start[1]))
             self._categories_after_message.add(category)
             text, at = self._past_line_end(category, text[end + len(self._end_mark) :]), 0
         rest = text[at:]
@@ -416,7 +418,7 @@ class LogPointFilter(MessageFilter):
 
     def adapt(self, message: Message) -> Message:
         """Return a message with marks around the log messages in it."""
-        return self._points.marked(message) if isinstance(message, Request) else message
+        return self._points.with_marks(message) if isinstance(message, Request) else message
 
     def normalize(self, message: Message) -> Iterator[Message]:
         """Yield the events of `LogPoints.events_of` for an output event; any other message as it is."""

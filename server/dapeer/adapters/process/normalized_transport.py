@@ -39,7 +39,7 @@ UNPROVEN = "any name is taken; the program stops once a function of this name is
 OURS = 1 << 30
 """Number of the one request that is sent from here; those of a session begin at 1."""
 FRAMES = "dapeerFrames"
-"""Where such an answer has all frames of a deep stack: see `unfolded`."""
+"""Where such an answer has all frames of a deep stack: see `with_all_frames`."""
 
 
 class Normalizer:
@@ -89,7 +89,7 @@ class Normalizer:
         Only requests that set breakpoints, pause or resume are recorded; any other message changes nothing.
         """
         if isinstance(message, Request):
-            self._failure_reader.sent(message)
+            self._failure_reader.record_sent(message)
             if message.command == "pause":
                 self._is_running_on = False
             if message.command in RESUMES:
@@ -114,7 +114,7 @@ class Normalizer:
             return message
         breakpoints = as_array(message.arguments["breakpoints"])
         if quirks.passes_hits:
-            breakpoints = [_passing(each) for each in breakpoints]
+            breakpoints = [_with_hits_to_pass(each) for each in breakpoints]
         if quirks.private:
             breakpoints = [_compiled_inside(each, quirks) for each in breakpoints]
         return replace(message, arguments={**message.arguments, "breakpoints": breakpoints})
@@ -131,7 +131,7 @@ class Normalizer:
 
     def take_held(self) -> Iterator[Message]:
         """Yield the messages that were held back, when nothing more comes from the adapter."""
-        yield from self._failure_reader.held()
+        yield from self._failure_reader.take_held()
 
     def _normalized_messages(self, message: Message) -> Iterator[Message]:
         """Yield the messages of an ordinary adapter that replace a message of this one; maybe none.
@@ -180,7 +180,7 @@ class Normalizer:
             case Response(command="setFunctionBreakpoints", body=body) if (
                 not self._quirks.verifies_functions
             ):
-                made = [_unproven(each) for each in as_array(body.get("breakpoints", []))]
+                made = [_as_pending(each) for each in as_array(body.get("breakpoints", []))]
                 return replace(message, body={**body, "breakpoints": made})
             case Response(command="variables" | "evaluate" | "setVariable", body=body) if (
                 self._quirks.value_tail
@@ -201,7 +201,7 @@ class Normalizer:
                 ]
                 return replace(message, body={**body, "threads": named})
             case Response(command="stackTrace", body=body) if FRAMES in body:
-                return replace(message, body=unfolded(body))
+                return replace(message, body=with_all_frames(body))
             case _:
                 return message
 
@@ -230,7 +230,7 @@ class Normalizer:
             return False
         return not self._sent_breakpoints.claim_first_entry(self)
 
-    def _reason(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a part of a message
+    def _real_reason(self, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a part of a message
         """Return a `stopped` event's `reason` as an ordinary adapter would give it; `body` is the event's.
 
         It also records which steps another thread's stop has interrupted, so that their later stops count as steps.
@@ -257,7 +257,7 @@ class Normalizer:
         For an adapter with the quirk `skip_first_stop`, nothing is yielded for a stop before all breakpoints are set, or for
         one that the adapter repeats.
         """
-        reason, quirks = self._reason(body), self._quirks
+        reason, quirks = self._real_reason(body), self._quirks
         # Without a quirk, no stop is unwanted, not even one that gives no reason.
         unwanted = bool(reason) and quirks.skip_first_stop == reason
         if quirks.skip_first_stop and not self._configured:
@@ -327,7 +327,7 @@ def _without_matches(described: Any, key: str, part: str) -> dict[str, Any]:  # 
     return {**described, key: re.sub(part, "", text)}
 
 
-def _unproven(made: object) -> Body:
+def _as_pending(made: object) -> Body:
     """Return a verified function breakpoint as pending, since this adapter verifies any name.
 
     Other breakpoints come back as they are.
@@ -346,7 +346,7 @@ def _quoted(evaluation: Request, pattern: str) -> Request:
     return replace(evaluation, arguments={**evaluation.arguments, "expression": f'"{expression}"'})
 
 
-def _passing(requested: dict[str, Any]) -> dict[str, Any]:
+def _with_hits_to_pass(requested: dict[str, Any]) -> dict[str, Any]:
     """Return a breakpoint whose numeric hit condition is one less: the hits before the stop."""
     number = str(requested.get("hitCondition") or "").strip()
     passed = {"hitCondition": str(max(0, int(number) - 1))} if number.isdecimal() else {}
@@ -368,7 +368,7 @@ def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
     return sent
 
 
-def unfolded(body: Body) -> Body:
+def with_all_frames(body: Body) -> Body:
     """Return the body of a `stackTrace` response with all its frames; without the key `FRAMES` as it is.
 
     dapeer's own code in a Python program answers with one frame for each place in `stackFrames`, and the object `dapeerFrames`: in it `ids`
@@ -420,9 +420,9 @@ class NormalizedTransport:
         )
         self._pump = BackgroundTask(self._receive())
 
-    def printed(self, category: str, text: str) -> None:
+    def queue_output(self, category: str, text: str) -> None:
         """Queue output of the program that does not come by the adapter's messages; `category` is DAP's."""
-        for message in self._tame(Event("output", {"category": category, "output": text})):
+        for message in self._normalize(Event("output", {"category": category, "output": text})):
             self._messages.put(message)
 
     async def send(self, message: Message) -> None:
@@ -431,7 +431,7 @@ class NormalizedTransport:
         The answer, a failed response with the reason, is queued for `receive`. What is sent is recorded, and placeholders in `launch` and
         `attach` are filled in.
         """
-        if isinstance(message, Request) and (why := self._quirks.refusal(message)):
+        if isinstance(message, Request) and (why := self._quirks.why_refused(message)):
             self._messages.put(Response(message.seq, message.command, success=False, message=why))
             return
         if isinstance(message, Request) and message.command in {"launch", "attach"}:
@@ -463,7 +463,7 @@ class NormalizedTransport:
         self._messages.end()
         await self._inner.aclose()
 
-    def _tame(self, message: Message) -> list[Message]:
+    def _normalize(self, message: Message) -> list[Message]:
         """Return the messages that replace a message; if a quirk cannot be applied, the message itself."""
         try:
             return list(self._tamer.normalize(message))
@@ -479,7 +479,7 @@ class NormalizedTransport:
         """
         try:
             while True:
-                for message in self._tame(await self._inner.receive()):
+                for message in self._normalize(await self._inner.receive()):
                     # The adapter may ask for something, too: to debug a child, to open a terminal.
                     if isinstance(message, Request) and message.seq == OURS:
                         await self._inner.send(message)

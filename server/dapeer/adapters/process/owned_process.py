@@ -19,12 +19,12 @@ import anyio.to_thread
 from dapeer.base.system import process_end
 from dapeer.base.system.process_table import (
     ancestors,
-    began,
     descendants,
     has_in_environment,
-    members,
     processes,
+    session_members,
     session_of,
+    start_ticks,
 )
 from dapeer.companions.process.reaper import attached_line_of, line_of
 
@@ -139,9 +139,9 @@ class Reaper:
         _write(child, b"".join(self._lines.values()))
         if child.stdout is not None:
             # Nothing is said there: it ends with the child.
-            asyncio.get_running_loop().add_reader(child.stdout, self._ended, number, child)
+            asyncio.get_running_loop().add_reader(child.stdout, self._restart, number, child)
 
-    def _ended(self, number: int, child: subprocess.Popen[bytes]) -> None:
+    def _restart(self, number: int, child: subprocess.Popen[bytes]) -> None:
         """Start a child process anew that was killed; `number` is its place among the twins."""
         _close(child)
         child.wait()
@@ -270,11 +270,11 @@ class Processes:
             self._reaper.forget(pid)
 
     def release(self, pid: int) -> None:
-        """Let a debuggee live on, with its descendants: `detached` finds none from now on."""
+        """Let a debuggee live on, with its descendants: `find_detached` finds none from now on."""
         self._has_released = True
         self.discard(pid)
 
-    def detached(self) -> list[int]:
+    def find_detached(self) -> list[int]:
         """Find living descendants of this session's processes that left the POSIX sessions; return the ids.
 
         They are daemons and servers: their environment has `mark`, or they were descendants when this was asked before, which is recorded.
@@ -288,21 +288,23 @@ class Processes:
             if session_of(pid) in {None, *self._sessions} or pid in self._owned:
                 continue
             if pid in below or any(has_in_environment(pid, each) for each in marks):
-                self._detached[pid] = began(pid)
-        self._detached = {pid: at for pid, at in self._detached.items() if at and began(pid) == at}
+                self._detached[pid] = start_ticks(pid)
+        self._detached = {
+            pid: at for pid, at in self._detached.items() if at and start_ticks(pid) == at
+        }
         return list(self._detached)
 
     async def kill_detached(self) -> list[int]:
-        """Kill what `detached` finds until it finds no more, wait for its end, and return the process ids.
+        """Kill what `find_detached` finds until that is nothing, wait for its end; return the pids.
 
         It gives up if killed processes have not ended within `SECONDS_TO_BE_GONE`; their ids are returned, too.
         """
         killed: list[OwnedProcess] = []
         # A process may have started another one before it was killed.
-        while found := [OwnedProcess(pid) for pid in self.detached()]:
+        while found := [OwnedProcess(pid) for pid in self.find_detached()]:
             killed += found
             # The pidfd was opened before this, so the process that is looked at is the one that is killed.
-            _kill([each for each in found if began(each.pid) == self._detached[each.pid]])
+            _kill([each for each in found if start_ticks(each.pid) == self._detached[each.pid]])
             with anyio.move_on_after(SECONDS_TO_BE_GONE, shield=True) as scope:
                 for each in found:
                     await each.wait_for_end()
@@ -380,11 +382,11 @@ class OwnedProcess:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self._file = process_end.opened(pid)
+        self._file = process_end.open_pidfd(pid)
         self._leads_group = _group(pid) == pid != os.getpgrp()
         self._leads_session = session_of(pid) == pid != os.getsid(0)
 
-    def hold(self) -> None:
+    def suspend(self) -> None:
         """SIGSTOP the process and its group: it does nothing more until it is killed."""
         self._send(signal.SIGSTOP)
 
@@ -418,7 +420,9 @@ class OwnedProcess:
         # A process may have started another one before it was killed.
         while self._leads_session and not self.is_number_reused():
             found = [
-                OwnedProcess(pid) for pid in members(self.pid) if pid not in {o.pid for o in left}
+                OwnedProcess(pid)
+                for pid in session_members(self.pid)
+                if pid not in {o.pid for o in left}
             ]
             for other in found:
                 # The number may have been given to another process since it was listed.
@@ -459,7 +463,7 @@ class OwnedProcess:
 def _kill(processes: Sequence[OwnedProcess]) -> None:
     """Stop all processes, then kill them, so that none runs on because another one has gone."""
     for process in processes:
-        process.hold()
+        process.suspend()
     for process in processes:
         process.kill()
 

@@ -59,10 +59,10 @@ class ChildProcess:
         self._popen = popen
         self._stdout_transport: asyncio.BaseTransport | None = None
         self._end_event = anyio.Event()
-        self._file = process_end.opened(popen.pid)
+        self._file = process_end.open_pidfd(popen.pid)
         loop = asyncio.get_running_loop()
         if self._file is not None:
-            loop.add_reader(self._file, self._bury)
+            loop.add_reader(self._file, self._reap)
         else:
             threading.Thread(target=self._wait, args=(loop,), daemon=True).start()
 
@@ -86,7 +86,7 @@ class ChildProcess:
         Raises:
             OSError: The program, or the folder to start it in, is not there or not usable.
         """
-        popen = _started(arguments, stdin, stdout, stderr, cwd, env, outlives=outlives)
+        popen = _start_detached(arguments, stdin, stdout, stderr, cwd, env, outlives=outlives)
         child = cls(popen)
         await child._open(popen.stdin, popen.stdout)
         return child
@@ -133,7 +133,7 @@ class ChildProcess:
             self.stdout.set_exception(anyio.ClosedResourceError())
             self._stdout_transport.close()
 
-    def _bury(self) -> None:
+    def _reap(self) -> None:
         """Reap the process, which has ended, and wake those who wait for its end.
 
         Its exit code is known then. The pidfd that was watched for the end is closed.
@@ -156,7 +156,7 @@ class ChildProcess:
             loop.call_soon_threadsafe(self._end_event.set)
 
 
-def _started(
+def _start_detached(
     arguments: Sequence[str],
     stdin: int,
     stdout: int,
@@ -207,7 +207,9 @@ class Command:
     """The file that the program reads as its standard input, which it inherits; empty: none."""
 
     @classmethod
-    def of(cls, title: str, transport: TransportTable, values: Mapping[str, object]) -> Command:
+    def filled_from(
+        cls, title: str, transport: TransportTable, values: Mapping[str, object]
+    ) -> Command:
         """Return the command of an adapter, with `values` for the placeholders of its definition.
 
         Parts of the command for what is not always there (a terminal, a process id) are left out without a value.
@@ -223,7 +225,7 @@ class Command:
         return cls(
             title,
             transport,
-            tuple(_text(part, value) for part, value in filled if not _spare(part, value)),
+            tuple(_text(part, value) for part, value in filled if not _is_left_out(part, value)),
             None if folder is UNSET else str(folder),
             {**ours, **{name: str(value) for name, value in additions.items()}},
             str(values.get("stdin") or "") if transport.stdin == "program" else "",
@@ -248,7 +250,7 @@ class Spawned:
         for category, words in self._pipes.output_filter.items():
             words.listen(lambda text, category=category: listener(category, text))
 
-    def failed(self, what: str) -> AdapterFailed:
+    def failure_error(self, what: str) -> AdapterFailed:
         """Return an error with `what` the adapter did and its last output, which often has the reason."""
         words = cause(self.stderr_tail.text())[-MAX_ERROR_CHARS:]
         last_words = f" It said: {words.rstrip('.')}." if words else ""
@@ -266,8 +268,8 @@ class Spawned:
             await self.process.wait()
         code = self.process.returncode
         if code is None:
-            return self.failed("closed its output without a message")
-        return self.failed(f"ended at once, with exit code {code}")
+            return self.failure_error("closed its output without a message")
+        return self.failure_error(f"ended at once, with exit code {code}")
 
     async def settle(self) -> None:
         """Wait for the last output of a process that has ended, at most `SECONDS_OF_LAG`; it may be late."""
@@ -349,7 +351,7 @@ async def spawn(
     with ExitStack() as descriptors:
         stdin = subprocess.PIPE if stdio or transport.stdin == "open" else subprocess.DEVNULL
         if command.stdin:
-            stdin = _opened(command.stdin)
+            stdin = _open_stdin_file(command.stdin)
             descriptors.callback(os.close, stdin)
         if terminal is None:
             pipes, stderr, stdout = await Pipes.open(transport, descriptors)
@@ -381,7 +383,7 @@ async def spawn(
     return Spawned(process, command, pipes)
 
 
-def _opened(path: str) -> int:
+def _open_stdin_file(path: str) -> int:
     """Open a file for reading, and return its descriptor, which the caller closes.
 
     Raises:
@@ -395,7 +397,7 @@ def _opened(path: str) -> int:
         ) from error
 
 
-def _spare(template: str, value: object) -> bool:
+def _is_left_out(template: str, value: object) -> bool:
     """Return whether to leave out a part of a command, since an optional placeholder in it has no value.
 
     `value` is what the part was filled in to, `UNSET` if its placeholder has no value. The program may be left out in an

@@ -218,7 +218,7 @@ async def connect(host: str, port: int, *, here: bool = False) -> PromptStream:
         OSError: Nothing listens there.
         ForeignListener: Another user of this machine does; nothing was sent.
     """
-    return await _checked(await anyio.connect_tcp(host, port), f"{host}:{port}", here=here)
+    return await _checked_stream(await anyio.connect_tcp(host, port), f"{host}:{port}", here=here)
 
 
 async def connect_unix(path: str) -> PromptStream:
@@ -228,10 +228,10 @@ async def connect_unix(path: str) -> PromptStream:
         OSError: Nothing listens there.
         ForeignListener: Another user does; nothing was sent.
     """
-    return await _checked(await anyio.connect_unix(path), path, here=True)
+    return await _checked_stream(await anyio.connect_unix(path), path, here=True)
 
 
-async def _checked(
+async def _checked_stream(
     stream: SocketStream | UNIXSocketStream, where: str, *, here: bool
 ) -> PromptStream:
     """Return the stream of a new connection, unless the other end is another user's; else close it.
@@ -343,29 +343,29 @@ def connector(table: TransportTable, values: Inputs) -> Connector | None:
 
 
 async def stream_of(
-    spawned: Spawned, again: Connector | None, seconds: float
+    spawned: Spawned, connect_again: Connector | None, seconds: float
 ) -> StdioStream | PromptStream:
     """Return the stream to an adapter that dapeer started: its stdio, or a connection.
 
-    `again` connects to a server, and is tried until the server listens, for `seconds` at most; None: the adapter uses its stdio.
+    `connect_again` connects to a server, and is tried until the server listens, for `seconds` at most; None: the adapter uses its stdio.
 
     Raises:
         AdapterFailed: It does not listen in time, has ended, or another user listens in its place.
     """
-    if again is None:
+    if connect_again is None:
         return StdioStream(spawned.process, spawned.stderr_tail)
     try:
         with anyio.fail_after(seconds):
-            return await _listening(spawned, again)
+            return await _connect_when_listening(spawned, connect_again)
     except TimeoutError as error:
-        raise spawned.failed(f"did not listen within {seconds:g} s") from error
+        raise spawned.failure_error(f"did not listen within {seconds:g} s") from error
     except ForeignListener as error:
         raise AdapterFailed(
             error.problem, "Nothing was sent. Start it again: it then gets another port."
         ) from error
 
 
-async def _listening(spawned: Spawned, again: Connector) -> PromptStream:
+async def _connect_when_listening(spawned: Spawned, again: Connector) -> PromptStream:
     """Connect as soon as the server listens, and return the stream; there is no timeout.
 
     `again` makes one attempt.

@@ -66,7 +66,7 @@ class Tail(asyncio.Protocol):
         del self._kept_bytes[:-MAX_KEPT_BYTES]
         self._look_for_patches(data)
         if self._filter is not None:
-            self._filter.hear(data)
+            self._filter.pass_on(data)
 
     def on_patch_off(self, listener: Callable[[Body], None]) -> None:
         """Call `listener` with each patch of ours that the process reports as off, those so far first.
@@ -94,7 +94,7 @@ class Tail(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """Pass on the last output, and wake those who wait in `settle`."""
         if self._filter is not None:
-            self._filter.hear(b"", final=True)
+            self._filter.pass_on(b"", final=True)
         self._end_event.set()
 
     def text(self) -> str:
@@ -167,9 +167,9 @@ class OutputFilter:
     def listen(self, listener: Callable[[str], None]) -> None:
         """Call `listener` with the output, from its beginning, and with what comes."""
         self.listener = listener
-        self.hear(b"")
+        self.pass_on(b"")
 
-    def hear(self, data: bytes, *, final: bool = False) -> None:
+    def pass_on(self, data: bytes, *, final: bool = False) -> None:
         """Pass a piece of output on to the listener, without hidden lines; keep it while there is no listener.
 
         The beginning of a line is kept back as long as the line may have to be hidden. `final`: nothing more comes, so all is passed on.

@@ -27,7 +27,7 @@ SECONDS_TO_TYPE = 5.0
 """Seconds for a program to read earlier input, when the terminal is full."""
 
 
-def _opened() -> tuple[int, int, str]:
+def _open_pseudo_terminal() -> tuple[int, int, str]:
     """Open a pseudo-terminal; return dapeer's end, the program's end, and the device of the latter.
 
     Both ends are descriptors that the caller closes.
@@ -54,7 +54,7 @@ def check_terminal() -> None:
     Raises:
         SystemUnsupported: It could not.
     """
-    for each in _opened()[:2]:
+    for each in _open_pseudo_terminal()[:2]:
         os.close(each)
 
 
@@ -78,12 +78,12 @@ class Terminal:
         """The program that was run in it."""
         self.tail = Tail(self._filter)
         """The last output of the programs in it."""
-        self._master, slave, self.path = _opened()
+        self._master, slave, self.path = _open_pseudo_terminal()
         """Its end here, the other one, and the device that a program opens to be in it."""
         self.descriptor = slave
         """The terminal's own end, for a process that is started within it; -1 once it is closed."""
         self._end_event = anyio.Event()
-        _quiet(slave)
+        _set_plain_mode(slave)
         os.set_blocking(self._master, False)
         asyncio.get_running_loop().add_reader(self._master, self._read)
 
@@ -190,7 +190,7 @@ class Terminal:
                 loop.remove_writer(self._master)
             return 0
 
-    async def drained(self, seconds: float) -> None:
+    async def wait_until_drained(self, seconds: float) -> None:
         """Wait until every process has left the terminal and all output was read, at most `seconds`.
 
         Calls `close_program_end`, so no program can be started in it afterwards.
@@ -230,7 +230,7 @@ def command_in_terminal(command: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", str(_LAUNCHER), *command]
 
 
-def _quiet(terminal: int) -> None:
+def _set_plain_mode(terminal: int) -> None:
     """Set a terminal, by its descriptor, to neither echo nor add carriage returns, and set its size."""
     import termios  # noqa: PLC0415 - not everywhere
 

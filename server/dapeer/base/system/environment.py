@@ -77,7 +77,7 @@ def in_virtual_environment() -> bool:
     return sys.prefix != sys.base_prefix
 
 
-def active(env: Mapping[str, str]) -> Path | None:
+def active_environment(env: Mapping[str, str]) -> Path | None:
     """Return the virtual environment that `$VIRTUAL_ENV` of `env` names; None without one, or if dapeer's."""
     path = Path(env["VIRTUAL_ENV"]) if env.get("VIRTUAL_ENV") else None
     return None if path is None or is_own(path) else path

@@ -26,7 +26,7 @@ PREFIX = "dapeer-run-"
 def temporary_folder(parent: str | None = None) -> Generator[Path]:
     """Make a new locked folder for this user alone, yield its path, and remove it after the body.
 
-    It is in `parent`, or else in the temporary directory. If this process is killed, `sweep` of another one removes it.
+    It is in `parent`, or else in the temporary directory. If this process is killed, `remove_left_folders` of another one removes it.
     """
     folder, lock = _make_locked(parent)
     try:
@@ -37,7 +37,7 @@ def temporary_folder(parent: str | None = None) -> Generator[Path]:
             os.close(lock)
 
 
-def sweep(parent: str | None = None) -> None:
+def remove_left_folders(parent: str | None = None) -> None:
     """Remove the folders of `temporary_folder` that killed processes of this user left behind.
 
     They are looked for in `parent`, or else in the temporary directory. A folder that cannot be removed stays; nothing is raised. Nothing
@@ -63,13 +63,13 @@ def _make_locked(parent: str | None) -> tuple[Path, int | None]:
             return folder, None
         # Until it is locked another process may take it for one that was left.
         with contextlib.suppress(FileNotFoundError):
-            lock = _locked(str(folder), wait=True)
+            lock = _lock_folder(str(folder), wait=True)
             if folder.exists():
                 return folder, lock
             os.close(lock)
 
 
-def _locked(folder: str, *, wait: bool) -> int:
+def _lock_folder(folder: str, *, wait: bool) -> int:
     """Lock a folder for this process, and return the descriptor that holds the lock until it is closed.
 
     With `wait` it waits, and blocks, until no other process has the lock. The caller closes the descriptor.
@@ -93,7 +93,7 @@ def _remove_if_left(folder: str) -> None:
     Raises:
         OSError: There is no such folder, or another process has locked it.
     """
-    lock = _locked(folder, wait=False)
+    lock = _lock_folder(folder, wait=False)
     try:
         if os.fstat(lock).st_uid == os.getuid():
             shutil.rmtree(folder, ignore_errors=True)

@@ -39,7 +39,7 @@ class Matcher:
         text = text[:MAX_TEXT_CHARS]
         if _LITERAL.fullmatch(pattern):
             return [pattern] if pattern in text else None
-        return await self._asked(pattern, text, "a line")
+        return await self._ask(pattern, text, "a line")
 
     async def those_with(self, pattern: str, texts: Sequence[str]) -> Sequence[str]:
         """Return those of some texts in which a regular expression is found, in their order.
@@ -50,10 +50,10 @@ class Matcher:
             PatternOverdue: It needs too much time or memory for all of them; the process was killed.
         """
         cut = [each[:MAX_TEXT_CHARS] for each in texts]
-        having: Sequence[int] = await self._asked(pattern, cut, "all values")
+        having: Sequence[int] = await self._ask(pattern, cut, "all values")
         return [texts[index] for index in having]
 
-    async def _asked(self, pattern: str, text: object, texts_name: str) -> Any:  # noqa: ANN401 - as JSON has it
+    async def _ask(self, pattern: str, text: object, texts_name: str) -> Any:  # noqa: ANN401 - as JSON has it
         """Return the process's answer to a pattern and texts; `texts_name` names these in the error.
 
         For a text that is the match and its groups, or None; for a list of texts the indices of those in which the pattern is found.
@@ -85,7 +85,7 @@ class AwaitedLines:
         self._found_count = 0
         self._matcher = Matcher()
 
-    async def see(self, lines: Iterable[str]) -> Sequence[str] | None:
+    async def search_lines(self, lines: Iterable[str]) -> Sequence[str] | None:
         """Search the lines that follow those of the last call; return what the last pattern finds, or None.
 
         What is found is the text of the match and those of its groups; lines behind that one are not searched. None: the last pattern has

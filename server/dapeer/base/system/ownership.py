@@ -52,7 +52,7 @@ def holder_by_diagnosis(end: HostAndPort, other: HostAndPort) -> Holder | None:
     """
     if sys.platform != "linux":
         return None
-    question = _question(end, other)
+    question = _diagnosis_request(end, other)
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as kernel:
             kernel.sendto(question, _KERNEL)
@@ -62,7 +62,7 @@ def holder_by_diagnosis(end: HostAndPort, other: HostAndPort) -> Holder | None:
     return _tcp_diagnosis_holder(answer) if sender == _KERNEL else None
 
 
-def _question(end: HostAndPort, other: HostAndPort) -> bytes:
+def _diagnosis_request(end: HostAndPort, other: HostAndPort) -> bytes:
     """Return the netlink message that asks Linux for the socket at `end`, whose other end is `other`."""
     near, far = (ipaddress.ip_address(host.partition("%")[0]) for host, _ in (end, other))
     hosts = [getattr(each, "ipv4_mapped", None) or each for each in (near, far)]
@@ -108,7 +108,7 @@ def check_listeners(host: str, port: int) -> None:
     Raises:
         ForeignListener: Another user listens there.
     """
-    for uid in listeners(host, port):
+    for uid in listening_users(host, port):
         check_user(uid, f"{host}:{port}")
 
 
@@ -133,7 +133,7 @@ def peer_uid(connection: socket.socket) -> int | None:
     holder = _holder(connection)
     if holder is None or holder.inode:
         return holder.uid if holder else None
-    found = tcp_table.listener(listening, connection.getpeername()[:2])
+    found = tcp_table.listener_at(listening, connection.getpeername()[:2])
     return found.uid if found else None
 
 
@@ -169,12 +169,12 @@ def processes_connected_to(pid: int) -> list[int]:
     return [each for each in processes() if ends & sockets(each).keys()] if ends else []
 
 
-def listeners(host: str, port: int) -> frozenset[int]:
+def listening_users(host: str, port: int) -> frozenset[int]:
     """Return the ids of the users who listen at a port of this machine; a name may have several addresses.
 
     Empty if no process listens, the address is of another machine, or the system does not report it. Resolving a name may block.
     """
-    return frozenset(each.uid for each in _listeners(host, port) or ())
+    return frozenset(each.uid for each in _listening_sockets(host, port) or ())
 
 
 def listening_processes(host: str, port: int) -> list[int] | None:
@@ -183,7 +183,7 @@ def listening_processes(host: str, port: int) -> list[int] | None:
     Processes that the system does not let dapeer see are missing. The list is also empty for an address of another machine, a name that
     cannot be resolved, and where the system does not tell. Resolving a name may block.
     """
-    found = _listeners(host, port)
+    found = _listening_sockets(host, port)
     if found is None:
         return []
     return _processes_with({each.inode for each in found}) if found else None
@@ -214,11 +214,11 @@ def unconnected_ports(pids: Iterable[int], others: Iterable[int]) -> frozenset[i
 
 def listens(pids: Iterable[int], host: str, port: int) -> bool:
     """Return whether one of these processes accepts connections to a numeric local address and port."""
-    found = tcp_table.listener(_tables(), (host, port))
+    found = tcp_table.listener_at(_tables(), (host, port))
     return found is not None and any(found.inode in sockets(pid) for pid in pids)
 
 
-def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
+def _listening_sockets(host: str, port: int) -> list[tcp_table.Holder] | None:
     """Return the owners of the sockets that listen at a port of this machine.
 
     An empty list means that nobody listens; None, that the address is another machine's, cannot be resolved, or that the system does not
@@ -233,7 +233,7 @@ def _listeners(host: str, port: int) -> list[tcp_table.Holder] | None:
     if not here or not reports_port_owners():
         return None
     tables = _tables()
-    holders = [tcp_table.listener(tables, (each, port)) for each in here]
+    holders = [tcp_table.listener_at(tables, (each, port)) for each in here]
     return [each for each in holders if each is not None]
 
 

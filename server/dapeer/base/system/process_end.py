@@ -29,7 +29,7 @@ It gives its memory back before it is a zombie, which takes long where that is m
 _KILL = 1 << (signal.SIGKILL - 1)
 
 
-def opened(pid: int) -> int | None:
+def open_pidfd(pid: int) -> int | None:
     """Return a pidfd of a process, which stays valid when the process id is reused; the caller closes it.
 
     None if there is no such process, or the system has no pidfds.
@@ -56,18 +56,18 @@ async def wait_for_end(
     try:
         while True:
             if thread := _other_thread(pid, whole):
-                killer = await _with_thread(pid, whole, *thread)
+                killer = await _wait_with_thread(pid, whole, *thread)
                 if killer is not None:
                     return killer
                 continue
-            await _readable(started(), whole)
+            await _wait_until_readable(started(), whole)
             if select.select([whole], [], [], 0)[0]:
                 return deadly_signal(pid, whole)
     finally:
         os.close(whole)
 
 
-async def _with_thread(
+async def _wait_with_thread(
     pid: int, process_descriptor: int, number: int, descriptor: int
 ) -> str | None:
     """Wait until a process or one of its threads ends; return the signal that ended the thread, or None.
@@ -75,13 +75,13 @@ async def _with_thread(
     `process_descriptor` is the process's pidfd; `descriptor` is that of the thread `number`, and is closed here.
     """
     try:
-        await _readable(anyio.Event(), process_descriptor, descriptor)
-        return _killer(f"{pid}/task/{number}", descriptor)
+        await _wait_until_readable(anyio.Event(), process_descriptor, descriptor)
+        return _deadly_signal_of_task(f"{pid}/task/{number}", descriptor)
     finally:
         os.close(descriptor)
 
 
-async def _readable(ready: anyio.Event, *files: int) -> None:
+async def _wait_until_readable(ready: anyio.Event, *files: int) -> None:
     """Wait until one of the descriptors `files` can be read, or until somebody sets `ready`.
 
     A descriptor that can be read sets `ready`, so the event is set in any case at the end. Each descriptor may have only one such reader in
@@ -107,7 +107,7 @@ def _other_thread(pid: int, file: int) -> tuple[int, int] | None:
         # While a signal can be sent, the process id has not been reused.
         signal.pidfd_send_signal(file, 0)
         for thread in threads:
-            if thread != pid and process_table.lives(f"{pid}/task/{thread}"):
+            if thread != pid and process_table.is_living(f"{pid}/task/{thread}"):
                 return thread, os.pidfd_open(thread, os.O_EXCL)
     return None
 
@@ -117,10 +117,10 @@ def deadly_signal(pid: int, file: int) -> str | None:
 
     `file` is the process's pidfd. It does not wait.
     """
-    return _killer(str(pid), file)
+    return _deadly_signal_of_task(str(pid), file)
 
 
-def _killer(task: str, file: int) -> str | None:
+def _deadly_signal_of_task(task: str, file: int) -> str | None:
     """Return the name of the signal that has ended a task, or is ending it; None: no signal, or unknown.
 
     `task` is its path in `/proc` (`PID`, or `PID/task/TID`), `file` its pidfd.

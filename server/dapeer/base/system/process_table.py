@@ -72,12 +72,12 @@ def stat_fields(task: int | str) -> list[bytes]:
         return []
 
 
-def lives(task: int | str) -> bool:
+def is_living(task: int | str) -> bool:
     """Return whether a process or a thread (`PID/task/TID`) has not ended; False if unknown."""
     return stat_fields(task)[:1] not in _ENDED
 
 
-def began(pid: int) -> int:
+def start_ticks(pid: int) -> int:
     """Return when a living process was started, in clock ticks since boot; 0: it has ended, or unknown."""
     fields = stat_fields(pid)
     return 0 if fields[:1] in _ENDED else int(fields[19])
@@ -95,7 +95,7 @@ def thread_ids(pid: int) -> list[int]:
     return _numbers(_TABLE / str(pid) / "task")
 
 
-def computes(pid: int) -> bool:
+def is_computing(pid: int) -> bool:
     """Return whether a thread of a process is running, or ready to run, at this moment."""
     return any(stat_fields(f"{pid}/task/{each}")[:1] == [b"R"] for each in thread_ids(pid))
 
@@ -171,7 +171,7 @@ def session_of(pid: int) -> int | None:
     return None
 
 
-def members(session: int) -> list[int]:
+def session_members(session: int) -> list[int]:
     """Return the ids of the living processes in a POSIX session; empty if unknown."""
     return [pid for pid in processes() if session_of(pid) == session]
 

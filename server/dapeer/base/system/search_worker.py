@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dapeer.base.system.limited_answers import answer_lines
 
 
-def found(pattern: str, text: str | Sequence[str]) -> Sequence[str] | Sequence[int] | None:
+def find_pattern(pattern: str, text: str | Sequence[str]) -> Sequence[str] | Sequence[int] | None:
     """Return what a pattern finds in a text, then its groups, or None; of several texts, which have it.
 
-    >>> found("a(b)?", "xa"), found("a", "x"), found("a", ["xa", "b", "a"])
+    >>> find_pattern("a(b)?", "xa"), find_pattern("a", "x"), find_pattern("a", ["xa", "b", "a"])
     (['a', ''], None, [0, 2])
     """
     search = re.compile(pattern).search
@@ -22,4 +22,4 @@ def found(pattern: str, text: str | Sequence[str]) -> Sequence[str] | Sequence[i
 
 
 if __name__ == "__main__":
-    answer_lines(found)
+    answer_lines(find_pattern)

@@ -24,7 +24,7 @@ _running: set[asyncio.Task[Any]] = set()
 """A loop itself does not keep its tasks alive."""
 
 
-def later(seconds: float, call: Callable[[], object]) -> Timer:
+def call_after(seconds: float, call: Callable[[], object]) -> Timer:
     """Call a function once after so many seconds, in the running loop, unless the timer is cancelled."""
     return asyncio.get_running_loop().call_later(seconds, call)
 
@@ -55,10 +55,10 @@ class BackgroundTask(Generic[T]):
         return self._task.result()
 
     def cancel(self) -> None:
-        """Cancel the task; `ended` waits until it has ended."""
+        """Cancel the task; `wait_for_end` waits until it has ended."""
         self._task.cancel()
 
-    async def ended(self) -> None:
+    async def wait_for_end(self) -> None:
         """Wait until the task has ended, without raising or logging its failure; a cancelled wait leaves it."""
         self._is_awaited = True
         await asyncio.wait({self._task})

@@ -43,7 +43,7 @@ class Holder:
     """The inode, by which its process is found; 0: the connection waits to be accepted."""
 
 
-def lines(table: str, port: int) -> Iterator[TcpTableLine]:
+def lines_with_port(table: str, port: int) -> Iterator[TcpTableLine]:
     """Yield the sockets of one of Linux's tables of which `port` is the own or the other end's port.
 
     `table` is the table's text. The caller looks at `local` and `remote` of each.
@@ -67,7 +67,7 @@ def holder_in_tables(tables: Sequence[str], end: HostAndPort, other: HostAndPort
     """
     near, far = _spellings(end), _spellings(other)
     for table in tables:
-        for line in lines(table, end[1]):
+        for line in lines_with_port(table, end[1]):
             if line.local in near and line.remote in far:
                 if line.state not in {ESTABLISHED, UNANSWERED}:
                     raise ConnectionResetError
@@ -124,7 +124,7 @@ def _ports(
     )
 
 
-def listener(tables: Sequence[str], address: HostAndPort) -> Holder | None:
+def listener_at(tables: Sequence[str], address: HostAndPort) -> Holder | None:
     """Return the owner of the socket that accepts connections to a numeric address; None without one.
 
     The owner is the user's id and the socket's inode. `tables` are the texts of Linux's tables. A socket that listens at this very address
@@ -133,7 +133,7 @@ def listener(tables: Sequence[str], address: HostAndPort) -> Holder | None:
     by_place = {
         line.local: Holder(line.uid, line.inode)
         for table in tables
-        for line in lines(table, address[1])
+        for line in lines_with_port(table, address[1])
         if line.state == LISTENING
     }
     exact, port = _spellings(address), address[1]

@@ -46,7 +46,7 @@ class Group:
         """The content of the brackets, including them."""
         return self.source[self.start : self.end]
 
-    def show(self, count: int) -> None:
+    def record_shown(self, count: int) -> None:
         """Set `is_whole`: whether `count`, the number of elements that are shown, is that of all elements."""
         self.is_whole = count == len(self.items)
 
@@ -66,7 +66,7 @@ class Item:
         return self.source[self.start : self.end].strip()
 
 
-def read(text: str) -> Item:
+def parse_brackets(text: str) -> Item:
     """Return the structure of a value's text: its bracketed parts, and the elements between their commas.
 
     The result stands for the whole text; `groups` of an element are the brackets in it, and `items` of brackets their elements.
@@ -112,7 +112,7 @@ def is_nested(text: str) -> bool:
     >>> is_nested("Cart(items=[1, 2])"), is_nested("(2, 3) a int64\n   a\n0  1")
     (True, False)
     """
-    return main_group(read(text[:MAX_READ_CHARS]), len(text)) is not None
+    return main_group(parse_brackets(text[:MAX_READ_CHARS]), len(text)) is not None
 
 
 MIN_NESTED_CHARS = 8
@@ -228,13 +228,13 @@ def fitted(text: str, limit: int, preferred: Collection[str] = ()) -> str:
     if len(small := _CAPACITY.sub("", text)) <= limit:
         return small
     original = original_length(text)
-    value = read(text[:MAX_READ_CHARS])
+    value = parse_brackets(text[:MAX_READ_CHARS])
     group = main_group(value, limit)
     if group is None:
         return shortened(text, limit)
     count = original or _count(group)
     left_out = len(text) > MAX_READ_CHARS
-    cut = _group(group, limit - (len(value.text) - len(group.text)), preferred)
+    cut = _fitted_group(group, limit - (len(value.text) - len(group.text)), preferred)
     head = value.text[: group.start - value.start]
     tail = "" if original or left_out else value.text[group.end - value.start :]
     if not original and (group.is_whole or left_out or f"({len(group.items)})" in head):
@@ -242,16 +242,16 @@ def fitted(text: str, limit: int, preferred: Collection[str] = ()) -> str:
     return f"{head}{cut}{tail}" + (f" ({count})" if count else "")
 
 
-def rows(lines: Sequence[str], limit: int) -> str:
+def fitted_table(lines: Sequence[str], limit: int) -> str:
     """Return a table as one line of about `limit` characters, rows separated by ` | `.
 
     `lines` are the header and the rows; a row `…` among them stands for rows that were left out there. If all do not fit, the header is
     cut to half of `limit`, and the first rows that fit follow, up to the row `…`. Then comes `…`, and behind it the last row, but only if
     `lines` have a row `…`: else the text ends with it.
 
-    >>> rows(["(9, 1) id int64", "id", "0 4", "1 4", "…", "8 4"], 30)
+    >>> fitted_table(["(9, 1) id int64", "id", "0 4", "1 4", "…", "8 4"], 30)
     '(9, 1) id int64 | id | … | 8 4'
-    >>> rows(["(9, 4) id int64, name object, kind category", "0 4"], 40)
+    >>> fitted_table(["(9, 4) id int64, name object, kind category", "0 4"], 40)
     '(9, 4) id int64, … | 0 4'
     """
     whole = " | ".join(lines)
@@ -310,7 +310,7 @@ def _display_rank(item: Item) -> int:
     return 2 if value.startswith(("[", "{", "(")) else 1
 
 
-def _group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
+def _fitted_group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
     """Return the text of a bracketed part, cut to about `max_chars`, with the brackets.
 
     Elements whose names are in `preferred` come first, and a list keeps its last one. It records in `group.is_whole` whether all elements
@@ -324,12 +324,12 @@ def _group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
     # How many attributes there are is said at the place of those that are left out.
     left_out = last.text if last is not None and last.text.startswith("… (") else "…"
     max_chars -= 2 + len(f", {left_out}") + 2 * len(space)
-    ending = _ending(group, max_chars // 3, preferred)
+    ending = _fitted_last_item(group, max_chars // 3, preferred)
     items = sorted(
         group.items, key=lambda item: -1 if _name(item) in preferred else _display_rank(item)
     )
-    parts = list(_items(items, max_chars - len(ending) - 2 * bool(ending), preferred))
-    group.show(len(parts))
+    parts = list(_fitted_items(items, max_chars - len(ending) - 2 * bool(ending), preferred))
+    group.record_shown(len(parts))
     if not parts:
         return f"{opening}…{group.closing}"
     if len(parts) + bool(ending) < len(items):
@@ -341,7 +341,7 @@ def _group(group: Group, max_chars: int, preferred: Collection[str]) -> str:
     )
 
 
-def _ending(group: Group, max_chars: int, preferred: Collection[str]) -> str:
+def _fitted_last_item(group: Group, max_chars: int, preferred: Collection[str]) -> str:
     """Return the last element of a list, cut to `max_chars`; empty if it should not be shown.
 
     That is so if there are at most `AT_ONCE` elements, it has a name or stands for elements left out, the list's end is unknown, or
@@ -357,12 +357,14 @@ def _ending(group: Group, max_chars: int, preferred: Collection[str]) -> str:
     text = (
         last.text
         if len(last.text) <= max_chars or max_chars < MIN_LAST_CHARS
-        else _item(last, max_chars, preferred)
+        else _fitted_item(last, max_chars, preferred)
     )
     return "" if len(text) > max_chars or text == "…" or text in _NOTHING else text
 
 
-def _items(items: Sequence[Item], max_chars: int, preferred: Collection[str]) -> Iterator[str]:
+def _fitted_items(
+    items: Sequence[Item], max_chars: int, preferred: Collection[str]
+) -> Iterator[str]:
     """Yield the texts of the first elements that fit into `max_chars`, each cut to its share.
 
     It ends at the first element that has no room, or that stands for others that were left out.
@@ -378,7 +380,7 @@ def _items(items: Sequence[Item], max_chars: int, preferred: Collection[str]) ->
         )
         if (max_chars < MIN_NESTED_CHARS or _is_uncut(item)) and len(item.text) > max_chars:
             return
-        part = item.text if _is_uncut(item) else _item(item, share, preferred)
+        part = item.text if _is_uncut(item) else _fitted_item(item, share, preferred)
         if len(part) > max_chars or part == "…" or (number and part in _NOTHING):
             return
         yield part
@@ -391,7 +393,7 @@ def _is_uncut(item: Item) -> bool:
     return not item.groups and len(item.text) - (sign.end() if sign else 0) <= MAX_UNCUT_CHARS
 
 
-def _item(item: Item, max_chars: int, preferred: Collection[str]) -> str:
+def _fitted_item(item: Item, max_chars: int, preferred: Collection[str]) -> str:
     """Return the text of one element, cut to about `max_chars`.
 
     The text outside of its brackets is kept, and the brackets share the rest; where even that is too long, the text is cut at its end.
@@ -406,7 +408,7 @@ def _item(item: Item, max_chars: int, preferred: Collection[str]) -> str:
         return f"{text[: max(max_chars - 1, 0)].rstrip(' [({<')}…"
     for number, group in enumerate(item.groups):
         parts.append(item.source[place : group.start])
-        cut = _group(group, left // (len(item.groups) - number), preferred)
+        cut = _fitted_group(group, left // (len(item.groups) - number), preferred)
         left -= len(cut)
         parts.append(cut)
         place = group.end
@@ -454,27 +456,27 @@ def says_nothing(text: str, kind: str) -> bool:
 
 def is_list(text: str) -> bool:
     """Return whether a value's text has square brackets as its main part, so its elements have no names."""
-    group = main_group(read(text[:MAX_READ_CHARS]), len(text))
+    group = main_group(parse_brackets(text[:MAX_READ_CHARS]), len(text))
     return group is not None and group.source[group.start] == "["
 
 
-def unfolded(text: str, elements: Sequence[tuple[str, str]]) -> str:
+def with_elements(text: str, elements: Sequence[tuple[str, str]]) -> str:
     """Return a folded value's text with its first elements filled in.
 
     `elements` are the names and texts of the first children, as the adapter gives them in `variables`. Names are written where the value's
     own text or the names show that it is no list. `, …` ends a list that has more elements than were given; names are not followed by it.
     Without `elements` the text is unchanged.
 
-    >>> unfolded("(1000) [{…}, {…}, …]", [("0", "{id: 1}"), ("1", "{id: 2}")])
+    >>> with_elements("(1000) [{…}, {…}, …]", [("0", "{id: 1}"), ("1", "{id: 2}")])
     '(1000) [{id: 1}, {id: 2}, …]'
-    >>> unfolded("Cart {items: Array(1)}", [("items", "(1) ['cup']")])
+    >>> with_elements("Cart {items: Array(1)}", [("items", "(1) ['cup']")])
     "Cart {items: (1) ['cup']}"
-    >>> unfolded("{0: [...]}", [("0", "[[1]]")]), unfolded("(1, (...))", [("0", "1"), ("1", "(2,)")])
+    >>> with_elements("{0: [...]}", [("0", "[[1]]")]), with_elements("(1, (...))", [("0", "1"), ("1", "(2,)")])
     ('{0: [[1]]}', '(1, (2,))')
-    >>> unfolded("Cart", [("total", "3")]), unfolded("0x7f10", [("next", "0x0")])
+    >>> with_elements("Cart", [("total", "3")]), with_elements("0x7f10", [("next", "0x0")])
     ('Cart {total: 3}', '0x7f10 → {next: 0x0}')
     """
-    group = main_group(read(text[:MAX_READ_CHARS]), len(text))
+    group = main_group(parse_brackets(text[:MAX_READ_CHARS]), len(text))
     if not elements:
         return text
     if group is None:
@@ -498,7 +500,7 @@ def _closed(text: str) -> str:
 
     Its open brackets would swallow the text that follows. A text that was not cut is returned as it is.
     """
-    group = main_group(read(text), len(text)) if _CUT.match(text) else None
+    group = main_group(parse_brackets(text), len(text)) if _CUT.match(text) else None
     first = ", ".join(item.text for item in group.items[:-1][:AT_ONCE]) if group else ""
     return f"{text[: group.start + 1]}{first}, …{group.closing}" if group else text
 

@@ -55,7 +55,7 @@ def _escape(found: re.Match[str]) -> str:
     )
 
 
-def with_texts(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def with_changed_texts(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a copy of JSON data in which `change` has replaced every text and every key of an object.
 
     Tuples become lists; numbers, booleans and None stay.
@@ -64,16 +64,16 @@ def with_texts(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401
         case str():
             return change(value)
         case _ if is_object(value):
-            return {change(key): with_texts(change, each) for key, each in value.items()}
+            return {change(key): with_changed_texts(change, each) for key, each in value.items()}
         case list() | tuple():
-            return [with_texts(change, each) for each in cast("list[Any]", value)]
+            return [with_changed_texts(change, each) for each in cast("list[Any]", value)]
         case _:
             return value
 
 
 def escaped_in(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Return a copy of JSON data in which the invisible characters of all texts and keys are escaped."""
-    return with_texts(escaped, value)
+    return with_changed_texts(escaped, value)
 
 
 def indented(text: str) -> str:
@@ -82,13 +82,13 @@ def indented(text: str) -> str:
     >>> indented("a\nb")
     '  a\n  b'
     """
-    return INDENT + continued(text) if text else text
+    return INDENT + indented_after_first(text) if text else text
 
 
-def continued(text: str) -> str:
+def indented_after_first(text: str) -> str:
     r"""Return a text with all of its lines but the first indented by `INDENT`.
 
-    >>> continued("a\nb")
+    >>> indented_after_first("a\nb")
     'a\n  b'
     """
     return text.replace("\n", f"\n{INDENT}") if "\n" in text else text
@@ -100,4 +100,4 @@ def lines_of(items: Iterable[str]) -> str:
     >>> lines_of(["a\nb", "c"])
     'a\n  b\nc'
     """
-    return "\n".join(map(continued, items))
+    return "\n".join(map(indented_after_first, items))

@@ -39,9 +39,14 @@ def formatted(
         down(n + 1)
       … (499 more times)
     """
-    trace = _replaced(trace, instead).replace(f"{project}{os.sep}", "").rstrip().lstrip("\n")
+    trace = (
+        _with_replaced_sources(trace, instead)
+        .replace(f"{project}{os.sep}", "")
+        .rstrip()
+        .lstrip("\n")
+    )
     lines = trace.removesuffix(exception).rstrip().splitlines()
-    shown = (shortened(line, LINE_CHARS) for line in _ends(_fold_repeated_lines(lines)))
+    shown = (shortened(line, LINE_CHARS) for line in _without_middle(_fold_repeated_lines(lines)))
     # The lines of Python's are indented; those of others, and those of a message, are not.
     return "\n".join(line if line.startswith(INDENT) else indented(line) for line in shown)
 
@@ -56,7 +61,7 @@ def cause(text: str) -> str:
     return errors[-1] if errors else text.strip()
 
 
-def _replaced(trace: str, instead: Callable[[str], str]) -> str:
+def _with_replaced_sources(trace: str, instead: Callable[[str], str]) -> str:
     """Return a traceback in which what `instead(path)` returns replaces the source lines of each entry.
 
     If it returns an empty text, the entry's lines stay. An entry is a line `File "PATH", line N` of `trace`; the lines behind it that are
@@ -104,7 +109,7 @@ def _times(lines: Sequence[str], index: int, size: int) -> int:
     return times
 
 
-def _ends(lines: Sequence[str]) -> list[str]:
+def _without_middle(lines: Sequence[str]) -> list[str]:
     """Return the lines without the middle ones beyond `MAX_LINES`: either end may be the innermost call."""
     left_out = len(lines) - MAX_LINES
     if left_out <= 0:

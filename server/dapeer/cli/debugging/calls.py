@@ -92,7 +92,7 @@ def as_error(text: str, tool: str) -> str:
         """Return the option of an argument in backticks, if it cannot be a name of the program's."""
         sure = "_" in found.group(1) or not found.start()
         known = _arguments_of(tool).get(found.group(1)) if sure else None
-        words = [] if known is None else [*_option(found.group(1), "true", known)]
+        words = [] if known is None else [*_option_words(found.group(1), "true", known)]
         return f"`{words[0]}`" if words else found.group(0)
 
     said = _NAMED_ARGUMENT.sub(option, as_commands(text))
@@ -116,7 +116,7 @@ def _options(line: str, tools: Sequence[str]) -> str:
         """Return the option of an argument that one of the tools has."""
         name, value = found.group(1), found.group(2)
         known = next((known for each in tools if (known := _arguments_of(each).get(name))), None)
-        return found.group(0) if known is None else " ".join(_option(name, value, known))
+        return found.group(0) if known is None else " ".join(_option_words(name, value, known))
 
     return _GIVEN.sub(option, line)
 
@@ -163,15 +163,15 @@ def _command_words(tool: str, given: str) -> list[str]:
     values: dict[str, str] = {name: value for name, equals, value in parts if equals}
     if not values:
         return [given]
-    places = [*_places(tool, known, values)]
+    places = [*_take_place_words(tool, known, values)]
     own = [_quoted(str(each)) for each in _list_in(values.get("args", ""))]
     if own:
         del values["args"]
-    options = [each for name, value in values.items() for each in _option(name, value, known)]
+    options = [each for name, value in values.items() for each in _option_words(name, value, known)]
     return [*places, *options, *(["--", *own] if own else [])]
 
 
-def _places(tool: str, known_tool: KnownTool, values: dict[str, str]) -> Iterator[str]:
+def _take_place_words(tool: str, known_tool: KnownTool, values: dict[str, str]) -> Iterator[str]:
     """Yield the words by place of a tool's command, and remove what they stand for from `values`.
 
     `values` are the arguments as the text has them, by name; an argument that is not among them yields nothing. A file with its line, or a
@@ -186,7 +186,7 @@ def _places(tool: str, known_tool: KnownTool, values: dict[str, str]) -> Iterato
             yield _quoted(values.pop(place))
 
 
-def _option(name: str, value: str, known_tool: KnownTool) -> Iterator[str]:
+def _option_words(name: str, value: str, known_tool: KnownTool) -> Iterator[str]:
     """Yield the words of an option for an argument `name` and its `value`, as the text has it.
 
     A flag is one word, `--NAME` or `--no-NAME`; any other option has its value, quoted for a shell, as a second word. `known_tool` is what
@@ -253,21 +253,21 @@ GONE: Final = (
 )
 
 
-def run(given: Sequence[str]) -> int:
+def run(argv: Sequence[str]) -> int:
     """Run a debugging command: call its tool and write the answer; return the exit code.
 
-    `given` is the command line, from the command on. `script` and `call` are handled by modules of their own. The exit code is 0 after an
+    `argv` is the command line, from the command on. `script` and `call` are handled by modules of their own. The exit code is 0 after an
     answer; for a command that waits for a program, `answers.exit_code` gives it (3: ended with an error, 124: still runs). It is 1 for an
     error, and 130 after Ctrl-C. `script` has codes of its own.
 
     Raises:
         SystemExit: The words are wrong (2), or ask for help, which has been written (0).
     """
-    name, *words = given
+    name, *words = argv
     if name == table.SCRIPT:
         from dapeer.cli.debugging import script
 
-        return script.run(given)
+        return script.run(argv)
     if name == table.CALL:
         from dapeer.cli.debugging import options
 
@@ -293,7 +293,7 @@ def run(given: Sequence[str]) -> int:
 def call(
     tool: str,
     arguments: Mapping[str, Any],
-    form: AnswerFormat,
+    answer_format: AnswerFormat,
     *,
     starts: bool,
     waits: bool,
@@ -306,7 +306,7 @@ def call(
     Args:
         tool: The tool's whole name, such as `dap_run`.
         arguments: The tool's arguments, with files as they are called in this folder.
-        form: How the answer is written.
+        answer_format: How the answer is written.
         starts: Whether the tool may start a program, which gets the environment of this process.
         waits: Whether the tool waits for a program, whose state is the exit code; Ctrl-C then pauses it.
     """
@@ -319,20 +319,20 @@ def call(
         return answers.FAILED
     secrets = credentials.remove_credentials(SECRETS)
     try:
-        server = core.joined_or_started(os.environ if starts else None, secrets)
-        answer = _answer(server, tool, arguments, starts=starts, waits=waits)
+        server = core.connect_or_start(os.environ if starts else None, secrets)
+        answer = _call_tool(server, tool, arguments, starts=starts, waits=waits)
     except ToolError as error:
-        answers.write_error(as_error(str(error), tool), form.color)
+        answers.write_error(as_error(str(error), tool), answer_format.color)
         return answers.FAILED
     except (DapeerError, ServerGone) as error:
         say(GONE if isinstance(error, ServerGone) else str(error))
         return answers.FAILED
     except KeyboardInterrupt:
         return answers.INTERRUPTED
-    if form.is_data:
+    if answer_format.is_data:
         answers.write_data(answer)
     else:
-        answers.write_text(as_commands(answer, tool), form.color)
+        answers.write_text(as_commands(answer, tool), answer_format.color)
     return answers.exit_code(answer) if waits else 0
 
 
@@ -347,7 +347,7 @@ def _cut_by_the_shell(arguments: Mapping[str, Any]) -> Iterator[str]:
             yield from (each for each in texts if re.search(r"[^-]-\s*$", each))
 
 
-def _answer(
+def _call_tool(
     server: Core, tool: str, arguments: Mapping[str, Any], *, starts: bool, waits: bool
 ) -> Answer:
     """Call a tool of the connected server, and return its answer; its notices are printed to stderr.

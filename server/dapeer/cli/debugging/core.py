@@ -45,7 +45,7 @@ class Core:
         self._connection.close()
 
 
-def joined(environment: Mapping[str, str] | None) -> Core | None:
+def connect_if_running(environment: Mapping[str, str] | None) -> Core | None:
     """Connect to the running server of this folder's project, or of the Neovim around; None if none runs.
 
     `environment` are the variables for programs that the command starts; None if it starts none. A person is told once if the
@@ -57,12 +57,10 @@ def joined(environment: Mapping[str, str] | None) -> Core | None:
     reached = _reach()
     if reached is None or reached.announcement.detached:
         _tell_of_a_killed_one(reached)
-    return _opened(reached, environment) if reached else None
+    return _open_connection(reached, environment) if reached else None
 
 
-def joined_or_started(
-    environment: Mapping[str, str] | None, credentials: Mapping[str, str]
-) -> Core:
+def connect_or_start(environment: Mapping[str, str] | None, credentials: Mapping[str, str]) -> Core:
     """Connect to the server of this folder's project, which is started if none runs, and then stays.
 
     `environment` are the variables for programs that the command starts; None if it starts none. `credentials` are dapeer's own, by
@@ -73,7 +71,7 @@ def joined_or_started(
         ServerGone: It ends at once.
     """
     try:
-        if core := joined(environment):
+        if core := connect_if_running(environment):
             return core
     except ServerGone:
         pass  # it was about to end
@@ -81,7 +79,7 @@ def joined_or_started(
 
     from dapeer.mcp.rendezvous import detached
 
-    return _opened(detached.reach_or_start(Path.cwd(), credentials), environment)
+    return _open_connection(detached.reach_or_start(Path.cwd(), credentials), environment)
 
 
 def _reach() -> ReachedServer | None:
@@ -90,13 +88,13 @@ def _reach() -> ReachedServer | None:
     if os.environ.get("NVIM"):
         from dapeer.neovim import sockets
 
-        around = sockets.terminal_of()
+        around = sockets.terminal_neovim_address()
         if around is not None and (reached := reaching.connect_to_server(here, around)):
             return reached
     return reaching.connect_to_server(here)
 
 
-def _opened(reached: ReachedServer, environment: Mapping[str, str] | None) -> Core:
+def _open_connection(reached: ReachedServer, environment: Mapping[str, str] | None) -> Core:
     """Begin MCP with a reached server, and return the connection by which its tools can be called.
 
     `environment` are the variables for programs that are started, which are sent to the server; None if there are none.
@@ -189,7 +187,7 @@ def end_all() -> int:
     Programs that they have attached to are detached from. What has become of each session is printed to stdout, or that no server runs.
     """
     try:
-        server = joined(None)
+        server = connect_if_running(None)
     except ServerGone:
         server = None
     if server is None:

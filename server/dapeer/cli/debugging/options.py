@@ -117,7 +117,7 @@ class Parser(argparse.ArgumentParser):
         return " ".join(filter(None, (f"{wrong[1]}.", did_you_mean(wrong[2], choices), rest)))
 
 
-def alone(name: str, **how: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - those of argparse
+def single_parser(name: str, **how: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - those of argparse
     """Return the parser of one command without those of the others, which costs less.
 
     `how` are further arguments of `ArgumentParser`, and `help`, which is dropped.
@@ -311,11 +311,11 @@ def arguments_of(typed: Mapping[str, Any], tool: str, known_tool: KnownTool) -> 
             # An empty list, such as that of no exception filters.
             arguments[name] = []
     if (place := typed.get(PLACE)) is not None:
-        arguments.update(_placed(_place(place), tool))
+        arguments.update(_place_arguments(_place(place), tool))
     return arguments
 
 
-def _placed(place: Mapping[str, Any], tool: str) -> Iterator[tuple[str, Any]]:
+def _place_arguments(place: Mapping[str, Any], tool: str) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each argument that a place stands for.
 
     Where the tool wants a file, a name without a line is the file's, not a function's.
@@ -329,7 +329,7 @@ def add_parser(
 ) -> argparse.ArgumentParser:
     """Add the parser of a tool's command by `add`, and return it with all its options.
 
-    `add` makes a parser of a name, `help` and `description`, as argparse's sub-parsers or `alone` do. `name` is the command's
+    `add` makes a parser of a name, `help` and `description`, as argparse's sub-parsers or `single_parser` do. `name` is the command's
     name, `tool` the tool that it calls.
     """
     known = known_tools()[tool]
@@ -390,7 +390,7 @@ def read_any(words: Sequence[str]) -> tuple[str, dict[str, Any], answers.AnswerF
     Raises:
         SystemExit: The words are wrong (2), or ask for help, which has been written (0).
     """
-    typed = add_any(alone).parse_args(words)
+    typed = add_any(single_parser).parse_args(words)
     return typed.tool, typed.arguments, answers.AnswerFormat(typed.color, is_data=typed.json)
 
 
@@ -409,7 +409,7 @@ def read_command(
     if tool == "dap_run" and "--" in words:
         at = words.index("--")
         words, rest = words[:at], words[at + 1 :]
-    typed = add_parser(alone, name, tool).parse_intermixed_args(words)
+    typed = add_parser(single_parser, name, tool).parse_intermixed_args(words)
     arguments = arguments_of(vars(typed), tool, known_tools()[tool])
     if rest and not arguments.keys() & {"program", "module", "code", "configuration"}:
         arguments["program"], *rest = rest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from dapeer.base.system.stderr import say
 from dapeer.cli.debugging.answers import FAILED, INTERRUPTED
-from dapeer.cli.debugging.options import alone
+from dapeer.cli.debugging.options import single_parser
 from dapeer.scripting.debugger import Debugger, execute
 from dapeer.scripting.wire import ServerGone
 
@@ -37,16 +37,16 @@ def add_parser(add: Callable[..., argparse.ArgumentParser]) -> argparse.Argument
     return parser
 
 
-def run(given: Sequence[str]) -> int:
+def run(argv: Sequence[str]) -> int:
     """Run a script with a debugger and a server of its own, and return its exit code.
 
-    `given` is the command line, from `script` on; the script comes from a file, or for `-` from stdin. `sys.argv` is set to its arguments.
+    `argv` is the command line, from `script` on; the script comes from a file, or for `-` from stdin. `sys.argv` is set to its arguments.
     The code is 1 if it raises an error or the server ends, `WRONG_USE` if it cannot be read, `INTERRUPTED` after Ctrl-C.
 
     Raises:
         SystemExit: The words are wrong (2), or ask for help (0).
     """
-    typed = add_parser(alone).parse_args(given[1:])
+    typed = add_parser(single_parser).parse_args(argv[1:])
     try:
         code = sys.stdin.read() if typed.file == STDIN else Path(typed.file).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -144,7 +144,7 @@ def changes_to_add(
     editor, fresh = _editor(path), client.entry_for(command)
     try:
         old = _entry(path, client)
-        after = _written(
+        after = _with_entry(
             editor, text, where, old, fresh if old is None else client.update_entry(old, command)
         )
     except MalformedText as error:
@@ -160,12 +160,12 @@ def changes_to_add(
         FileChange(path, text, after, root),
         *(
             FileChange(goal, _read(goal), _read(source), root)
-            for source, goal in _extras(client, scope, places)
+            for source, goal in _skill_files(client, scope, places)
         ),
     ]
 
 
-def _written(
+def _with_entry(
     editor: TextEditor,
     text: str | None,
     where: tuple[str, str],
@@ -215,7 +215,7 @@ def changes_to_remove(
             f"Nothing was changed. Take `{NAME}` out of `{client.key}` yourself.",
         ) from error
     changes = [FileChange(path, text, after, root)]
-    for source, goal in _extras(client, scope, places):
+    for source, goal in _skill_files(client, scope, places):
         there = _read(goal)
         ours = {_read(source), _read(_shipped(WITH_COMMANDS) / Path(*source.parts[-2:]))}
         # What a person has changed is theirs.
@@ -293,7 +293,7 @@ def link_change(data: Path, plugin: Path, *, remove: bool) -> LinkChange:
     return LinkChange(path, None if remove else plugin)
 
 
-def _extras(
+def _skill_files(
     client: Client, scope: ConfigScope, places: ClientFolders
 ) -> Iterator[tuple[Path, Path]]:
     """Yield (file of ours, where it goes) for each skill and agent that the client takes."""

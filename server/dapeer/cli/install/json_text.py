@@ -163,7 +163,7 @@ def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | Non
         node.members = []
         node.end = _read_members(text, found, node.members)
     elif first[0] == "[":
-        node.end = _skipped(text, found)
+        node.end = _skip_array(text, found)
     elif first.lastgroup == "mark":
         raise _malformed(text, first.start())
     return node
@@ -198,7 +198,7 @@ def _key(text: str, token: re.Match[str]) -> str:
         raise _malformed(text, token.start()) from error
 
 
-def _skipped(text: str, found: Iterator[re.Match[str]]) -> int:
+def _skip_array(text: str, found: Iterator[re.Match[str]]) -> int:
     """Read the rest of an array from the tokens `found`; return the index of the array's end in `text`.
 
     Raises:

@@ -74,7 +74,7 @@ class _Entry:
         elsewhere = not command and any(key.lower().endswith("url") for key in entry)
         return cls(client, scope, path, command, elsewhere, switched_off(entry))
 
-    def untried(self) -> Reach | None:
+    def why_untried(self) -> Reach | None:
         """Return what is said of an entry that is not to be started; None: it is to be started.
 
         It is not started if it is switched off, has an address, takes dapeer from a registry, names a program that is not there, or has
@@ -135,7 +135,7 @@ async def try_clients(places: ClientFolders) -> Sequence[Reach]:
 
     The scopes are the user, the project, and `local`: an entry for this project in the user's file. One row comes back for each client and
     scope with an entry (`state` is `ok`, `failed` or `note`), or with a file that cannot be read (`failed`). Entries for which
-    `_Entry.untried` gives a row are not started, such as those that are switched off. Equal commands are started once; all run side by
+    `_Entry.why_untried` gives a row are not started, such as those that are switched off. Equal commands are started once; all run side by
     side, in the project's folder, and are ended again.
     """
     entries: list[_Entry] = []
@@ -151,7 +151,7 @@ async def try_clients(places: ClientFolders) -> Sequence[Reach]:
                 entries.append(_Entry.read(client, scope, client.file(scope, places), entry))
         if entry := as_object(value_for_project(client, places, client.local, client.key, NAME)):
             entries.append(_Entry.read(client, "local", client.file("user", places), entry))
-    untried = [each.untried() for each in entries]
+    untried = [each.why_untried() for each in entries]
     found.extend(filter(None, untried))
     entries = [each for each, reason in zip(entries, untried, strict=True) if reason is None]
     answers: dict[tuple[str, ...], str | None] = {}
@@ -220,10 +220,10 @@ async def _try(
     command: tuple[str, ...], folder: Path, answers: dict[tuple[str, ...], str | None]
 ) -> None:
     """Start a command in `folder` and end it; put into `answers` why it is no MCP server; None: it is."""
-    answers[command] = await _failure(command, folder)
+    answers[command] = await _why_no_server(command, folder)
 
 
-async def _failure(command: tuple[str, ...], folder: Path) -> str | None:
+async def _why_no_server(command: tuple[str, ...], folder: Path) -> str | None:
     """Start a command in a folder as an MCP server, list its tools, and end it; return why that fails.
 
     None: it is a server. It has `SECONDS_TO_ANSWER`, and its stderr is dropped; nothing is raised.

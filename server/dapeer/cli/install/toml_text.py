@@ -77,7 +77,7 @@ def statements(text: str) -> Iterator[Statement]:
             yield Statement(start, end, path, (value, last))
 
 
-def members(text: str, outer: Statement) -> Iterator[Statement]:
+def inline_members(text: str, outer: Statement) -> Iterator[Statement]:
     """Yield each member of the inline table that is a statement's value, and of the inline tables in it.
 
     Nothing is yielded for another value. `outer` is a statement of the text.
@@ -89,7 +89,7 @@ def members(text: str, outer: Statement) -> Iterator[Statement]:
         depth += bool(match["open"]) - bool(match["close"])
         if depth == 0 or (depth == 1 and match[0] == ","):
             if marks:
-                yield from _toml_statements_member(text, outer, marks)
+                yield from _member_statements(text, outer, marks)
             marks = []
         elif not (
             match["space"] or match["line"] or match["comment"] or match.start() == outer.value[0]
@@ -97,7 +97,7 @@ def members(text: str, outer: Statement) -> Iterator[Statement]:
             marks.append(match)
 
 
-def _toml_statements_member(
+def _member_statements(
     text: str, outer: Statement, marks: list[re.Match[str]]
 ) -> Iterator[Statement]:
     """Yield a member of an inline table, given as its tokens, and the members of an inline table in it.
@@ -109,7 +109,7 @@ def _toml_statements_member(
     path = (*outer.path, *_path(f"{text[start : marks[at].start()]} = 0"))
     one = Statement(start, end, path, (marks[at + 1].start(), end))
     yield one
-    yield from members(text, one)
+    yield from inline_members(text, one)
 
 
 def comments(text: str) -> Iterator[tuple[int, str]]:
@@ -168,9 +168,9 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
     """
     table = _as_table(value)
     if table is not None:
-        yield from _appended(text, path, table)
+        yield from _with_table_appended(text, path, table)
     else:
-        yield from _replaced(text or "", path, value)
+        yield from _with_value_replaced(text or "", path, value)
     yield from _by_library(text or "", path, value)
     yield from _with_inline(text or "", path, value)
 
@@ -228,7 +228,9 @@ def by_hand(path: Keys, value: object) -> str:
     return _table(path, cast("Mapping[str, object]", value), "\n")
 
 
-def _appended(text: str | None, path: Keys, table: Mapping[str, object]) -> Iterator[str]:
+def _with_table_appended(
+    text: str | None, path: Keys, table: Mapping[str, object]
+) -> Iterator[str]:
     """Yield the text with a new table at its end; None as `text`: there is no file.
 
     Then, for each inline table that is around the path, yield the text with a member in that. Nothing is checked.
@@ -247,10 +249,10 @@ def _appended(text: str | None, path: Keys, table: Mapping[str, object]) -> Iter
             yield text[:at] + _member(path[-1], table, mark) + text[at:]
 
 
-def _replaced(text: str, path: Keys, value: object) -> Iterator[str]:
+def _with_value_replaced(text: str, path: Keys, value: object) -> Iterator[str]:
     """Yield the text with another value at the path, for each place where the path is set."""
     for outer in statements(text):
-        for one in (outer, *members(text, outer)):
+        for one in (outer, *inline_members(text, outer)):
             if one.path == path and one.value:
                 start, end = one.value
                 yield text[:start] + _written(value) + text[end:]

@@ -271,10 +271,10 @@ class Collected:
         self.collections.clear()
         self._of.clear()
 
-    def of(self, process: int, number: int, road: str = "") -> Collection | None:
+    def collection_of(self, process: int, number: int, recorded_by: str = "") -> Collection | None:
         """Return the collection of a point in a process, by their numbers; it is made if it is new.
 
-        `number` is the point's. None: there is no such point. `road` is how the rows come, `TRACER` or `LOG`; a collection that exists
+        `number` is the point's. None: there is no such point. `recorded_by` is how the rows come, `TRACER` or `LOG`; a collection that exists
         keeps its own.
         """
         point = self.points.get(number)
@@ -283,28 +283,30 @@ class Collected:
         key = process, number
         if key not in self.collections:
             table = Table(len(point.columns))
-            new = Collection(point, process, table, road, row_counts=self._rows)
+            new = Collection(point, process, table, recorded_by, row_counts=self._rows)
             self.collections[key] = new
             self._of.setdefault(number, []).append(new)
         return self.collections[key]
 
-    def add(self, process: int, row: CollectedRow, road: str) -> None:
+    def add(self, process: int, row: CollectedRow, recorded_by: str) -> None:
         """Add one row of a process, which came by itself; its point is in the row.
 
-        A row of an unknown point, or with another number of cells than the point has, is dropped. `road` is how it comes, `TRACER` or
+        A row of an unknown point, or with another number of cells than the point has, is dropped. `recorded_by` is how it comes, `TRACER` or
         `LOG`; it counts only where the row is the first of its point in the process.
         """
-        collection = self.of(process, row.point, road)
+        collection = self.collection_of(process, row.point, recorded_by)
         if collection is None or len(row.cells) != collection.table.width:
             return
         order = self._rows[process] = self._rows.get(process, 0) + 1
         collection.add(row, order)
 
-    def add_part(self, process: int, part: BlockPart, road: str, started: float = 0.0) -> None:
+    def add_part(
+        self, process: int, part: BlockPart, recorded_by: str, started: float = 0.0
+    ) -> None:
         """Add the rows that a process has written, sorted by point; rows of unknown points are dropped.
 
         `part` has rows as lines of text and as tables; a table with another number of columns than its point is dropped, too. `process` is
-        a process id. `road` is how the rows come (`TRACER` or `LOG`): it is kept in collections that are made here, and selects nothing.
+        a process id. `recorded_by` is how the rows come (`TRACER` or `LOG`): it is kept in collections that are made here, and selects nothing.
         `started` is the time (seconds since 1970) from which the rows count their seconds: it is set in their collections, and no row is
         dropped for it. Lines that are no rows are counted in their collection.
         """
@@ -312,12 +314,12 @@ class Collected:
         self._rows[process] = first + part.count
         found: dict[int, Table] = {}
         for number, (lines, order) in by_point(part.text, part.order).items():
-            collection = self.of(process, number, road)
+            collection = self.collection_of(process, number, recorded_by)
             if collection is not None:
                 found[number] = Table(collection.table.width)
                 collection.skip(found[number].extend(lines, order))
         for number, table in part.tables:
-            collection = self.of(process, number, road)
+            collection = self.collection_of(process, number, recorded_by)
             if collection is None or collection.table.width != table.width:
                 continue
             if number in found:
@@ -364,7 +366,9 @@ class Collected:
     def rows(self, process: int) -> Iterator[CollectedRow]:
         """Yield the rows of a process, of all its points, in the order in which they were collected."""
         tables = [
-            (number, each.table) for (of, number), each in self.collections.items() if of == process
+            (number, each.table)
+            for (collection_of, number), each in self.collections.items()
+            if collection_of == process
         ]
         return in_order(tables)
 
@@ -451,22 +455,22 @@ class Watch:
     unlooked_lines: str = ""
     """The lines that were not looked at, where the line that did it may be one of them."""
     cost: str = ""
-    """What a road has taken that can be counted."""
+    """What a method has taken that can be counted."""
 
-    def begin(self, road: str, epoch: int, *, holds: bool = False) -> None:
+    def begin(self, method: str, epoch: int, *, holds: bool = False) -> None:
         """Set the number of the stop at which it begins, how it runs, and whether it holds there already.
 
-        `road` is how it runs; `holds` says whether the expression holds at that stop, which counts only for `on="true"` without `every`:
+        `method` is how it runs; `holds` says whether the expression holds at that stop, which counts only for `on="true"` without `every`:
         then `already` is set.
         """
-        self.method, self.epoch = road, epoch
+        self.method, self.epoch = method, epoch
         self.already = holds and self.on == "true" and not self.every
 
-    def explain_road(self, why: str) -> None:
+    def explain_method(self, why: str) -> None:
         """Append to `method` why it runs so, and in no better way."""
         self.method = f"{self.method}, as {why}"
 
-    def doubt(
+    def set_doubts(
         self,
         *,
         seen: bool = False,
@@ -498,7 +502,7 @@ class Watch:
         self.epoch, self.cost = epoch, cost
 
 
-def watch(
+def add_watch(
     collected: Collected, expression: str, on: On, client: str, *, every: bool = False
 ) -> Watch:
     """Add two points for the rows of a watch to `collected`, and return the watch.

@@ -80,7 +80,7 @@ class _ChunkRows:
     count: int = 0
     end: int = 0
 
-    def take(self, part: bytes, rows: int) -> None:
+    def add_rows(self, part: bytes, rows: int) -> None:
         """Add the bytes of `rows` rows of one kind that follow each other, and number them.
 
         The first byte of `part` tells the kind: lines of text, or rows with so many plain values each.
@@ -111,7 +111,7 @@ def read_part(chunk: bytes, names: NumberedNames) -> tuple[BlockPart, int]:
         )
         if not rows[1]:
             break
-        found.take(*rows)
+        found.add_rows(*rows)
     tables = [
         table
         for first, parts in found.plain.items()
@@ -303,7 +303,7 @@ class RowFileContents:
         return "".join(each.text for each in self.parts)
 
 
-def read(data: bytes | memoryview, after: FilePosition = START) -> RowFileContents:
+def read_row_file(data: bytes | memoryview, after: FilePosition = START) -> RowFileContents:
     """Return what was written into a file of rows after a position, and up to where it was read.
 
     A row that is not complete yet is left for the next call, which gets the returned `place` as `after`. If `data` is no file of rows,

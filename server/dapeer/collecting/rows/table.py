@@ -104,7 +104,7 @@ def _whole_number(value: object) -> int | None:
     return int(text) if text.removeprefix("-").isdecimal() else None
 
 
-def joined(column: Cells, more: Sequence[str]) -> Cells:
+def extend_column(column: Cells, more: Sequence[str]) -> Cells:
     """Return `column` with the values of `more` behind.
 
     `column` may be changed, and must not be used any more.
@@ -208,12 +208,12 @@ class Table:
         `first` is added to the numbers in their `order`.
         """
         self.order += shifted(rows.order, first)
-        self.hits = joined(self.hits, rows.hits)
-        self.seconds = joined(self.seconds, rows.seconds)
+        self.hits = extend_column(self.hits, rows.hits)
+        self.seconds = extend_column(self.seconds, rows.seconds)
         self.threads += rows.threads
         self.tasks += rows.tasks
         self.callers += rows.callers
-        self.cells = [joined(*each) for each in zip(self.cells, rows.cells, strict=True)]
+        self.cells = [extend_column(*each) for each in zip(self.cells, rows.cells, strict=True)]
 
     def extend(self, text: str, order: Sequence[int]) -> int:
         """Append the rows of a text; return how many of its lines were none.
@@ -247,9 +247,9 @@ class Table:
 
     def last(self, count: int) -> Table:
         """Return a table of the last `count` rows, or of all if there are fewer."""
-        return self.picked(range(max(0, len(self) - count), len(self)))
+        return self.rows_at(range(max(0, len(self) - count), len(self)))
 
-    def picked(self, indices: Sequence[int]) -> Table:
+    def rows_at(self, indices: Sequence[int]) -> Table:
         """Return a table of the rows at these indices."""
         return Table(
             self.width,
@@ -266,7 +266,7 @@ class Table:
         """Return the rows in the order in which they were collected; the table itself if they are."""
         if self.order == sorted(self.order):
             return self
-        return self.picked(sorted(range(len(self)), key=self.order.__getitem__))
+        return self.rows_at(sorted(range(len(self)), key=self.order.__getitem__))
 
     def of(self, cells: list[Cells]) -> Table:
         """Return a table with these rows' heads and other cells, a column for each expression."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dapeer.base.text.fitting import MAX_READ_CHARS, fitted, read
+from dapeer.base.text.fitting import MAX_READ_CHARS, fitted, parse_brackets
 from dapeer.collecting.rows.collected import OF_CALLS
 from dapeer.collecting.rows.table import FAILED, Table
 from dapeer.collecting.text.columns import kind
@@ -134,7 +134,7 @@ class CallLines:
         `around` is the function of the call that it is within. The caller is named unless it is that function, or `around` is empty.
         """
         cells = [column[index] for column in self.table.cells]
-        text = as_text(cells, self.expressions, timed=self.took(index) >= MIN_SHOWN_NANOSECONDS)
+        text = call_text(cells, self.expressions, timed=self.took(index) >= MIN_SHOWN_NANOSECONDS)
         return f"#{self.table.hits[index]} {text}{self._caller_text(index, around)}"
 
     def within(self, index: int) -> str:
@@ -145,7 +145,7 @@ class CallLines:
         """Return thread and task of the call in row `index`."""
         return self.table.threads[index], self.table.tasks[index]
 
-    def nested(self, calls: Sequence[int]) -> str:
+    def recursion_line(self, calls: Sequence[int]) -> str:
         """Return a recursion as one line: `calls` are indices, each within the one before.
 
         Arguments and results are those of the first and the last.
@@ -167,7 +167,7 @@ class CallLines:
         text = f"{', '.join(names)}({fitted(values, MAX_ARGUMENTS_CHARS)})"
         return f"{hits} {text}{gives}, each within the one before ({len(calls):,})"
 
-    def differing(self, indices: Sequence[int]) -> str:
+    def differing_arguments(self, indices: Sequence[int]) -> str:
         """Return the names of arguments that differ among calls, with some of their values.
 
         Empty: none differs. `indices` are the calls' rows, all of one function. The values are those from the second call on, and are
@@ -213,7 +213,7 @@ def arguments(text: str) -> list[str]:
     """
     if len(text) > MAX_READ_CHARS:
         return [text]
-    return [each.text for group in read(f"({text})").groups[:1] for each in group.items]
+    return [each.text for group in parse_brackets(f"({text})").groups[:1] for each in group.items]
 
 
 def _parted(argument: str) -> tuple[str, str]:
@@ -245,10 +245,10 @@ def _join_different(texts: Sequence[str]) -> str:
     )
 
 
-def each_fitted(text: str, limit: int) -> str:
+def fit_arguments(text: str, limit: int) -> str:
     """Return arguments in about `limit` characters: each is cut to its share, and short ones are whole.
 
-    >>> each_fitted("conn=Conn(name='" + "x" * 90 + "', count=1), statement='SELECT a'", 60)
+    >>> fit_arguments("conn=Conn(name='" + "x" * 90 + "', count=1), statement='SELECT a'", 60)
     "conn=Conn(name='xxxx…, count=1), statement='SELECT a'"
     """
     if len(text) <= limit:
@@ -263,7 +263,7 @@ def each_fitted(text: str, limit: int) -> str:
     return ", ".join(cut)
 
 
-def as_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = False) -> str:
+def call_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = False) -> str:
     """Return a call as text: its function, arguments and outcome, what it changed, and further values.
 
     `cells` are those of a row of calls: first the columns `OF_CALLS`, then a value for each of `expressions`. `timed` adds how long it
@@ -271,7 +271,7 @@ def as_text(cells: Sequence[str], expressions: Sequence[str], *, timed: bool = F
     """
     return "".join(
         [
-            f"{cells[FUNCTION]}({each_fitted(cells[ARGUMENTS], MAX_ARGUMENTS_CHARS)}){gave(cells[RESULT])}",
+            f"{cells[FUNCTION]}({fit_arguments(cells[ARGUMENTS], MAX_ARGUMENTS_CHARS)}){gave(cells[RESULT])}",
             f", {duration(nanoseconds(cells[TOOK]))}" if timed else "",
             f"; changes {fitted(changes(cells[ARGUMENTS], cells[CHANGED]), MAX_ARGUMENTS_CHARS)}"
             if cells[CHANGED]

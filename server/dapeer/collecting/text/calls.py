@@ -20,7 +20,7 @@ from dapeer.collecting.text.call_lines import (
     nanoseconds,
     repeats,
 )
-from dapeer.collecting.text.column_lines import ODD_ROWS, described
+from dapeer.collecting.text.column_lines import ODD_ROWS, column_description
 from dapeer.collecting.text.columns import MAX_ODD_ROWS, NUMERIC, OddRow, column, is_rare, kind
 
 # Collected calls, each within the one that it belongs to; which are alike, and which are odd. Pure.
@@ -74,7 +74,7 @@ class CallForest:
             name(inner) for inner, outer in self.callers.items() if name(inner) == name(outer)
         }
         self.oddities = _oddities_of_calls(self.lines, self.order, recursive)
-        self._shape()
+        self._set_shapes_and_sizes()
 
     def _enclosing_call(self, stack: list[int], index: int, starts: Sequence[int]) -> int | None:
         """Return the index of the innermost call of the same thread and task that was running when one began.
@@ -90,7 +90,7 @@ class CallForest:
             stack.pop()
         return stack[-1] if stack else None
 
-    def _shape(self) -> None:
+    def _set_shapes_and_sizes(self) -> None:
         """Set `shapes` and `sizes`, from the innermost calls on.
 
         Calls that are alike, with all calls within them, get the same shape.
@@ -176,7 +176,7 @@ MAX_LISTED_FUNCTIONS = 40
 """Functions that are listed where somebody asks for them."""
 
 
-def tree(table: Table, expressions: Sequence[str]) -> list[str]:
+def tree_lines(table: Table, expressions: Sequence[str]) -> list[str]:
     """Return calls as lines: what each function returns, if there are many calls, and the tree, indented.
 
     It is opened as far as `MAX_TREE_LINES` allow. `table` has the calls. `expressions` are those that were collected beside the call.
@@ -190,7 +190,7 @@ def tree(table: Table, expressions: Sequence[str]) -> list[str]:
             break
         shown = deeper
     # Where each call has its line, nothing is to be said of all of them.
-    return shown if len(shown) >= len(table) else [*functions(forest), *shown]
+    return shown if len(shown) >= len(table) else [*function_lines(forest), *shown]
 
 
 def _lanes(forest: CallForest, deepest: int) -> Iterator[str]:
@@ -202,10 +202,12 @@ def _lanes(forest: CallForest, deepest: int) -> Iterator[str]:
     for (thread, task), roots in forest.roots.items():
         if several:
             yield f"{task or thread}:"
-        yield from _within(forest, roots, deepest, "  " * several)
+        yield from _lines_of_calls(forest, roots, deepest, "  " * several)
 
 
-def _within(forest: CallForest, calls: Sequence[int], deepest: int, indent: str) -> Iterator[str]:
+def _lines_of_calls(
+    forest: CallForest, calls: Sequence[int], deepest: int, indent: str
+) -> Iterator[str]:
     """Yield the lines of calls that follow each other; those that repeat are folded into one line.
 
     `forest` has all calls of the table. `calls` are row indices, `deepest` is how many levels of calls are shown, `indent` stands before
@@ -213,7 +215,7 @@ def _within(forest: CallForest, calls: Sequence[int], deepest: int, indent: str)
     """
     shapes = [forest.shapes[each] for each in calls]
     parts = list(repeats(shapes))
-    left_out = _left_out(parts, calls, forest)
+    left_out = _parts_left_out(parts, calls, forest)
     shown: dict[tuple[int, ...], int] = {}
     for number, part in enumerate(parts):
         if number in left_out:
@@ -227,14 +229,14 @@ def _within(forest: CallForest, calls: Sequence[int], deepest: int, indent: str)
         if known != part.start and (part.times > 1 or forest.of(first)):
             these, those = calls[part.start : part.end], calls[known : known + part.period]
             but = _differing_arguments(forest, [*those, *these], part.period)
-            yield f"{indent}{_alike(forest, these, part, those[0])}{but}"
+            yield f"{indent}{_alike_line(forest, these, part, those[0])}{but}"
             continue
         for index in calls[part.start : part.start + part.period]:
-            yield from _call(forest, index, deepest, indent)
+            yield from _lines_of_call(forest, index, deepest, indent)
         if part.times > 1:
             rest = calls[part.start + part.period : part.end]
             but = _differing_arguments(forest, calls[part.start : part.end], part.period)
-            yield f"{indent}{_alike(forest, rest, part)}{but}"
+            yield f"{indent}{_alike_line(forest, rest, part)}{but}"
 
 
 def _differing_arguments(forest: CallForest, calls: Sequence[int], period: int) -> str:
@@ -244,7 +246,7 @@ def _differing_arguments(forest: CallForest, calls: Sequence[int], period: int) 
     """
     each = [calls[place::period] for place in range(period)]
     if period == 1:
-        differences = forest.lines.differing(calls)
+        differences = forest.lines.differing_arguments(calls)
     else:
         names = [
             f"{name} of {forest.lines.function(alike[0])}"
@@ -274,7 +276,9 @@ def _given_within(forest: CallForest, index: int) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _left_out(parts: Sequence[RepeatedPart], calls: Sequence[int], forest: CallForest) -> set[int]:
+def _parts_left_out(
+    parts: Sequence[RepeatedPart], calls: Sequence[int], forest: CallForest
+) -> set[int]:
     """Return the indices of the parts that are not shown, if there are more than `MAX_SIBLINGS`.
 
     The first and last parts are shown, and of those with odd calls the first `ODD_ROWS`. `calls` are the row indices of all calls, which
@@ -306,7 +310,7 @@ def _is_within(forest: CallForest, index: int, outer: int) -> bool:
     return at == outer
 
 
-def _alike(
+def _alike_line(
     forest: CallForest, calls: Sequence[int], part: RepeatedPart, known: int | None = None
 ) -> str:
     """Return a line that says that `calls` are alike, or like those from the call in row `known` on.
@@ -321,7 +325,7 @@ def _alike(
     return f"#{hits[calls[0]]}…{hits[calls[-1]]} {like} ({len(calls) // part.period:,}{each})"
 
 
-def _call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator[str]:
+def _lines_of_call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator[str]:
     """Yield the line of the call in row `index`, and those of the calls within it, `deepest` levels deep.
 
     It is opened further if an odd call is within it. `indent` stands before each line.
@@ -340,18 +344,18 @@ def _call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator
     deeper = f"{indent}  " if len(indent) < 2 * MAX_INDENTED_LEVELS else indent
     chain = _recursion_chain(forest, index)
     if chain:
-        yield f"{deeper}{forest.lines.nested(chain)}"
+        yield f"{deeper}{forest.lines.recursion_line(chain)}"
         inner = forest.of(chain[-1])
         deeper = f"{deeper}  "
     if deepest > 1:
-        yield from _within(forest, inner, deepest - 1, deeper)
+        yield from _lines_of_calls(forest, inner, deepest - 1, deeper)
         return
     far = list(_calls_around_deep_oddities(forest, chain[-1] if chain else index))
     if not far:
-        yield from _within(forest, inner, deepest - 1, deeper)
+        yield from _lines_of_calls(forest, inner, deepest - 1, deeper)
     for outer, between in far:
         yield f"{deeper}… {between:,} calls further within:"
-        yield from _call(forest, outer, 1, deeper)
+        yield from _lines_of_call(forest, outer, 1, deeper)
 
 
 def _recursion_chain(forest: CallForest, index: int) -> list[int]:
@@ -394,7 +398,7 @@ def _calls_around_deep_oddities(forest: CallForest, index: int) -> Iterator[tupl
             yield outer, between
 
 
-def functions(forest: CallForest) -> Iterator[str]:
+def function_lines(forest: CallForest) -> Iterator[str]:
     """Yield a line for each function, those with most calls first: number of calls, time, and results.
 
     `forest` has all calls of the table. The time is left out where it is short. There are at most `MAX_SHOWN_FUNCTIONS`; a last line says
@@ -403,7 +407,7 @@ def functions(forest: CallForest) -> Iterator[str]:
     by = by_function(forest.lines, forest.order)
     order = sorted(by, key=lambda name: (-len(by[name]), name))
     for name in order[:MAX_SHOWN_FUNCTIONS]:
-        whole, _ = _spent(forest, by[name])
+        whole, _ = _time_of_calls(forest, by[name])
         took = f", {duration(whole)} in all" if whole >= MIN_SHOWN_NANOSECONDS * 10 else ""
         yield _function_line(forest, name, by[name], took)
     if len(order) > MAX_SHOWN_FUNCTIONS:
@@ -418,7 +422,7 @@ def by_time(table: Table, expressions: Sequence[str]) -> Iterator[str]:
     """
     forest = CallForest(CallLines(table, expressions))
     by = by_function(forest.lines, forest.order)
-    spent = {name: _spent(forest, indices) for name, indices in by.items()}
+    spent = {name: _time_of_calls(forest, indices) for name, indices in by.items()}
     order = sorted(by, key=lambda name: (-spent[name][1], name))
     for name in order[:MAX_LISTED_FUNCTIONS]:
         whole, own = spent[name]
@@ -434,10 +438,10 @@ def _function_line(forest: CallForest, name: str, indices: Sequence[int], took: 
     """Return the line on a function: how many calls, `took`, and what they have returned."""
     results = column([forest.lines.table.cells[RESULT][index] for index in indices])
     count = f"{len(indices):,} call{'' if len(indices) == 1 else 's'}"
-    return f"{name}: {count}{took} → {described(results)}"
+    return f"{name}: {count}{took} → {column_description(results)}"
 
 
-def _spent(forest: CallForest, indices: Iterable[int]) -> tuple[int, int]:
+def _time_of_calls(forest: CallForest, indices: Iterable[int]) -> tuple[int, int]:
     """Return how many nanoseconds calls of one function took: in all, and without the calls within them.
 
     `indices` are their rows. A call within another one of the function counts once in the first number.
@@ -453,7 +457,7 @@ def _spent(forest: CallForest, indices: Iterable[int]) -> tuple[int, int]:
     return whole, max(own, 0)
 
 
-def one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> Iterator[str]:
+def lines_one_by_one(table: Table, expressions: Sequence[str], *, changes: bool) -> Iterator[str]:
     """Yield a line for each call, in the order of their begins, indented within the call around it.
 
     `table` has the calls, `expressions` are those that were collected beside them. With `changes`, those are left out whose arguments,

@@ -31,7 +31,7 @@ MIN_FILLED_SHARE = 0.5
 Cell = str | int | float
 
 
-def repeated(columns: Mapping[str, Column], hits: Sequence[str]) -> list[OddRow]:
+def rows_repeating_combinations(columns: Mapping[str, Column], hits: Sequence[str]) -> list[OddRow]:
     """Return the rows that repeat a combination of values in 2 or 3 columns, where nearly all come once.
 
     `columns` are by their short names, `hits` has the number of each row. At most `MAX_ODD_ROWS` rows are returned, of the first such
@@ -146,13 +146,13 @@ class ShownColumns:
         """Return the short name of a column, or its own if that is short."""
         return self.names.get(name, name)
 
-    def know(self, gaps: dict[int, int]) -> None:
+    def note_gaps(self, gaps: dict[int, int]) -> None:
         """Set where rows were dropped, by row index, and no longer count a step over them as odd."""
         self.gaps = gaps
         for each in self.columns.values():
             each.forgive(gaps)
 
-    def why(self) -> dict[int, list[str]]:
+    def oddities_by_row(self) -> dict[int, list[str]]:
         """Return what is odd about rows, by row index; a row may have several reasons."""
         why: dict[int, list[str]] = {}
         for name, each in self.columns.items():
@@ -166,7 +166,7 @@ class ShownColumns:
     def repeated(self) -> list[OddRow]:
         """The rows that repeat a combination of values where nearly all come once."""
         columns = {self.short(name): each for name, each in self.columns.items()}
-        return repeated(columns, self.table.hits)
+        return rows_repeating_combinations(columns, self.table.hits)
 
     def row(self, index: int) -> str:
         """Return the row `index` as a line: its number, and the values of the columns that change.
@@ -230,7 +230,7 @@ def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) 
     return found
 
 
-def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
+def lines_on_columns(found: ShownColumns, *, few: bool) -> Iterator[str]:
     """Yield lines on the columns: short names, constant ones, equal ones, then one for each other.
 
     `found` has the columns of a table. With `few` (each row is shown), the last are left out.
@@ -249,7 +249,8 @@ def columns_of(found: ShownColumns, *, few: bool) -> Iterator[str]:
     yield from (f"{', '.join(names)} same as {twin}" for twin, names in by_twin.items())
     if not few:
         yield from (
-            f"{found.short(name)}: {described(each)}" for name, each in found.columns.items()
+            f"{found.short(name)}: {column_description(each)}"
+            for name, each in found.columns.items()
         )
 
 
@@ -266,7 +267,7 @@ def unexpected_lines(table: Table, names: Sequence[str], expected: str) -> Itera
         yield f"`{shortened(expected, EXPRESSION_CHARS)}` held each time"
         return
     found = shown_columns(table, names[:-1])
-    yield from columns_of(found, few=True)
+    yield from lines_on_columns(found, few=True)
     for index in wrong[:MAX_UNEXPECTED_ROWS]:
         if index and index - 1 not in wrong:
             yield found.row(index - 1)
@@ -275,7 +276,7 @@ def unexpected_lines(table: Table, names: Sequence[str], expected: str) -> Itera
         yield f'{len(wrong) - MAX_UNEXPECTED_ROWS:,} more: dap_collected where="expected != True"'
 
 
-def described(each: Column) -> str:
+def column_description(each: Column) -> str:
     """Return text on a column whose values change: counts of values or kinds, range, trend.
 
     Values are counted if there are at most `MAX_COUNTED_VALUES` different ones, else kinds if there are several. Without counts and a
@@ -305,7 +306,7 @@ def odd_rows(found: ShownColumns) -> Iterator[str]:
     `found` has the columns of a table. At most `ODD_ROWS` odd ones are shown, each with its reasons; a last line says how many more there
     are.
     """
-    why = found.why()
+    why = found.oddities_by_row()
     repeated_ones = {each.index for each in found.repeated}
     last = len(found.table) - 1
     # The rarest first is what a reader looks for; the rest is counted.

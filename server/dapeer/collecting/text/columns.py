@@ -56,7 +56,7 @@ def kind(text: str) -> str:
     return f"empty {what}" if _EMPTY.fullmatch(text) else what
 
 
-def of_whole(numbers: Sequence[int], *, many: bool) -> Sequence[str]:
+def kinds_of_whole_numbers(numbers: Sequence[int], *, many: bool) -> Sequence[str]:
     """Return the kind of each whole number: "whole", "negative whole" or "zero".
 
     With `many` different numbers, zero counts as "whole". `numbers` must not be empty.
@@ -70,7 +70,9 @@ def of_whole(numbers: Sequence[int], *, many: bool) -> Sequence[str]:
     return ["whole" if each > 0 else "negative whole" if each else zero for each in numbers]
 
 
-def of_numbers(numbers: Sequence[float], texts: Sequence[str], *, many: bool) -> Sequence[str]:
+def kinds_of_numbers(
+    numbers: Sequence[float], texts: Sequence[str], *, many: bool
+) -> Sequence[str]:
     """Return the kind of each number, one per item, by the number and its text.
 
     A text with a point is a "fraction", "negative fraction" or "zero"; with `many` different numbers, such a zero counts as "fraction". Any
@@ -102,7 +104,7 @@ def _of_number(text: str, number: re.Match[str]) -> str:
     return f"{'negative ' * bool(number[1])}{'whole' if number[2] else 'fraction'}"
 
 
-def kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
+def value_kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[str]:
     """Return the kind of each value ("whole", "empty text", "Cart", …).
 
     Texts of a few shapes are told apart, as "text like 'a-9'". `counts` has how often each value comes; None: there are too many different
@@ -225,12 +227,12 @@ def column(values: Sequence[str]) -> Column:
     counts = None if many else counted(values)
     numbers = _numbers(values)
     if numbers is None:
-        of = kinds(values, counts)
+        of = value_kinds(values, counts)
     else:
         of = (
-            of_whole(numbers, many=many)
+            kinds_of_whole_numbers(numbers, many=many)
             if _are_whole(numbers)
-            else of_numbers(numbers, values, many=many)
+            else kinds_of_numbers(numbers, values, many=many)
         )
     alike = of.count(of[0]) == len(of)
     found = Column(values, counts, Counter({of[0]: len(of)} if alike else of))
@@ -249,9 +251,9 @@ def _find_odd_rows(
 
     `kinds_of_values` has the kind of each value, `numbers` the values as numbers; None: some are none.
     """
-    yield from _rare(kinds_of_values, found.kinds, kinds=True)
+    yield from _rare_rows(kinds_of_values, found.kinds, kinds=True)
     if found.counts is not None and len(found.counts) <= MAX_DISTINCT_VALUES:
-        yield from _rare(found.values, found.counts)
+        yield from _rare_rows(found.values, found.counts)
     indices: Sequence[int] = range(len(found.values))
     if numbers is None:
         indices = [index for index, each in enumerate(kinds_of_values) if each in NUMERIC]
@@ -308,7 +310,9 @@ def is_rare(count: int, total: int) -> bool:
     return total >= MIN_ROWS_FOR_RARE and count <= max(1, total // ROWS_PER_RARE_VALUE)
 
 
-def _rare(values: Sequence[str], counts: Counter[str], *, kinds: bool = False) -> Iterator[OddRow]:
+def _rare_rows(
+    values: Sequence[str], counts: Counter[str], *, kinds: bool = False
+) -> Iterator[OddRow]:
     """Yield the first rows of values that are rare.
 
     With `kinds`, also the first of each other kind but the usual. `counts` has how often each value comes. Nothing is yielded for few
@@ -349,11 +353,11 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
     if times == len(steps):
         return _step_text(step), []
     first = steps[: len(steps) // 4 + 1]
-    if not _usual(times, len(steps)):
+    if not _are_nearly_all(times, len(steps)):
         # What nearly all steps are is the most frequent one of the first quarter, too.
         step = Counter(first).most_common(1)[0][0]
         times = steps.count(step)
-    if _usual(times, len(steps)):
+    if _are_nearly_all(times, len(steps)):
         usual, trend = [each == step for each in steps], _step_text(step)
         fits: Fits = partial(_by_the_same, step)
     else:
@@ -385,7 +389,7 @@ def _by_any(goes_on: Callable[[float, float], bool], _rows: int, distance: float
     return goes_on(distance, 0)
 
 
-def _usual(times: int, total: int) -> bool:
+def _are_nearly_all(times: int, total: int) -> bool:
     """Return whether `times` of all steps make a trend: nearly all, or all but the two around one odd row."""
     return times >= MIN_TREND_SHARE * total or (
         total >= MIN_TREND_STEPS and total - times <= TO_AND_FRO
@@ -435,7 +439,7 @@ def _direction(
         if sum(map(goes_on, first, repeat(0))) < MIN_FIRST_SHARE * len(first):
             continue
         usual = list(map(goes_on, steps, repeat(0)))
-        if _usual(sum(usual), len(steps)):
+        if _are_nearly_all(sum(usual), len(steps)):
             return usual, trend, goes_on
     return [], "", ge
 

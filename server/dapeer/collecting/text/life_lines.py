@@ -64,7 +64,7 @@ def _change(name: str, before: str, now: str) -> str:
     return f"{name} = {fitted(now, VALUE_CHARS)}"
 
 
-def step(row: CollectedRow) -> LifeStep:
+def step_of_row(row: CollectedRow) -> LifeStep:
     """Return the executed line that a row tells of.
 
     The row's cells are file, line and changes, the latter as JSON. If a process has spoilt what it wrote, there are no changes, or the line
@@ -86,7 +86,7 @@ def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> l
     lives the first and last lines are returned, with a count of the rest. `call` is the row of the call, which says whether it has
     raised; None: it has not ended.
     """
-    steps = [step(row) for row in rows]
+    steps = [step_of_row(row) for row in rows]
     known: dict[object, int] = {}
     shapes = [known.setdefault(each.shape, len(known)) for each in steps]
     sources = _sources(steps)
@@ -94,7 +94,7 @@ def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> l
     if lines and call is not None and call.cells[RESULT].startswith(FAILED):
         text, shape = lines[-1]
         lines[-1] = f"{text}  ← raises", shape
-    return list(_bounded(lines, Counter(shapes)))
+    return list(_first_and_last_lines(lines, Counter(shapes)))
 
 
 def _sources(steps: Sequence[LifeStep]) -> dict[int, str]:
@@ -120,7 +120,7 @@ def _folded(
     turns that are alike the first one is shown, then a line with their count and the last one's changes.
     """
     shown: set[tuple[int, ...]] = set()
-    for start, period, times in _turned(repeats(shapes), shapes):
+    for start, period, times in _align_turns(repeats(shapes), shapes):
         turn = tuple(shapes[start : start + period])
         if turn not in shown or (times == 1 and period == 1):
             for number in range(start, start + period):
@@ -135,7 +135,7 @@ def _folded(
             yield alike + f"; the last: {last}" * bool(last), -1
 
 
-def _turned(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[RepeatedPart]:
+def _align_turns(parts: Iterable[RepeatedPart], shapes: Sequence[int]) -> Iterator[RepeatedPart]:
     """Yield the parts (start, period, how often it repeats) so that a loop's turns begin with one line.
 
     After an odd turn another line may seem to begin them. Such a part is shifted, so that its turns are like those of an earlier part; it
@@ -163,7 +163,9 @@ def _turns(count: int, steps: Sequence[LifeStep]) -> str:
     return f"{count:,} more turn{'' if count == 1 else 's'} of {where}"
 
 
-def _bounded(lines: Sequence[tuple[str, int]], counts: Mapping[int, int]) -> Iterator[str]:
+def _first_and_last_lines(
+    lines: Sequence[tuple[str, int]], counts: Mapping[int, int]
+) -> Iterator[str]:
     """Yield the first and the last lines of a long life, and of those between them what came once only.
 
     `lines` are pairs of text and shape of the step (-1: of several), `counts` has how often each shape comes. A line says how many were

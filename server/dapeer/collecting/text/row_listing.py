@@ -14,11 +14,11 @@ from typing import Final, Literal, cast
 from dapeer.base.errors import ArgumentError
 from dapeer.collecting.rows.collected import OF_CALLS
 from dapeer.collecting.rows.table import FAILED, Table
-from dapeer.collecting.text.calls import by_time, one_by_one, tree
+from dapeer.collecting.text.calls import by_time, lines_one_by_one, tree_lines
 from dapeer.collecting.text.column_lines import (
     MAX_WHOLE_CELL_CHARS,
     ShownColumns,
-    columns_of,
+    lines_on_columns,
     odd_rows,
     shown_columns,
 )
@@ -75,7 +75,7 @@ _NAMED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Error:
+class EvaluationError:
     """What an expression could not be evaluated for; equal to its text only."""
 
     text: str
@@ -88,13 +88,13 @@ class Error:
 def value_of(cell: str) -> CellValue:
     """Return what a cell says, as far as it is plain: a number, a text, nothing; else its text.
 
-    The `Error` of a failed evaluation is returned as that.
+    The `EvaluationError` of a failed evaluation is returned as that.
 
     >>> value_of("3"), value_of("'a'"), value_of("None"), value_of("[1]")
     (3, 'a', None, '[1]')
     """
     if cell.startswith(FAILED):
-        return Error(cell[1:])
+        return EvaluationError(cell[1:])
     if cell in _NAMED:
         return _NAMED[cell]
     if cell[:1] in "'\"" and len(cell) > 1 and cell[-1] == cell[0]:
@@ -112,7 +112,7 @@ def _is_in(one: CellValue, other: CellValue) -> bool:
     return one in other if isinstance(other, tuple) else f"{one}" in f"{other}"
 
 
-def matching(
+def matching_indices(
     expression: str, columns: Mapping[str, Sequence[CellValue]], count: int, search: Search
 ) -> list[int]:
     """Return the indices of the rows for which a filter expression holds, out of `count` rows.
@@ -123,7 +123,7 @@ def matching(
     Raises:
         ArgumentError: It is no such expression.
     """
-    holds = _read(expression, columns, search)
+    holds = _compile_filter(expression, columns, search)
     found: list[int] = []
     for index in range(count):
         try:
@@ -134,7 +134,9 @@ def matching(
     return found
 
 
-def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], search: Search) -> Reads:
+def _compile_filter(
+    expression: str, columns: Mapping[str, Sequence[CellValue]], search: Search
+) -> Reads:
     """Return a function that gives the value of a filter expression in a row, by the row's index.
 
     That function raises `TypeError`, `ValueError` or an `ArithmeticError` for a row whose values cannot be compared or computed. `columns`
@@ -149,7 +151,7 @@ def _read(expression: str, columns: Mapping[str, Sequence[CellValue]], search: S
                 f"The filter is longer than {MAX_EXPRESSION_CHARS} characters.", "Shorten it."
             )
         tree = ast.parse(expression.strip(), mode="eval").body
-        return _ExpressionCompiler(columns, search).read(tree, 0)
+        return _ExpressionCompiler(columns, search).compile_node(tree, 0)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "msg", None) or "it cannot be read"
         raise ArgumentError(f"The filter does not parse: {reason}.", _hint(columns)) from error
@@ -178,7 +180,7 @@ class _ExpressionCompiler:
         self._search = search
         self._by_name = {normalize_expression(name): values for name, values in columns.items()}
 
-    def read(self, node: ast.expr, depth: int) -> Reads:
+    def compile_node(self, node: ast.expr, depth: int) -> Reads:
         """Return a function that gives the value of a part of an expression in a row, by the row's index.
 
         That function raises `TypeError`, `ValueError` or an `ArithmeticError` for a row whose values cannot be compared or computed.
@@ -196,14 +198,14 @@ class _ExpressionCompiler:
             case ast.Constant(value=value):
                 return lambda _: value
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                read = [self.read(each, depth + 1) for each in parts]
+                read = [self.compile_node(each, depth + 1) for each in parts]
                 return lambda index: tuple(each(index) for each in read)
             case ast.BoolOp():
                 return self._compile_logic(node, depth)
             case ast.UnaryOp():
-                return self._unary(node, depth)
+                return self._compile_unary(node, depth)
             case ast.Compare():
-                return self._compared(node, depth)
+                return self._compile_comparison(node, depth)
             case _:
                 return self._compile_computation(node, depth)
 
@@ -218,23 +220,25 @@ class _ExpressionCompiler:
         """
         match node:
             case ast.BinOp() if type(node.op) in _RECKONS:
-                return self._reckoned(node, depth)
+                return self._compile_arithmetic(node, depth)
             case (
                 ast.Call(func=ast.Attribute(value=text, attr=name), args=[other], keywords=[])
                 | ast.Call(func=ast.Name(id=name), args=[text, other], keywords=[])
             ) if name in TEXT_FUNCTIONS:
-                return self._text(name, text, other, depth)
+                return self._compile_text_function(name, text, other, depth)
             case _:
                 what = ast.unparse(node)[:60]
                 raise ArgumentError(f"The filter knows no `{what}`.", _hint(self._columns))
 
     def _compile_logic(self, node: ast.BoolOp, depth: int) -> Reads:
         """Return a function that tells of a row whether an `and` or `or` holds."""
-        parts = [self.read(each, depth + 1) for each in node.values]
+        parts = [self.compile_node(each, depth + 1) for each in node.values]
         combine = all if isinstance(node.op, ast.And) else any
         return lambda index: combine(part(index) for part in parts)
 
-    def _text(self, name: str, text: ast.expr, other: ast.expr, depth: int) -> Reads:
+    def _compile_text_function(
+        self, name: str, text: ast.expr, other: ast.expr, depth: int
+    ) -> Reads:
         """Return a function that tells of a row whether a text begins or ends with another, or has a pattern.
 
         `name` is the function that the filter calls: `startswith`, `endswith` or `matches`; `text` and `other` are the syntax trees of its
@@ -243,7 +247,7 @@ class _ExpressionCompiler:
         Raises:
             ArgumentError: `matches` has no column or no literal pattern.
         """
-        part, with_what = self.read(text, depth + 1), self.read(other, depth + 1)
+        part, with_what = self.compile_node(text, depth + 1), self.compile_node(other, depth + 1)
         if name != "matches":
             compare = str.startswith if name == "startswith" else str.endswith
             return lambda index: compare(f"{part(index)}", _texts(with_what(index)))
@@ -259,7 +263,7 @@ class _ExpressionCompiler:
         found = frozenset(self._search(other.value, [*{f"{each}" for each in column}]))
         return lambda index: f"{column[index]}" in found
 
-    def _unary(self, node: ast.UnaryOp, depth: int) -> Reads:
+    def _compile_unary(self, node: ast.UnaryOp, depth: int) -> Reads:
         """Return a function that gives, in a row, the value of a `not` or of a number with a minus sign.
 
         It takes the row's index; the minus raises `TypeError` for what is no number. `node` is the syntax tree, nested `depth` levels deep.
@@ -267,14 +271,14 @@ class _ExpressionCompiler:
         Raises:
             ArgumentError: It is another operator.
         """
-        part = self.read(node.operand, depth + 1)
+        part = self.compile_node(node.operand, depth + 1)
         if isinstance(node.op, ast.Not):
             return lambda index: not part(index)
         if isinstance(node.op, ast.USub):
             return lambda index: -_number(part(index))
         raise ArgumentError("The filter knows no such sign.", _hint(self._columns))
 
-    def _compared(self, node: ast.Compare, depth: int) -> Reads:
+    def _compile_comparison(self, node: ast.Compare, depth: int) -> Reads:
         """Return a function that tells of a row whether a comparison such as `a < b < c` holds.
 
         It takes the row's index, and raises `TypeError` where values cannot be compared. `node` is the syntax tree, nested `depth` levels
@@ -283,7 +287,7 @@ class _ExpressionCompiler:
         Raises:
             ArgumentError: A part of the comparison has what a filter has not.
         """
-        parts = [self.read(each, depth + 1) for each in (node.left, *node.comparators)]
+        parts = [self.compile_node(each, depth + 1) for each in (node.left, *node.comparators)]
         compares = [_COMPARES[type(each)] for each in node.ops]
 
         def compared(index: int) -> bool:
@@ -294,12 +298,15 @@ class _ExpressionCompiler:
 
         return compared
 
-    def _reckoned(self, node: ast.BinOp, depth: int) -> Reads:
+    def _compile_arithmetic(self, node: ast.BinOp, depth: int) -> Reads:
         """Return a function that computes an arithmetic operation of two numbers in a row.
 
         The function raises `TypeError` if one is no number, and `ZeroDivisionError`.
         """
-        left, right = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
+        left, right = (
+            self.compile_node(node.left, depth + 1),
+            self.compile_node(node.right, depth + 1),
+        )
         reckon = _RECKONS[type(node.op)]
         return lambda index: reckon(_number(left(index)), _number(right(index)))
 
@@ -379,7 +386,7 @@ def listing(
     ]
     if not indices:
         return ["no such rows"]
-    picked = table.picked(indices)
+    picked = table.rows_at(indices)
     if selection.by == "function":
         if not calls:
             raise ArgumentError(
@@ -390,7 +397,7 @@ def listing(
     if selection.by:
         return list(_groups(picked, names, selection, calls=calls, process=process))
     if calls and not selection.plot:
-        lines = one_by_one(picked, names[len(OF_CALLS) :], changes=selection.changes)
+        lines = lines_one_by_one(picked, names[len(OF_CALLS) :], changes=selection.changes)
         return list(lines if selection.is_chosen else _cut_lines(lines))
     return list(_lines(picked, names, selection))
 
@@ -427,7 +434,7 @@ def filtered_indices(
     """
     if not where:
         return range(len(table))
-    return matching(where, _values(table, names, calls=calls), len(table), search)
+    return matching_indices(where, _values(table, names, calls=calls), len(table), search)
 
 
 def _values(table: Table, expressions: Sequence[str], *, calls: bool) -> dict[str, list[object]]:
@@ -464,7 +471,7 @@ def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) ->
     if selection.plot:
         yield from _plots(found)
         return
-    yield from columns_of(found, few=True)
+    yield from lines_on_columns(found, few=True)
     indices = _changed(found) if selection.changes else list(range(len(table)))
     if selection.changes:
         yield f"{len(indices):,} of {len(table):,} rows change something"
@@ -511,12 +518,12 @@ def _groups(
     for name, indices in list(by.items())[:MAX_GROUPS]:
         what = "calls" if calls else "rows"
         yield f"{selection.by} {name or '(none)'}: {len(indices):,} {what}"
-        picked = table.picked(indices)
+        picked = table.rows_at(indices)
         if calls:
-            yield from (f"  {each}" for each in tree(picked, names[len(OF_CALLS) :]))
+            yield from (f"  {each}" for each in tree_lines(picked, names[len(OF_CALLS) :]))
             continue
         found = shown_columns(picked, names)
-        yield from (f"  {each}" for each in columns_of(found, few=False))
+        yield from (f"  {each}" for each in lines_on_columns(found, few=False))
         yield from (f"  {each}" for each in odd_rows(found))
     if len(by) > MAX_GROUPS:
         yield f"{len(by) - MAX_GROUPS} more groups: narrow them by where"

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.text.fitting import shortened
 from dapeer.collecting.rows.collected import TRACER, Collected, Collection, Point, Watch
 from dapeer.collecting.rows.table import FAILED, CollectedRow, Table
-from dapeer.collecting.text.calls import tree
+from dapeer.collecting.text.calls import tree_lines
 from dapeer.collecting.text.column_lines import (
     ALL_ROWS,
-    columns_of,
+    lines_on_columns,
     odd_rows,
     shown_columns,
     unexpected_lines,
@@ -42,17 +42,17 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
         return [f"{title(collection, project)}"]
     new = len(table) if collection.reported.get(client) else 0
     if collection.point.calls:
-        lines = tree(table, collection.point.expressions)
+        lines = tree_lines(table, collection.point.expressions)
         return [title(collection, project, new=new), *(f"  {each}" for each in lines)]
     if collection.point.expect:
         unexpected_rows = unexpected_lines(table, names, collection.point.expect)
         return [title(collection, project, new=new), *(f"  {each}" for each in unexpected_rows)]
     found = shown_columns(table, names)
     if collection.dropped:
-        found.know(table.gaps())
+        found.note_gaps(table.gaps())
     few = len(table) <= ALL_ROWS
     lines = [title(collection, project, found.constant.get("caller", ""), new)]
-    lines += [f"  {each}" for each in columns_of(found, few=few)]
+    lines += [f"  {each}" for each in lines_on_columns(found, few=few)]
     rows = (found.row(index) for index in range(len(table))) if few else odd_rows(found)
     return [*lines, *(f"  {each}" for each in rows)]
 
@@ -94,7 +94,7 @@ def place_of(point: Point, project: Path) -> str:
     return (
         point.watch
         or point.function
-        or f"{relative(point.path, project)}:{place_in_file((point.line, point.column))}"
+        or f"{relative_to_project(point.path, project)}:{place_in_file((point.line, point.column))}"
     )
 
 
@@ -120,8 +120,8 @@ def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence
 def line_of(function: str, file: str, line: str, project: Path) -> str:
     """Return the text for a line that has done something; line "0": it was done before the function began."""
     if line == "0":
-        return f"before {function} in {relative(file, project)}"
-    return f"{relative(file, project)}:{line}{f' in {function}' if function else ''}"
+        return f"before {function} in {relative_to_project(file, project)}"
+    return f"{relative_to_project(file, project)}:{line}{f' in {function}' if function else ''}"
 
 
 def visible(collected: Collected, client: str) -> list[Collection]:
@@ -168,7 +168,7 @@ def outcome(
     if rows:
         first = min(rows, key=lambda row: row.seconds)
         return f"{_watch_sentence(watch, name, first, project)} ({took})"
-    seen = "".join(f"; {each}" for each in _looked(looks, ended=state == "ended"))
+    seen = "".join(f"; {each}" for each in _clauses_on_looks(looks, ended=state == "ended"))
     if state == "ended":
         return f"{name} {_NEVER[watch.on]}{seen} ({took})"
     rest = "this stop came first" if state == "stopped" else "the program runs on"
@@ -187,7 +187,7 @@ def _watch_sentence(watch: Watch, name: str, row: CollectedRow, project: Path) -
         arrow = f"{value(after)}, changed within what is shown, or another like it"
     if line == "0":
         did = "held" if watch.on == "true" else "had changed"
-        return f"{name} {did} already when {function} was first looked at ({relative(file, project)}): {arrow}"
+        return f"{name} {did} already when {function} was first looked at ({relative_to_project(file, project)}): {arrow}"
     if watch.already:
         return f"{name} holds already at {line_of(function, file, line, project)}: {arrow}; the program has not moved"
     rest = ", or the rest of the line that called it" if watch.returned else ""
@@ -208,7 +208,7 @@ def _watch_sentence(watch: Watch, name: str, row: CollectedRow, project: Path) -
     return f"{place} changed {name}: {arrow}{gone}"
 
 
-def _looked(looks: Sequence[CollectedRow], *, ended: bool) -> Iterator[str]:
+def _clauses_on_looks(looks: Sequence[CollectedRow], *, ended: bool) -> Iterator[str]:
     """Yield clauses on the functions where the expression had a value, and where its evaluation failed.
 
     `looks` are rows of function, file, line and value or error. Where it had a value is told only once the program has `ended`. Errors

@@ -12,7 +12,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.text.fitting import fitted
 from dapeer.collecting.rows.collected import OF_CALLS, Collected, Collection, Watch
 from dapeer.collecting.rows.table import Table
-from dapeer.collecting.text.call_lines import as_text
+from dapeer.collecting.text.call_lines import call_text
 from dapeer.collecting.text.column_lines import (
     ALL_ROWS,
     ODD_ROWS,
@@ -71,8 +71,8 @@ def _oddities_of_live_rows(table: Table, names: Sequence[str], dropped: int) -> 
     # The page has the whole expressions above the rows.
     found.names.clear()
     if dropped:
-        found.know(table.gaps())
-    return {index: "; ".join(each) for index, each in found.why().items()}
+        found.note_gaps(table.gaps())
+    return {index: "; ".join(each) for index, each in found.oddities_by_row().items()}
 
 
 def _plot(cells: Sequence[str], hits: Sequence[str]) -> Json | None:
@@ -226,7 +226,7 @@ def _entries(
     for index in indices:
         cells = [column[index] for column in table.cells]
         if found is None:
-            text = as_text(cells, names[len(OF_CALLS) :])
+            text = call_text(cells, names[len(OF_CALLS) :])
         else:
             text = f"{place} {_values(found, names, cells)}".rstrip()
         who = f"process {collection.process}", table.threads[index], table.tasks[index]
@@ -272,7 +272,7 @@ def _head(collection: Collection, project: Path) -> Iterator[str]:
         yield f"{place}: always {', '.join(constants)}"
 
 
-def section(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
+def news_lines(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
     """Return what is new for a client in several collections, as lines; of many points the first ones.
 
     Many are more than `MAX_POINTS`. Nothing is marked as reported. A few rows of several points are one list in the order of time; more are
@@ -352,7 +352,7 @@ def take_collected_news(
     stopping = [watch.point for watch, _, _ in outcomes if not watch.every]
     found = [each for each in visible(collected, client) if each.is_news(client)]
     rest = [each for each in found if not any(each.point is point for point in stopping)]
-    lines = [*section(rest, project, client), *_lost_rows_lines(collected, client)]
+    lines = [*news_lines(rest, project, client), *_lost_rows_lines(collected, client)]
     for each in found:
         each.mark_reported(client)
     came_about = any(done for *_, done in outcomes)

@@ -140,7 +140,9 @@ class _TypeResolver:
         return f"{self._wildcard_packages[0] if self._wildcard_packages else self.package}{name}"
 
 
-def lines(tests: Sequence[Test], file: Path, name: str) -> Iterator[Mapping[str, object]]:
+def selection_objects(
+    tests: Sequence[Test], file: Path, name: str
+) -> Iterator[Mapping[str, object]]:
     """Yield the objects that are printed for a name; each has `test` and `select`.
 
     `test` is names joined by `::`, `select` a list of JUnit's options. `tests` are those of `read_tests`, `file` is their source. `name` is
@@ -164,7 +166,7 @@ def lines(tests: Sequence[Test], file: Path, name: str) -> Iterator[Mapping[str,
 
 if __name__ == "__main__":
     source = Path(sys.argv[1])
-    for line in lines(
+    for line in selection_objects(
         read_tests(source.read_text("utf-8", "replace")), source, "".join(sys.argv[2:3])
     ):
         sys.stdout.write(f"{json.dumps(line)}\n")

@@ -96,7 +96,7 @@ class CallCount:
             self._events.expect_stop(RETURNED)
         self._events._on_stop(event)
 
-    def around(self, request: Callable[[], object]) -> Callable[[], object]:
+    def wrap_request(self, request: Callable[[], object]) -> Callable[[], object]:
         """Return a function that does as `request`, and puts GDB's `inferior_running` right afterwards.
 
         `request` is the function of one DAP request, whose result it returns and whose exceptions it raises. If `inferior_running` was
@@ -126,7 +126,7 @@ def is_running() -> bool:
 def keep_stopped(patch: Any) -> None:
     """Patch GDB's DAP: connect a `CallCount` to calls, resumes and stops, in place of its listeners.
 
-    The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes `CallCount.around` of the
+    The constructor of GDB's `Cancellable`, in which each DAP request runs, is replaced by one that passes `CallCount.wrap_request` of the
     request. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by
     it.
     """
@@ -139,7 +139,7 @@ def keep_stopped(patch: Any) -> None:
 
     def create(stock: Any, self: Any, fn: Callable[[], object], *rest: Any, **named: Any) -> object:
         """Do as `Cancellable.__init__` (`stock`), with a request that puts `inferior_running` right."""
-        return stock(self, calls.around(fn), *rest, **named)
+        return stock(self, calls.wrap_request(fn), *rest, **named)
 
     patch.replace(REQUEST)(create)
 

@@ -25,7 +25,7 @@ checked: set[tuple[int, str]] = set()
 """Number and condition of the breakpoints that were checked, or are being checked."""
 
 
-def check(breakpoint_: Any) -> None:
+def report_invalid_condition(breakpoint_: Any) -> None:
     """Send `breakpointFailed` to the client if GDB finds the condition of a breakpoint invalid.
 
     `breakpoint_` is a `gdb.Breakpoint`. Each condition of a breakpoint is checked once, when it is no longer pending; `checked` remembers
@@ -90,11 +90,11 @@ CONDITIONS = patching.Row(
 
 @CONDITIONS
 def check_all(patch: Any) -> None:
-    """Have `check` called at each change of a breakpoint.
+    """Have `report_invalid_condition` called at each change of a breakpoint.
 
     `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    telling.hear(patch, gdb.events.breakpoint_modified, check)
+    telling.hear(patch, gdb.events.breakpoint_modified, report_invalid_condition)
 
 
 PENDING = patching.Row(

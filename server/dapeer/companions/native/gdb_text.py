@@ -45,18 +45,18 @@ def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
         return why(gdb.error("optimized out"))
     code = value.type.strip_typedefs().code
     if code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-        return _object(value.referenced_value(), max_chars)
+        return _object_text(value.referenced_value(), max_chars)
     printer = gdb.default_visualizer(value)
     if printer is not None:
-        return _printed(value, printer, max_chars)
+        return _printer_text(value, printer, max_chars)
     if code == gdb.TYPE_CODE_PTR:
-        return _pointed(value, max_chars)
+        return _pointer_text(value, max_chars)
     if code == gdb.TYPE_CODE_ARRAY and value.type.sizeof > MAX_ARRAY_BYTES:
-        return _beginning(value)
-    return _opened(value, max_chars) if code in OPENED else None
+        return _array_beginning(value)
+    return _structure_text(value, max_chars) if code in OPENED else None
 
 
-def _printed(value: Any, printer: Any, max_chars: int) -> str | None:
+def _printer_text(value: Any, printer: Any, max_chars: int) -> str | None:
     """Return the text of a `gdb.Value` that has a pretty-printer; None: use GDB's own text.
 
     A string is shown with its length where it is cut, a smart pointer as its object, everything else that has children as a structure; of
@@ -66,18 +66,18 @@ def _printed(value: Any, printer: Any, max_chars: int) -> str | None:
     hint = printer.display_hint() if hasattr(printer, "display_hint") else None
     if hint == "string":
         shown = printer.to_string()
-        return _text(value, getattr(shown, "length", -1))
+        return _string_text(value, getattr(shown, "length", -1))
     if not hasattr(printer, "children"):
         return None
     held: list[Any] = list(itertools.islice(printer.children(), 2))
     # A smart pointer is shown as the object that it owns.
     if len(held) == 1 and held[0][0] == "get()":
-        inside = _pointed(gdb.Value(held[0][1]), max_chars)
+        inside = _pointer_text(gdb.Value(held[0][1]), max_chars)
         return f"{printer.to_string()} {inside}" if inside else None
-    return _opened(value, max_chars)
+    return _structure_text(value, max_chars)
 
 
-def _opened(value: Any, max_chars: int) -> str:
+def _structure_text(value: Any, max_chars: int) -> str:
     """Return a structure's or container's `gdb.Value` as text with as many levels as fit into `max_chars`.
 
     One level is always shown, even where that is longer. The text is one line; levels that are left out are `{...}`.
@@ -103,7 +103,7 @@ def _formatted(value: Any, **style: Any) -> str:
     return PADDED.sub(r'"\1"', value.format_string(**style))
 
 
-def _beginning(value: Any) -> str:
+def _array_beginning(value: Any) -> str:
     """Return the first `MAX_ELEMENTS` elements of an array that is too large to be read as a whole.
 
     `value` is a `gdb.Value`.
@@ -114,7 +114,7 @@ def _beginning(value: Any) -> str:
     return f"{{{inside}{'...' * (last + 1 > shown.stop)}}}"
 
 
-def _pointed(value: Any, max_chars: int) -> str | None:
+def _pointer_text(value: Any, max_chars: int) -> str | None:
     """Return a pointer's address, an arrow and its target, or the text of a `char` pointer.
 
     `value` is a `gdb.Value`. None: it points to `void` or a function, so GDB's own text is used. A null pointer is `0x0`; a target that
@@ -124,17 +124,17 @@ def _pointed(value: Any, max_chars: int) -> str | None:
     if target.code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC):
         return None
     if target.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR) and target.sizeof == 1:
-        return _text(value, -1)
+        return _string_text(value, -1)
     address = hex(int(value))
     if address == "0x0":
         return address
     try:
-        return f"{address} → {_object(value.dereference(), max_chars)}"
+        return f"{address} → {_object_text(value.dereference(), max_chars)}"
     except gdb.MemoryError:
         return f"{address} → <cannot be read>"
 
 
-def _object(value: Any, max_chars: int) -> str:
+def _object_text(value: Any, max_chars: int) -> str:
     """Return an object's text, behind its real class where that is derived from the declared one.
 
     `value` is a `gdb.Value`.
@@ -145,7 +145,7 @@ def _object(value: Any, max_chars: int) -> str:
     return f"{kind}{line_of(whole, max_chars) or _formatted(whole, **STYLE)}"
 
 
-def _text(value: Any, length: int) -> str | None:
+def _string_text(value: Any, length: int) -> str | None:
     """Return a string's `gdb.Value` in quotes; one that GDB cuts ends with its length in characters.
 
     `length` is that length; negative: it is unknown, and counted here. Where that fails, the text ends as GDB has cut it.

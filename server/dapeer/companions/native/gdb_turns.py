@@ -23,7 +23,7 @@ Function: TypeAlias = Callable[[], object]
 Post: TypeAlias = Callable[[Function], None]
 
 
-def in_turn(post: Post) -> Post:
+def post_in_turn(post: Post) -> Post:
     """Return a function for `gdb.post_event` by which no posted function holds up the next one.
 
     It may be called in any thread, and does not wait. It runs them in their order, one at each call by GDB. `post` is GDB's own
@@ -63,7 +63,7 @@ def take_turns(patch: Any) -> None:
 
     `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
-    patch.set("gdb:post_event", in_turn(gdb.post_event))
+    patch.set("gdb:post_event", post_in_turn(gdb.post_event))
 
 
 if gdb is not None:

@@ -73,11 +73,11 @@ def teach_dap(patch: Any) -> None:
     """
     varref: Any = importlib.import_module("gdb.dap.varref")
     base = varref.BaseReference
-    patch.replace(OBJECT)(_described(base.to_object))
-    patch.replace(CACHE)(_cached)
-    patch.replace(FETCH)(_fetched(varref))
+    patch.replace(OBJECT)(_make_to_object(base.to_object))
+    patch.replace(CACHE)(_cache_children)
+    patch.replace(FETCH)(_make_fetch_children(varref))
     patch.replace(ONE_CHILD)(_one_child)
-    patch.replace(VARIABLE)(_variable(_unreadable(base)))
+    patch.replace(VARIABLE)(_make_variable(_make_unreadable_class(base)))
 
 
 def _of(reference: Any, name: str) -> Any:
@@ -92,7 +92,7 @@ def _of(reference: Any, name: str) -> Any:
     )
 
 
-def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
+def _make_to_object(bare: Callable[[Any], Json]) -> Callable[..., Json]:
     """Return the replacement of `VariableReference.to_object`, which makes the DAP `Variable` of a value.
 
     It puts the value's text in one line, its type's short name, and as `indexedVariables` its size into the object that GDB's own method
@@ -118,7 +118,7 @@ def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
         value = _of(self, "value")
         if value.type.strip_typedefs().code in text.SCALAR:
             return result
-        size = _size(value, _of(self, "printer"), str(result.get(key)))
+        size = _count_children(value, _of(self, "printer"), str(result.get(key)))
         if size is not None and result["variablesReference"]:
             result["indexedVariables"] = size
         with contextlib.suppress(Exception):  # a printer may raise anything
@@ -136,7 +136,7 @@ def _described(bare: Callable[[Any], Json]) -> Callable[..., Json]:
     return to_object
 
 
-def _size(value: Any, printer: Any, printed: str) -> int | None:
+def _count_children(value: Any, printer: Any, printed: str) -> int | None:
     """Return how many children a container has, by its type or its printer's text; None: unknown.
 
     `value` is a `gdb.Value`, `printer` its pretty-printer or None, `printed` the text that this gives. A map has two children for each
@@ -154,7 +154,7 @@ def _size(value: Any, printer: Any, printed: str) -> int | None:
     return int(found[1] or found[2]) * (2 if map_ else 1)
 
 
-def _cached(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
+def _cache_children(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
     """Return a container's children, as pairs of name and value; only those asked for are created.
 
     It replaces `VariableReference.cache_children`, of which `self` is an object. It is `dapeer_most` children at most, as `fetch_children`
@@ -171,7 +171,7 @@ def _cached(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
     return known
 
 
-def _fetched(varref: Any) -> Callable[..., Iterator[Any]]:
+def _make_fetch_children(varref: Any) -> Callable[..., Iterator[Any]]:
     """Return the replacement of `BaseReference.fetch_children`, with a limit of `MAX_CHILDREN`.
 
     It holds where no page is asked for. `varref` is the module `gdb.dap.varref`, whose class makes the last child, `…`.
@@ -211,7 +211,7 @@ def _one_child(stock: Any, self: Any, idx: int, *rest: Any, **named: Any) -> Any
         return str(_of(self, "var_list")[idx].symbol().print_name), error
 
 
-def _variable(unreadable: Any) -> Callable[..., Any]:
+def _make_variable(unreadable: Any) -> Callable[..., Any]:
     """Return the replacement of the class `VariableReference`: a function that makes an object of it.
 
     For an unreadable value, or an exception in place of one, it makes an object of the class `unreadable` instead.
@@ -232,7 +232,7 @@ def _variable(unreadable: Any) -> Callable[..., Any]:
     return variable
 
 
-def _unreadable(base: Any) -> Any:
+def _make_unreadable_class(base: Any) -> Any:
     """Return a class for variables that cannot be read: they have the reason as value, and no children.
 
     `base` is GDB's `BaseReference`, from which it is derived. An object is made of a name and an exception.
@@ -278,12 +278,12 @@ def log_values(patch: Any) -> None:
         message = getattr(self, "_message", None)
         if message is None:
             return bool(stock(self, *rest, **named))
-        parts = [logged(each) if at % 2 else each for at, each in enumerate(message)]
+        parts = [log_text(each) if at % 2 else each for at, each in enumerate(message)]
         module.send_event("output", {"category": "console", "output": "".join(parts)})
         return False
 
 
-def logged(expression: str) -> str:
+def log_text(expression: str) -> str:
     """Return the value of an expression in one line, as a stop shows it; it raises nothing.
 
     The expression is evaluated in GDB, which may call functions of the program. If it has no value, its error is returned, in `<…>`.

@@ -312,13 +312,13 @@ def _is_reference(kind: Any) -> bool:
 
 def referred(value: Any, names: Any) -> str:
     """Return what a reference stands for, as text; LLDB calls it as a summary, behind the address."""
-    shown: str = VALUES.guard(_referred, stock)(value)
+    shown: str = VALUES.guard(_reference_text, stock)(value)
     return shown
 
 
-def _referred(value: Any) -> str:
+def _reference_text(value: Any) -> str:
     target = value.Dereference()
-    return _unknown(value) or str(target.GetSummary() or target.GetValue() or "")
+    return _unavailable_text(value) or str(target.GetSummary() or target.GetValue() or "")
 
 
 def contents(value: Any, names: Any) -> str:
@@ -326,7 +326,7 @@ def contents(value: Any, names: Any) -> str:
 
     `value` is an `lldb.SBValue`. Once the row is off, LLDB's own summary is returned.
     """
-    shown: str = VALUES.guard(_contents, stock)(value, MAX_LEVELS)
+    shown: str = VALUES.guard(_container_text, stock)(value, MAX_LEVELS)
     return shown
 
 
@@ -350,27 +350,29 @@ def elements(value: Any, names: Any) -> str:
 
 
 def _elements(value: Any, depth: int) -> str:
-    return _unknown(value) or _listed(value, value.GetNumChildren(), depth, names=False)
+    return _unavailable_text(value) or _children_text(
+        value, value.GetNumChildren(), depth, names=False
+    )
 
 
-def _contents(value: Any, depth: int) -> str:
+def _container_text(value: Any, depth: int) -> str:
     """Return the text of a container (an `lldb.SBValue`): `size=N` and its first elements.
 
     `depth` levels of nested values are shown. An array without a formatter is shown by its elements; a value in a frame that LLDB has lost,
     as not available.
     """
-    if unknown := _unknown(value):
+    if unknown := _unavailable_text(value):
         return unknown
     whole = value.GetSyntheticValue() if not value.IsSynthetic() else value
     if not whole.IsValid():  # LLDB has no formatter of libstdc++'s std::array
         return _elements(value.GetChildAtIndex(0), depth)
     value = whole
     count = value.GetNumChildren()
-    shown = _listed(value, count, depth, names=False)
+    shown = _children_text(value, count, depth, names=False)
     return f"size={count} {shown}" if count else "size=0"
 
 
-def _unknown(value: Any) -> str:
+def _unavailable_text(value: Any) -> str:
     """Return a text in place of a value in a frame that LLDB has lost; empty: the value is known.
 
     In such a frame LLDB reads variables elsewhere. `value` is an `lldb.SBValue`; one that is in no memory counts as known.
@@ -381,7 +383,7 @@ def _unknown(value: Any) -> str:
     return "<variable not available: LLDB has lost the frame>" if lost else ""
 
 
-def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
+def _children_text(value: Any, count: int, depth: int, *, names: bool) -> str:
     """Return the first children of an `lldb.SBValue` in braces, with `, …` where some are left out.
 
     `count` is how many it has; at most `MAX_ELEMENTS` are shown, and none behind `MAX_ELEMENTS_CHARS` characters. `depth` is how many
@@ -392,14 +394,14 @@ def _listed(value: Any, count: int, depth: int, *, names: bool) -> str:
     for index in range(min(count, MAX_ELEMENTS)):
         child = value.GetChildAtIndex(index)
         name = f"{child.GetName()}:" if names else ""
-        parts.append(f"{name}{_line(child, depth - 1)}")
+        parts.append(f"{name}{_value_line(child, depth - 1)}")
         length += len(parts[-1])
         if length > MAX_ELEMENTS_CHARS:
             break
     return f"{{{', '.join(parts)}{', …' * (len(parts) < count)}}}"
 
 
-def _line(value: Any, depth: int) -> str:
+def _value_line(value: Any, depth: int) -> str:
     """Return an `lldb.SBValue` in one line: LLDB's summary or value, else its members.
 
     Members are shown `depth` levels deep; below, there is `{…}`.
@@ -408,7 +410,7 @@ def _line(value: Any, depth: int) -> str:
     if shown:
         return str(shown)
     count = value.GetNumChildren()
-    return _listed(value, count, depth, names=True) if count and depth > 0 else "{…}"
+    return _children_text(value, count, depth, names=True) if count and depth > 0 else "{…}"
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ class Cleanup:
         # A debuggee may have its own process group, but stays in the adapter's session. A process may start
         # another one before it is killed, so this repeats until none is new.
         known: set[int] = set()
-        while whole and (found := members(pid) - known):
+        while whole and (found := session_members(pid) - known):
             killed += [file for other in found for file in kill(other)]
             known |= found
         return killed
@@ -179,7 +179,7 @@ def session_of(pid: int) -> int:
     return int("".join(stat(pid)[3:4]) or 0)
 
 
-def members(session: int) -> set[int]:
+def session_members(session: int) -> set[int]:
     """Return the processes of a POSIX session."""
     return {pid for pid in numbers("/proc") if session_of(pid) == session}
 

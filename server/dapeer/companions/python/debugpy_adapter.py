@@ -310,7 +310,7 @@ def send_end(client: Any, code: int | None, printed: str = "") -> None:
 # the attach fails.
 
 
-def failures_of(
+def hold_until_failure(
     on_output: Callable[[str, str], None], has_failed: Callable[[], bool]
 ) -> Callable[[str, str], None]:
     """Return a function that holds text back, and passes it to `on_output` once the attach has failed.
@@ -354,7 +354,7 @@ def try_again(patch: Any) -> None:
 
         It returns at once. `on_output` gets what the injectors print, only if one fails.
         """
-        on_failure = failures_of(on_output, lambda: bool(injectors and injectors[-1].poll()))
+        on_failure = hold_until_failure(on_output, lambda: bool(injectors and injectors[-1].poll()))
 
         def again() -> None:
             """Repeat the injection until the process has connected, the injector has failed, or no try is left.

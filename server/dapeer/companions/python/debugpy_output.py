@@ -124,7 +124,7 @@ def refuse(patch: Any) -> None:
 
 
 @DRAINED
-def answer(patch: Any) -> None:
+def answer_drain(patch: Any) -> None:
     """Patch debugpy's launcher so that it answers `dapeerDrain` once all output has been sent.
 
     That is the output that the program had printed when the request came. The response's body has `sent`: True then, False if that takes
@@ -150,7 +150,7 @@ def answer(patch: Any) -> None:
 
 
 @PASSED_ON
-def pass_on(patch: Any) -> None:
+def pass_drain_on(patch: Any) -> None:
     """Patch debugpy's adapter so that it passes the request `dapeerDrain` on to its launcher.
 
     The launcher's answer is passed back: `{"sent": True}` says that all output has been sent. The capability `dapeerDrains` is added to the
@@ -183,13 +183,13 @@ def pass_on(patch: Any) -> None:
             with contextlib.suppress(Exception), request.channel._send_message(about):
                 pass
 
-        return later if drain(self, respond) else {"sent": False}
+        return later if request_drain(self, respond) else {"sent": False}
 
     guarded = patch.guard(drain_request, unknown_answer)
     patch.set(f"{CLIENT}.{COMMAND}_request", client.message_handler(guarded))
 
 
-def drain(connection: Any, answered: Callable[..., None]) -> bool:
+def request_drain(connection: Any, answered: Callable[..., None]) -> bool:
     """Send `dapeerDrain` to the launcher of a client's connection; return whether that will answer.
 
     `connection` is debugpy's `Client` in the adapter. `answered` is called with `sent=` when the response comes, True if all output has

@@ -110,7 +110,7 @@ def run_pytest(arguments: list[str]) -> int:
             if isinstance(error, pytest.Collector.CollectError):
                 # pytest wraps an error in a test file into an exception of its own.
                 error = error.__cause__ or error
-            for each in of_doctests(error):
+            for each in doctest_errors(error):
                 show((type(each), each, each.__traceback__))
 
     return int(pytest.main(arguments, plugins=[FailurePlugin()]))
@@ -131,7 +131,7 @@ def report_options(known: dict[str, Any]) -> None:
         sys.stderr.write(f"While they are debugged, the tests run without {', '.join(off)}.\n")
 
 
-def of_doctests(error: Any) -> Iterator[BaseException]:
+def doctest_errors(error: Any) -> Iterator[BaseException]:
     """Yield the error itself; of a failed doctest one exception for each failed example instead.
 
     `error` is the exception of a failed test. Each of these is raised and caught here at the example's line, so its traceback names that
@@ -247,12 +247,12 @@ def by_node_id(node: str, arguments: list[str]) -> tuple[str, str, list[str]]:
          if (folder / "manage.py").is_file()), None,
     )  # fmt: skip
     if manage is not None and is_there("django") and not is_there("pytest_django"):
-        options = ["test", dotted(node, manage.parent), "--noinput"]
+        options = ["test", dotted_name(node, manage.parent), "--noinput"]
         return "program", str(manage), [*options, *arguments]
     if is_there("pytest"):
         return "module", "pytest", [node, *arguments]
     report_unittest()
-    return "module", "unittest", [dotted(node, Path.cwd()), *arguments]
+    return "module", "unittest", [dotted_name(node, Path.cwd()), *arguments]
 
 
 def report_unittest() -> None:
@@ -260,7 +260,7 @@ def report_unittest() -> None:
     sys.stderr.write(f"pytest is not installed for {sys.executable}: running unittest instead.\n")
 
 
-def discovered(folder: str) -> list[str]:
+def discovery_arguments(folder: str) -> list[str]:
     """Return the arguments by which unittest finds the tests of a folder.
 
     Write to stderr that it runs them. If the folder is a package, its parents are found from the working directory.
@@ -275,13 +275,13 @@ def is_there(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def dotted(node: str, folder: Path) -> str:
+def dotted_name(node: str, folder: Path) -> str:
     """Return the dotted name of a test for unittest, without parameters.
 
     `node` is the test's id as of pytest; `folder` is where the dotted name begins. Where a part of the path is no identifier, the file's
     folder is appended to `sys.path`, and the name begins with the file's.
 
-    >>> dotted("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
+    >>> dotted_name("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
     'tests.test_cart.TotalTest.test_of_none'
     """
     file, *names = node.partition("[")[0].split("::")
@@ -309,7 +309,7 @@ def main() -> Any:
         sys.argv, sys.path = [name, *arguments], [str(Path(name).parent), *sys.path]
         return run_pytest(arguments)
     if name == "pytest" and not is_there("pytest") and [*map(os.path.isdir, arguments)] == [True]:
-        name, arguments = "unittest", discovered(*arguments)
+        name, arguments = "unittest", discovery_arguments(*arguments)
     if name != "pytest":
         return run_by_program(how, name, arguments)
     pose_as("pytest", arguments)

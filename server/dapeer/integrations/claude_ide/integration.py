@@ -46,7 +46,7 @@ class Ide:
         finally:
             self._notify = None
 
-    def take(self, wish: Json) -> None:
+    def set_wish(self, wish: Json) -> None:
         """Set `core` and `cwd` from a notification of Neovim's; without a `cwd`, the last one stays."""
         self.core = wish.get("core")
         self.cwd = str(wish.get("cwd") or self.cwd)
@@ -74,7 +74,7 @@ class ClaudeIde(Integration):
         """
         async with anyio.create_task_group() as tasks:
             services = Services(context, tasks)
-            context.peers.subscribe(services.review)
+            context.peers.subscribe(services.start_and_end_services)
             handlers = {"ide": services.take_wish, "ide_event": services.pass_on}
             with context.peers.notifications.handled(handlers, services.forget):
                 yield
@@ -97,18 +97,18 @@ class Services:
 
         `wish` has `core` and `cwd`.
         """
-        self._ides[peer.id].take(wish)
-        self.review()
+        self._ides[peer.id].set_wish(wish)
+        self.start_and_end_services()
 
     def pass_on(self, peer: Peer, method: str, params: Json) -> None:
         """Send a Neovim's notification to the CLIs that are connected to its service, if it has one."""
         self._ides[peer.id].pass_on(method, params)
 
     def forget(self, peer: Peer) -> None:
-        """Drop what a Neovim has asked for that is no longer attached; `review` ends its service."""
+        """Drop what a Neovim that is gone has asked for; `start_and_end_services` ends its service."""
         self._ides.pop(peer.id, None)
 
-    def review(self) -> None:
+    def start_and_end_services(self) -> None:
         """Start and end services so that each attached Neovim that asks this process has one.
 
         They start and end in tasks; the working directory of the services that go on is updated. Nothing is done where all is as it should

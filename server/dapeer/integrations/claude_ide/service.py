@@ -56,7 +56,7 @@ class Lock:
     """Returns the directories: Claude Code connects by itself if one of them holds its own."""
 
 
-def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
+def lock_file_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
     """Return the folders for lock files: that of `CLAUDE_CONFIG_DIR`, if it is set, and that in `home`.
 
     Older versions of Claude Code read the second one only.
@@ -67,7 +67,7 @@ def folders(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 
 @contextmanager
-def announcing(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
+def keeping_lock_files(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None]]:
     """Keep a lock file in each folder of `where` while the body runs, readable by this user alone.
 
     Afterwards the files are removed. A function is yielded that writes them anew, after what `lock.folders` returns has changed; it may
@@ -80,12 +80,12 @@ def announcing(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None
 
     def write() -> None:
         for path in paths:
-            _lock_files_write(path, _text(lock))
+            _replace_file(path, _text(lock))
 
     try:
         for folder in where:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            sweep(folder)
+            remove_dead_lock_files(folder)
         write()
         yield write
     finally:
@@ -94,7 +94,7 @@ def announcing(lock: Lock, where: Sequence[Path]) -> Generator[Callable[[], None
                 path.unlink()
 
 
-def sweep(folder: Path) -> None:
+def remove_dead_lock_files(folder: Path) -> None:
     """Remove the lock files in a folder that ended processes of dapeer have left; files of others stay.
 
     A file that cannot be read or removed stays, too.
@@ -121,7 +121,7 @@ def _text(lock: Lock) -> str:
     return json.dumps(content)
 
 
-def _lock_files_write(path: Path, text: str) -> None:
+def _replace_file(path: Path, text: str) -> None:
     """Replace a file by a text, readable by this user alone: a reader sees all of it or the old one.
 
     Raises:
@@ -439,7 +439,7 @@ class Service:
             OSError: It cannot listen, or write the lock file.
         """
         server = await serve(
-            self._converse,
+            self._serve_cli,
             LOOPBACK,
             0,
             subprotocols=[PROTOCOL],
@@ -451,7 +451,9 @@ class Service:
         port = self._port = int(next(iter(server.sockets)).getsockname()[1])
         lock = Lock(port, self._token, self._pid, lambda: [self._cwd])
         try:
-            with announcing(lock, folders(os.environ, Path(folder_names.home()))) as self._announce:
+            with keeping_lock_files(
+                lock, lock_file_folders(os.environ, Path(folder_names.home()))
+            ) as self._announce:
                 self._report(port, len(self._connected))
                 yield port
         finally:
@@ -488,7 +490,7 @@ class Service:
                 editor.select(params)
             await _notify(connection, method, params)
 
-    async def _repeat(self, connection: ServerConnection, editor: Editor) -> None:
+    async def _repeat_selection(self, connection: ServerConnection, editor: Editor) -> None:
         """Send a CLI that has just connected the newest selection, several times within some seconds.
 
         It may not have listened to the first ones. Nothing is sent while nothing was selected, or before the CLI counts as connected.
@@ -505,7 +507,7 @@ class Service:
             return None
         return connection.respond(HTTPStatus.UNAUTHORIZED, f"{HEADER} does not hold the token.\n")
 
-    async def _converse(self, connection: ServerConnection) -> None:
+    async def _serve_cli(self, connection: ServerConnection) -> None:
         """Serve one CLI until it disconnects; then its open calls end, and its open diffs are closed.
 
         It gets notifications once it has sent `ide_connected`. The number of connected CLIs is reported when that changes.
@@ -530,7 +532,7 @@ class Service:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_read, connection, received)
                 tasks.start_soon(_write, connection, to_send)
-                tasks.start_soon(self._repeat, connection, editor)
+                tasks.start_soon(self._repeat_selection, connection, editor)
                 await server.run(incoming, outgoing, server.create_initialization_options())
                 tasks.cancel_scope.cancel()
         finally:

@@ -39,7 +39,7 @@ SECONDS_BETWEEN_CONNECTIONS: Final = (0.0, 0.2, 0.5, 1.0)
 """Seconds before each new attempt, after a stream has ended; then it is given up."""
 
 
-async def follow(opencode: OpenCode) -> AsyncGenerator[Json]:
+async def follow_events(opencode: OpenCode) -> AsyncGenerator[Json]:
     """Yield each event of OpenCode, as `{type, properties}`, without end.
 
     A stream that ends or breaks is replaced by another, after a pause; events in between are lost, and the new one begins with
@@ -126,7 +126,7 @@ class Catalogue:
     async def wait_for_background(self) -> None:
         """Wait for the end of all work that `run_in_background` has begun."""
         for each in self._endings:
-            await each.ended()
+            await each.wait_for_end()
 
     async def agents(self, directory: Path) -> list[Json]:
         """Return the agents that are not for OpenCode's own use."""
@@ -180,7 +180,7 @@ class Catalogue:
         if name is None:
             return {}
         known = [one["name"] for one in await self.agents(directory)]
-        return {"agent": _checked(name, known, "agent")}
+        return {"agent": _check_name(name, known, "agent")}
 
     async def model_field(self, directory: Path, name: str | None) -> Json:
         """Check a `provider/model`, and return the part of a request's body that names it, under `model`.
@@ -192,7 +192,7 @@ class Catalogue:
         """
         if name is None:
             return {}
-        found = _checked(name, await self.models(directory), "model")
+        found = _check_name(name, await self.models(directory), "model")
         provider, _, model = found.partition("/")
         return {"model": {"providerID": provider, "modelID": model}}
 
@@ -203,9 +203,9 @@ class Catalogue:
             ArgumentError: The directory has no such command; the error names similar ones.
         """
         known = [one["name"] for one in await self.commands(directory)]
-        return _checked(name.removeprefix("/"), known, "command")
+        return _check_name(name.removeprefix("/"), known, "command")
 
-    async def session(self, name: str) -> Json:
+    async def request_session(self, name: str) -> Json:
         """Request a session by its id, and return it as OpenCode sends it now.
 
         `name` is the id; one that is no well-formed id is not requested.
@@ -298,7 +298,7 @@ def _pauses() -> Iterator[float]:
     return itertools.chain(SECONDS_OF_PAUSE, itertools.repeat(SECONDS_OF_LONGEST_PAUSE))
 
 
-def _checked(name: str, candidates: Iterable[str], what: str) -> str:
+def _check_name(name: str, candidates: Iterable[str], what: str) -> str:
     """Return `name` if it is among `candidates`; else raise an error that suggests some of them.
 
     `what` says in the error what it names, such as `agent`.

@@ -78,7 +78,7 @@ def opencode_url(url: str | None) -> str:
     return chosen
 
 
-def is_here(url: str) -> bool:
+def is_on_this_machine(url: str) -> bool:
     """Return whether a URL is that of an HTTP server on this machine; False also for what is no URL.
 
     Names other than `localhost` count as other machines: no name is looked up.
@@ -115,7 +115,7 @@ class OpenCode:
             auth=(user, password) if password else None,
             timeout=httpx2.Timeout(SECONDS_TO_ANSWER, connect=SECONDS_TO_CONNECT),
             # A proxy has no business between two programs of one machine.
-            trust_env=not is_here(url),
+            trust_env=not is_on_this_machine(url),
         )
 
     async def __aenter__(self) -> Self:
@@ -194,7 +194,7 @@ class OpenCode:
                 json=body,
                 params=_parameters(directory, query),
                 timeout=timeout,
-                extensions={"trace": self._connecting},
+                extensions={"trace": self._check_owner},
             )
         except httpx2.TimeoutException as error:
             raise NoOpenCode(
@@ -205,7 +205,7 @@ class OpenCode:
             raise self._unreachable_error(error) from error
         except ForeignListener as error:
             raise NoOpenCode(error.problem, error.hint) from error
-        self._check(answer, f"{method} {path}")
+        self._raise_for_status(answer, f"{method} {path}")
         return _content(answer)
 
     @asynccontextmanager
@@ -221,13 +221,13 @@ class OpenCode:
             async with self._http.sse(
                 "/global/event",
                 timeout=httpx2.Timeout(self._max_silence_s, connect=SECONDS_TO_CONNECT),
-                extensions={"trace": self._connecting},
+                extensions={"trace": self._check_owner},
                 max_event_size=LARGEST_EVENT,
             ) as source:
                 answer = source.response
                 if answer.is_error:
                     await answer.aread()
-                self._check(answer, "GET /global/event")
+                self._raise_for_status(answer, "GET /global/event")
                 if "text/event-stream" not in answer.headers.get("content-type", ""):
                     raise _unknown(answer)
                 async with aclosing(_events(source)) as events:
@@ -237,7 +237,7 @@ class OpenCode:
         except ForeignListener as error:
             raise NoOpenCode(error.problem, error.hint) from error
 
-    async def _connecting(self, name: str, info: Mapping[str, Any]) -> None:
+    async def _check_owner(self, name: str, info: Mapping[str, Any]) -> None:
         """Check the owner of the other end of a new connection, before a password or token is sent.
 
         The HTTP library calls this at each step of a connection, with the step's `name` and `info`; only at the end of connecting
@@ -266,7 +266,7 @@ class OpenCode:
             "Start it with `opencode serve`, or name another with --url or $" + OPENCODE_URL + ".",
         )
 
-    def _check(self, answer: httpx2.Response, what: str) -> None:
+    def _raise_for_status(self, answer: httpx2.Response, what: str) -> None:
         """Raise the fitting error if a response is not a success; `what` is the request, for the error.
 
         Raises:

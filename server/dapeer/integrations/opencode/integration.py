@@ -18,7 +18,7 @@ from anyio.abc import TaskGroup
 from dapeer.base.json_types import Json
 from dapeer.integrations.opencode import relayed_tools, session_tools
 from dapeer.integrations.opencode.catalogue import Catalogue
-from dapeer.integrations.opencode.client import USERNAME, OpenCode, is_here
+from dapeer.integrations.opencode.client import USERNAME, OpenCode, is_on_this_machine
 from dapeer.integrations.opencode.registrations import (
     SECONDS_TO_LEAVE,
     Registrations,
@@ -71,9 +71,9 @@ class Servers:
     def open(self) -> None:
         """Begin to listen to the server that was named at the start, if there is one."""
         if self._named_server:
-            self._take("", self._named_server)
+            self._begin_to_listen("", self._named_server)
 
-    async def leave(self) -> None:
+    async def remove_registrations(self) -> None:
         """Remove all registrations of this core at OpenCode servers; wait `SECONDS_TO_LEAVE` at most.
 
         To be called before this process ends. Listening goes on.
@@ -103,8 +103,8 @@ class Servers:
             use: The OpenCode server, and what is to be registered there; an empty URL: none any more.
             report: Takes what becomes of the registrations.
         """
-        if use.url and not is_here(use.url):
-            self._refuse(use, report)
+        if use.url and not is_on_this_machine(use.url):
+            self._report_refusal(use, report)
             use = ServerUse()
         before, self._server_uses[neovim_address] = (
             self._server_uses.get(neovim_address, ServerUse()),
@@ -113,11 +113,11 @@ class Servers:
         credentials = _credentials(use.authorization) if use.authorization else {}
         self._register(neovim_address, use, credentials, report)
         if (before.url, before.authorization) != (use.url, use.authorization):
-            self._leave(neovim_address)
+            self._stop_listening(neovim_address)
             if use.url:
                 registrations = self._registrations.get(neovim_address)
                 on_event = registrations.on_event if registrations else None
-                self._take(neovim_address, OpenCode(use.url, credentials), on_event)
+                self._begin_to_listen(neovim_address, OpenCode(use.url, credentials), on_event)
             self._changed()
 
     def forget(self, neovim_address: str) -> None:
@@ -129,10 +129,10 @@ class Servers:
         if neovim_address in self._registrations:
             self._registrations[neovim_address].forget_reports()
         if self._server_uses.pop(neovim_address, ServerUse()).url:
-            self._leave(neovim_address)
+            self._stop_listening(neovim_address)
             self._changed()
 
-    def _refuse(self, use: ServerUse, report: Report) -> None:
+    def _report_refusal(self, use: ServerUse, report: Report) -> None:
         """Report, for each directory, that a server on another machine gets neither password nor token.
 
         The state is `failed`. Nothing is reported unless the Neovim has asked for this very core there.
@@ -155,11 +155,11 @@ class Servers:
             return
         if neovim_address not in self._registrations:
             self._registrations[neovim_address] = Registrations(self._tasks, self._core)
-        self._registrations[neovim_address].want(
+        self._registrations[neovim_address].register_where_used(
             use, lambda: OpenCode(use.url, credentials), report
         )
 
-    def _take(
+    def _begin_to_listen(
         self,
         neovim_address: str,
         opencode: OpenCode,
@@ -173,9 +173,9 @@ class Servers:
         catalogue = Catalogue(opencode, self._project, self._changed, listener)
         self._catalogues[neovim_address] = catalogue
         scope = self._watch_scopes[neovim_address] = anyio.CancelScope()
-        self._tasks.start_soon(_look_after, catalogue, scope)
+        self._tasks.start_soon(_listen_until_cancelled, catalogue, scope)
 
-    def _leave(self, neovim_address: str) -> None:
+    def _stop_listening(self, neovim_address: str) -> None:
         """Stop listening to the server of a Neovim, if there is one."""
         if neovim_address in self._catalogues:
             del self._catalogues[neovim_address]
@@ -186,7 +186,7 @@ class Servers:
             listener()
 
 
-async def _look_after(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
+async def _listen_until_cancelled(catalogue: Catalogue, scope: anyio.CancelScope) -> None:
     """Listen to a server until the scope is cancelled, then close its connections.
 
     Work in the background of the catalogue is awaited first. An error while it listens is logged, and ends the listening; nothing is
@@ -346,7 +346,7 @@ class OpenCodeIntegration(Integration):
                     yield
             finally:
                 with anyio.CancelScope(shield=True):
-                    await servers.leave()
+                    await servers.remove_registrations()
             tasks.cancel_scope.cancel()
 
     @property

@@ -20,7 +20,7 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json
 from dapeer.base.system.tasks import BackgroundTask, first_of
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode.catalogue import CONNECTED, HEARTBEAT, follow
+from dapeer.integrations.opencode.catalogue import CONNECTED, HEARTBEAT, follow_events
 from dapeer.integrations.opencode.client import (
     NoOpenCode,
     OpenCode,
@@ -142,11 +142,11 @@ def reply_request(
             "Give `answers`, or decision reject.",
         )
     return f"{path}/reply", {
-        "answers": [_answer(*both) for both in zip(questions, answers or (), strict=True)]
+        "answers": [_check_answer(*both) for both in zip(questions, answers or (), strict=True)]
     }
 
 
-def _answer(question: Json, given: Sequence[str]) -> list[str]:
+def _check_answer(question: Json, given: Sequence[str]) -> list[str]:
     """Check the answer to one question, and return it as a list of texts.
 
     `given` are the caller's choices for it, option labels or free text. `question` is as OpenCode sends it.
@@ -323,13 +323,13 @@ class Narration:
 
         Empty: there is nothing new. The event's text is kept. What was returned last is not returned again.
         """
-        words = self._words(event)
+        words = self._text_of_event(event)
         if not words or words == self._last_text:
             return ""
         self._last_text = words
         return words
 
-    def _words(self, event: Json) -> str:
+    def _text_of_event(self, event: Json) -> str:
         """Return the text of an event, which may have been returned before; empty: it has none.
 
         Text that is not complete is kept for later events, and new sessions of subagents are added to those whose text counts. `event` is
@@ -340,19 +340,19 @@ class Narration:
                 if info.get("parentID") in self._session_ids:
                     self._session_ids.add(child)
             case {"properties": {"part": {"sessionID": session} as part}}:
-                return self._part(part) if session in self._session_ids else ""
+                return self._text_of_part(part) if session in self._session_ids else ""
             case {"properties": {"partID": str(part), "delta": str(delta)}}:
-                return self._delta(part, delta)
+                return self._add_delta(part, delta)
             case {"type": "session.status", "properties": {"sessionID": session, "status": status}}:
                 return _trying_again(status) if session in self._session_ids else ""
             case _:
                 pass
         return ""
 
-    def _part(self, part: Json) -> str:
+    def _text_of_part(self, part: Json) -> str:
         """Return a call of a tool with its state, or the last line of a complete text; else an empty text.
 
-        `part` is a part of a message, as OpenCode sends it. A part that begins a text of the model is recorded, so that `_delta` adds to
+        `part` is a part of a message, as OpenCode sends it. A part that begins a text of the model is recorded, so that `_add_delta` adds to
         it; a complete one is forgotten.
         """
         match part:
@@ -369,7 +369,7 @@ class Narration:
                 pass
         return ""
 
-    def _delta(self, part: str, delta: str) -> str:
+    def _add_delta(self, part: str, delta: str) -> str:
         """Add a piece to a text that grows, and return the line that is to be shown, or an empty text.
 
         That is the newest complete line, if the piece ends one, or an incomplete one that has grown by about `STEP_CHARS`; of it the last
@@ -461,14 +461,16 @@ class PromptRun:
         self._reply_to = reply_to
         if reply_to or begin is None:
             self._arrival_event.set()
-        async with self._started(begin, report) as (watching, beginning):
+        async with self._running_tasks(begin, report) as (watching, beginning):
             try:
                 try:
                     with anyio.fail_after(seconds):
                         return await self._wait_for_first_outcome(watching, beginning)
                 except TimeoutError:
                     # OpenCode drops a prompt that it has not begun if the connection closes.
-                    ended = await self._until(self._arrival_event, watching, beginning)
+                    ended = await self._wait_for_event_or_outcome(
+                        self._arrival_event, watching, beginning
+                    )
                     return ended or PromptOutcome("running", await self._turn())
             except anyio.get_cancelled_exc_class():
                 with anyio.move_on_after(SECONDS_TO_STOP, shield=True):
@@ -484,14 +486,14 @@ class PromptRun:
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
         """
-        async with self._started(begin, _nobody) as (watching, beginning):
+        async with self._running_tasks(begin, _nobody) as (watching, beginning):
             started = self._arrival_event if self._may_be_queued else self._start_event
-            ended = await self._until(started, watching, beginning)
+            ended = await self._wait_for_event_or_outcome(started, watching, beginning)
             # From now on, the session's state is that of this prompt.
             return ended or PromptOutcome("running", PromptTurn(()))
 
     @asynccontextmanager
-    async def _started(
+    async def _running_tasks(
         self, begin: Begin | None, report: ReportText
     ) -> AsyncGenerator[tuple[BackgroundTask[PromptOutcome], BackgroundTask[None]]]:
         """Yield two background tasks while the body runs: one watches the run, the other starts it.
@@ -511,8 +513,8 @@ class PromptRun:
         finally:
             watching.cancel()
             beginning.cancel()
-            await watching.ended()
-            await beginning.ended()
+            await watching.wait_for_end()
+            await beginning.wait_for_end()
 
     async def _is_busy_before(self) -> bool:
         """Whether the session is busy before the run is started."""
@@ -529,17 +531,17 @@ class PromptRun:
     ) -> PromptOutcome:
         """Wait for the outcome, and return it: from events, or from the state after the start's answer.
 
-        The latter is requested once the request that starts the run was answered. `watching` and `beginning` are the tasks that `_started`
+        The latter is requested once the request that starts the run was answered. `watching` and `beginning` are the tasks that `_running_tasks`
         yields. There is no timeout.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
         """
         # A caller that is cancelled still needs both.
-        await first_of(watching.ended, beginning.ended)
+        await first_of(watching.wait_for_end, beginning.wait_for_end)
         if not watching.done and (outcome := await self._outcome_after_start(beginning)):
             return outcome
-        await watching.ended()
+        await watching.wait_for_end()
         return watching.result()
 
     async def _outcome_after_start(self, beginning: BackgroundTask[None]) -> PromptOutcome | None:
@@ -562,7 +564,7 @@ class PromptRun:
             return await self.look()
         return None
 
-    async def _until(
+    async def _wait_for_event_or_outcome(
         self,
         event: anyio.Event,
         watching: BackgroundTask[PromptOutcome],
@@ -570,13 +572,13 @@ class PromptRun:
     ) -> PromptOutcome | None:
         """Wait until `event` is set, or the run has ended; return its outcome if it has ended, else None.
 
-        `watching` and `beginning` are the tasks that `_started` yields. There is no timeout. The state is requested once when the start is
+        `watching` and `beginning` are the tasks that `_running_tasks` yields. There is no timeout. The state is requested once when the start is
         answered before either.
 
         Raises:
             OpenCodeError: The request that starts the run was rejected, or OpenCode is gone.
         """
-        await first_of(event.wait, watching.ended, beginning.ended)
+        await first_of(event.wait, watching.wait_for_end, beginning.wait_for_end)
         if beginning.done and not self._arrival_event.is_set():
             beginning.result()
         if not (event.is_set() or watching.done):
@@ -584,7 +586,7 @@ class PromptRun:
             with contextlib.suppress(NoOpenCode):
                 if outcome := await self.look():
                     return outcome
-        await first_of(event.wait, watching.ended)
+        await first_of(event.wait, watching.wait_for_end)
         return watching.result() if watching.done else None
 
     async def _watch(self, report: ReportText, *, look_at_once: bool) -> PromptOutcome:
@@ -597,7 +599,7 @@ class PromptRun:
             OpenCodeError: OpenCode is gone, or its events have ended.
         """
         narration = Narration(self.session.id)
-        async with aclosing(follow(self._opencode)) as events:
+        async with aclosing(follow_events(self._opencode)) as events:
             async for event in events:
                 first = event["type"] == CONNECTED and not self._event_arrived.is_set()
                 self._event_arrived.set()
@@ -684,10 +686,10 @@ class PromptRun:
             unsure = self._may_be_queued or not self._arrival_event.is_set()
             turn = await self._turn() if unsure else PromptTurn(())
             self._note_busy()
-            return _ended(turn) if turn.answered else None
+            return _final_outcome(turn) if turn.answered else None
         turn = await self._turn()
         if turn.ended:
-            return _ended(turn)
+            return _final_outcome(turn)
         if self._error:
             return PromptOutcome("failed", turn, error=self._error)
         self._silent_beats += at_heartbeat
@@ -734,7 +736,7 @@ class PromptRun:
                 await self.session.abort(self._reply_to)
 
 
-def _ended(turn: PromptTurn) -> PromptOutcome:
+def _final_outcome(turn: PromptTurn) -> PromptOutcome:
     """Return the outcome of a turn that has ended: done or failed."""
     return PromptOutcome("failed" if turn.error else "done", turn, error=turn.error)
 

@@ -82,9 +82,9 @@ def claim_name(url: str, directory: str) -> NameClaim:
             if lock is not None:
                 os.ftruncate(lock, 0)
                 os.pwrite(lock, os.fsencode(directory), 0)
-                return NameClaim(_called(number), directory, path, lock)
-        return NameClaim(_called(MAX_CORES), directory)
-    return NameClaim(_called(1), directory)
+                return NameClaim(_numbered_name(number), directory, path, lock)
+        return NameClaim(_numbered_name(MAX_CORES), directory)
+    return NameClaim(_numbered_name(1), directory)
 
 
 def claim_abandoned_names(url: str) -> Iterator[NameClaim]:
@@ -101,7 +101,7 @@ def claim_abandoned_names(url: str) -> Iterator[NameClaim]:
             continue
         directory = os.fsdecode(os.pread(lock, MAX_PATH_BYTES, 0))
         if directory:
-            yield NameClaim(_called(int(path.name[-1])), directory, path, lock)
+            yield NameClaim(_numbered_name(int(path.name[-1])), directory, path, lock)
         else:
             os.close(lock)  # somebody is about to write it
 
@@ -114,7 +114,7 @@ def _hash(text: str) -> str:
     return hashlib.sha256(os.fsencode(text)).hexdigest()[:16]
 
 
-def _called(number: int) -> str:
+def _numbered_name(number: int) -> str:
     """Return the name with this number: `dapeer`, `dapeer-2`, …."""
     return "dapeer" if number == 1 else f"dapeer-{number}"
 
@@ -186,12 +186,12 @@ async def register(opencode: OpenCode, core: Core, directory: Path, *, name: str
         ArgumentError: The name cannot be a prefix of tool names, or there is no such directory.
         OpenCodeError: OpenCode cannot be reached, refuses, or cannot reach the server.
     """
-    _check(name, directory)
-    await add(opencode, core, str(directory), name)
+    _check_name_and_directory(name, directory)
+    await add_server(opencode, core, str(directory), name)
     return f"OpenCode at {opencode.url} has the tools as {name}_*, in sessions of {directory}."
 
 
-async def add(opencode: OpenCode, core: Core, directory: str, name: str) -> None:
+async def add_server(opencode: OpenCode, core: Core, directory: str, name: str) -> None:
     """Register a dapeer server at OpenCode under a name, in place of what has the name there.
 
     `directory`, as OpenCode calls it, is the one in which it holds. `name` is the prefix of the tools there. It returns once OpenCode has
@@ -210,7 +210,7 @@ async def add(opencode: OpenCode, core: Core, directory: str, name: str) -> None
         )
 
 
-async def is_there(opencode: OpenCode, directory: str, name: str) -> bool:
+async def is_connected(opencode: OpenCode, directory: str, name: str) -> bool:
     """Ask OpenCode whether what is registered under a name is connected.
 
     False: it is not, or OpenCode does not answer.
@@ -221,7 +221,9 @@ async def is_there(opencode: OpenCode, directory: str, name: str) -> bool:
     return False
 
 
-async def configured(opencode: OpenCode, directory: str, name: str) -> OwnConfiguration:
+async def request_own_configuration(
+    opencode: OpenCode, directory: str, name: str
+) -> OwnConfiguration:
     """Request what the person's configuration of OpenCode has of dapeer's tools.
 
     What dapeer has registered itself is not in it, nor is a server that is not enabled. Both fields of the result are empty where OpenCode
@@ -239,7 +241,7 @@ async def configured(opencode: OpenCode, directory: str, name: str) -> OwnConfig
     return OwnConfiguration(servers.get(name), twice)
 
 
-async def give_back(opencode: OpenCode, directory: str, name: str, own: Json | None) -> None:
+async def give_name_back(opencode: OpenCode, directory: str, name: str, own: Json | None) -> None:
     """Remove a registered server from OpenCode, and give its name back to what the person has configured.
 
     `own` is that MCP server's configuration; None: there is none, and the name is only disconnected. Errors of OpenCode, which may be gone,
@@ -272,7 +274,7 @@ def _objects(answer: object) -> dict[str, Json]:
     return {name: as_object(each) for name, each in as_object(answer).items()}
 
 
-def _check(name: str, directory: Path) -> None:
+def _check_name_and_directory(name: str, directory: Path) -> None:
     """Raise an error if a name cannot be a prefix of tool names, or a directory does not exist.
 
     Raises:
@@ -418,7 +420,7 @@ class Registration:
             while self._is_requested or self._is_there:
                 self._change_event = anyio.Event()
                 if not self._is_requested:
-                    await self._part()
+                    await self._remove()
                 elif self._is_due:
                     self._is_due = False
                     await self._register_unless_connected()
@@ -427,7 +429,7 @@ class Registration:
         except anyio.get_cancelled_exc_class():
             if self._is_there:
                 with anyio.move_on_after(SECONDS_TO_SWITCH_OFF, shield=True):
-                    await self._part(OwnConfiguration())
+                    await self._remove(OwnConfiguration())
             raise
         finally:
             self._claim.release()
@@ -440,16 +442,16 @@ class Registration:
         again before something changes.
         """
         async with self._opencode() as opencode:
-            if self._is_there and await is_there(opencode, self.directory, self._claim.name):
+            if self._is_there and await is_connected(opencode, self.directory, self._claim.name):
                 if not self._is_reported:
                     self._connected()
                 return
             self._is_there = False
             try:
-                self._own_configuration = await configured(
+                self._own_configuration = await request_own_configuration(
                     opencode, self.directory, self._claim.name
                 )
-                await add(opencode, self._core, self.directory, self._claim.name)
+                await add_server(opencode, self._core, self.directory, self._claim.name)
             except OpenCodeError as error:
                 # A server that has ended meanwhile is no failure.
                 if self._is_requested:
@@ -466,7 +468,7 @@ class Registration:
             "connected", own=replaced.replaced_server is not None, twice=list(replaced.other_names)
         )
 
-    async def _part(self, replaced: OwnConfiguration | None = None) -> None:
+    async def _remove(self, replaced: OwnConfiguration | None = None) -> None:
         """Remove the core from OpenCode, give its name back to what the person has configured, and report it.
 
         `replaced` is that configuration; None: what was found when it was registered, or else is requested now. Errors of OpenCode are
@@ -475,8 +477,12 @@ class Registration:
         async with self._opencode() as opencode:
             replaced = replaced or self._own_configuration
             if replaced is None:
-                replaced = await configured(opencode, self.directory, self._claim.name)
-            await give_back(opencode, self.directory, self._claim.name, replaced.replaced_server)
+                replaced = await request_own_configuration(
+                    opencode, self.directory, self._claim.name
+                )
+            await give_name_back(
+                opencode, self.directory, self._claim.name, replaced.replaced_server
+            )
         self._is_there = False
         self._report_state("disconnected")
 
@@ -499,7 +505,9 @@ class Registrations:
         self._core = core
         self._by_server: dict[tuple[str, str], Registration] = {}
 
-    def want(self, use: ServerUse, opencode: Callable[[], OpenCode], report: Report) -> None:
+    def register_where_used(
+        self, use: ServerUse, opencode: Callable[[], OpenCode], report: Report
+    ) -> None:
         """Register the core in the directories where the Neovim works now, and remove it in all others.
 
         All others are removed, too, if `use` names another core than this one. What killed cores have left at the server is removed, if
@@ -561,9 +569,9 @@ class Registrations:
     def _begin(self, key: tuple[str, str], registration: Registration) -> None:
         """Begin to look after a registration, in a task of its own."""
         self._by_server[key] = registration
-        self._tasks.start_soon(self._live, key, registration)
+        self._tasks.start_soon(self._look_after, key, registration)
 
-    async def _live(self, key: tuple[str, str], registration: Registration) -> None:
+    async def _look_after(self, key: tuple[str, str], registration: Registration) -> None:
         """Look after a registration until it was removed, then forget it.
 
         An error is logged, and ends only this. `key` is that of the registration in `_by_server`.

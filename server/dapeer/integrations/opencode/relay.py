@@ -122,7 +122,7 @@ class Relay:
         """
         # OpenCode has no event for MCP servers that start or end.
         servers = json.dumps(await servers_of(self._catalogue, self._directory))
-        return await self._catalogue.cached((*self._key, servers), self._list)
+        return await self._catalogue.cached((*self._key, servers), self._request_tools)
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -144,7 +144,7 @@ class Relay:
             return await self._convert_arguments(tool, arguments, known)
         except ArgumentError:
             # The cached list may be older than the one that the caller has seen.
-            return await self._convert_arguments(tool, arguments, await self._list())
+            return await self._convert_arguments(tool, arguments, await self._request_tools())
 
     async def call(
         self, tool: str, arguments: Json, report: ReportText, seconds: float
@@ -158,10 +158,10 @@ class Relay:
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
         """
-        session = await self._session(f"dapeer calls {tool}")
+        session = await self._create_session(f"dapeer calls {tool}")
         run = ToolRun(self._opencode, session, new_id())
         order = {"tool": tool, "arguments": arguments}
-        going_on = run.wait(lambda: self._prompt(session, order, run.prompt), report, seconds)
+        going_on = run.wait(lambda: self._send_order(session, order, run.prompt), report, seconds)
         return session, await await_call(
             self._opencode, session, going_on, self._catalogue.run_in_background
         )
@@ -176,13 +176,13 @@ class Relay:
         """
         schemas: dict[str, Json] = {one["name"]: one.get("parameters") or {} for one in offered}
         if tool not in schemas:
-            raise await self._unknown(tool, schemas)
+            raise await self._unavailable_tool_error(tool, schemas)
         given = convert_arguments(arguments, schemas[tool])
         if problem := await self._judge.problem_of(given, schemas[tool]):
             raise ArgumentError(problem, "opencode_tools shows its arguments.")
         return given
 
-    async def _unknown(self, tool: str, offered: Iterable[str]) -> ArgumentError:
+    async def _unavailable_tool_error(self, tool: str, offered: Iterable[str]) -> ArgumentError:
         """Return the error for a tool that is not offered: OpenCode's rules deny it, or there is no such tool.
 
         In the second case the error names similar ones among `offered`. The tools are requested from OpenCode.
@@ -200,7 +200,7 @@ class Relay:
             "opencode_tools lists those that its rules allow.",
         )
 
-    async def _list(self) -> list[Json]:
+    async def _request_tools(self) -> list[Json]:
         """Have the plugin list the tools that the rules allow, and return them.
 
         Each has `name`, `description` and `parameters`. It takes a session, which is deleted afterwards. There is no timeout.
@@ -209,9 +209,9 @@ class Relay:
             OpenCodeError: OpenCode is gone, or rejects a request.
             OpenCodeFailed: The plugin has not answered with a list.
         """
-        session = await self._session("dapeer lists tools")
+        session = await self._create_session("dapeer lists tools")
         try:
-            answer = await self._prompt(session, {"list": True}, new_id())
+            answer = await self._send_order(session, {"list": True}, new_id())
         finally:
             await end_call(self._opencode, session, asks=False)
         try:
@@ -220,7 +220,7 @@ class Relay:
             why = error_of(answer["info"].get("error")) or text_of(answer)
             raise OpenCodeFailed(f"OpenCode did not list its tools: {why}.", INSTALL) from error
 
-    async def _session(self, title: str) -> Json:
+    async def _create_session(self, title: str) -> Json:
         """Create a session of dapeer's own, marked as that of a call, and return it as OpenCode sends it.
 
         It is the caller's to delete. `title` is shown in OpenCode. A cancellation has to wait for the answer, without which nobody could
@@ -233,7 +233,7 @@ class Relay:
             session = await self._opencode.post("/session", body, self._directory)
         return session  # noqa: RET504 - pyright sees a scope that may swallow an error
 
-    async def _prompt(self, session: Json, order: Json, message: str | None) -> Json:
+    async def _send_order(self, session: Json, order: Json, message: str | None) -> Json:
         """Send the plugin an order as a prompt, wait for its answer, and return that as a message.
 
         `message` is the id of the prompt's message. There is no timeout. `order` is an object for the plugin, with `list`, or `tool` and

@@ -73,7 +73,7 @@ async def opencode_prompt(
 ) -> Reply:
     """Prompt an OpenCode session; returns the answer with the tool calls made, or what it asks (see opencode_reply)."""
     known, opencode = catalogue_of(call), _opencode(call)
-    session = await known.session(session_id)
+    session = await known.request_session(session_id)
     where = Path(session["directory"])
     run = PromptRun(opencode, session, new_id())
     body: Json = {
@@ -83,7 +83,7 @@ async def opencode_prompt(
         **await known.model_field(where, model),
     }
     path = f"/session/{session_id}/prompt_async"
-    return await _begin(
+    return await _start_run(
         call, run, lambda: opencode.post(path, body, where), timeout_ms if wait else None
     )
 
@@ -99,7 +99,7 @@ async def opencode_command(
 ) -> Reply:
     """Run an OpenCode command or skill in a session, as `/command arguments` does; returns as opencode_prompt."""
     opencode = _opencode(call)
-    session = await catalogue_of(call).session(session_id)
+    session = await catalogue_of(call).request_session(session_id)
     where = Path(session["directory"])
     run = PromptRun(opencode, session, new_id())
     body = {
@@ -109,7 +109,7 @@ async def opencode_command(
     }
     path = f"/session/{session_id}/command"
     # OpenCode answers when the command has ended; it runs on if the connection closes.
-    return await _begin(
+    return await _start_run(
         call,
         run,
         lambda: opencode.post(path, body, where, seconds=None),
@@ -133,8 +133,8 @@ async def opencode_reply(
 ) -> Reply:
     """Answer what a session asks: a permission by decision, questions by answers or decision reject; then waits as opencode_prompt does."""
     opencode = _opencode(call)
-    session = await catalogue_of(call).session(session_id)
-    run = await _waiting(opencode, session)
+    session = await catalogue_of(call).request_session(session_id)
+    run = await _run_that_asks(opencode, session)
     ask = prompt_runs.ask_to_answer(await run.session.asks(), request_id)
     path, body = prompt_runs.reply_request(ask, decision, answers, message)
     going_on = run.wait(
@@ -158,7 +158,7 @@ async def opencode_messages(
 ) -> Reply:
     """Read messages of an OpenCode session, the last ones by default, tool calls included."""
     opencode = _opencode(call)
-    session = await catalogue_of(call).session(session_id)
+    session = await catalogue_of(call).request_session(session_id)
     found = await _messages(opencode, session, start + count)
     page = found[max(0, len(found) - start - count) : len(found) - start]
     text, shown = conversation_text([message_data(one, length) for one in page])
@@ -171,7 +171,7 @@ async def opencode_messages(
 @tool("OpenCode session state", section=SECTION, read_only=True)
 async def opencode_status(call: Call, session_id: str) -> Reply:
     """Return whether an OpenCode session runs, is done or needs input, and the result of its last prompt."""
-    run = PromptRun(_opencode(call), await catalogue_of(call).session(session_id))
+    run = PromptRun(_opencode(call), await catalogue_of(call).request_session(session_id))
     facts = prompt_report.outcome_data(session_id, await run.state())
     return Reply(prompt_report.outcome_text(facts), facts)
 
@@ -180,7 +180,7 @@ async def opencode_status(call: Call, session_id: str) -> Reply:
 async def opencode_abort(call: Call, session_id: str) -> Reply:
     """Stop what an OpenCode session is doing."""
     opencode = _opencode(call)
-    session = await catalogue_of(call).session(session_id)
+    session = await catalogue_of(call).request_session(session_id)
     if relay.is_call(session):
         await relay.end_call(opencode, session)
     else:
@@ -192,7 +192,7 @@ async def opencode_abort(call: Call, session_id: str) -> Reply:
 async def opencode_todo(call: Call, session_id: str) -> Reply:
     """Read the to-do list of an OpenCode session."""
     opencode = _opencode(call)
-    await catalogue_of(call).session(session_id)
+    await catalogue_of(call).request_session(session_id)
     todos = await opencode.get(f"/session/{session_id}/todo")
     lines = [f"[{one['status']}] {one['content']}" for one in todos]
     return Reply("\n".join(lines) or "The list is empty.", {"todos": todos})
@@ -202,11 +202,11 @@ async def opencode_todo(call: Call, session_id: str) -> Reply:
 async def opencode_diff(call: Call, session_id: str, whole_session: bool = False) -> Reply:
     """Read the file changes of an OpenCode session's last prompt, or of all its prompts, oldest first."""
     opencode = _opencode(call)
-    session = await catalogue_of(call).session(session_id)
+    session = await catalogue_of(call).request_session(session_id)
     prompts = [one for one in await _messages(opencode, session, 1000) if is_prompt(one)]
     rows: list[Json] = []
     for one in prompts if whole_session else prompts[-1:]:
-        rows += await _changes(opencode, session, one["info"])
+        rows += await _request_changes(opencode, session, one["info"])
     secret, root = call.debugger.files.secret, Path(session["directory"])
     rows = [
         {**one, "patch": HIDDEN} if secret.hides(str(root / one["file"])) else one for one in rows
@@ -237,7 +237,7 @@ async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
     return Reply("\n".join(lines), by_kind)
 
 
-async def _begin(call: Call, run: PromptRun, begin: Begin, timeout_ms: int | None) -> Reply:
+async def _start_run(call: Call, run: PromptRun, begin: Begin, timeout_ms: int | None) -> Reply:
     """Start a run, and wait for its outcome for `timeout_ms`; None: only until OpenCode works on it.
 
     `begin` sends the request that starts it. The reply of a run that goes on says so; it is stopped only if a wait for its outcome is
@@ -257,7 +257,7 @@ def _reply(run: PromptRun, outcome: PromptOutcome) -> Reply:
     return Reply(prompt_report.outcome_text(facts), facts, failed=outcome.state == "failed")
 
 
-async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
+async def _run_that_asks(opencode: OpenCode, session: Json) -> PromptRun:
     """Return the run whose question an answer is for: that of the last prompt in a session.
 
     `session` is as OpenCode sends it. If it is a subagent's, the run is that of the topmost of its parents that are busy without a gap.
@@ -269,7 +269,7 @@ async def _waiting(opencode: OpenCode, session: Json) -> PromptRun:
     return PromptRun(opencode, session, last_prompt(await _messages(opencode, session)))
 
 
-async def _changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json]:
+async def _request_changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json]:
     """Request the changes of files that a prompt has made, and return them with shortened patches.
 
     Each is an object as OpenCode sends it, with the key `patch`, a text of at most about `LONGEST_PATCH` characters. Empty: there are none,

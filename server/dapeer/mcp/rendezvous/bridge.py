@@ -121,8 +121,8 @@ class Server:
         self.lines = _lines(lambda: connection.recv(CHUNK_BYTES))
         self._process = process
 
-    def open(self, standing: ClientRequests) -> None:
-        """Send a new server what it must know of the client, and have `standing` record its answer.
+    def open(self, client_requests: ClientRequests) -> None:
+        """Send a new server what it must know of the client, and have `client_requests` record its answer.
 
         That is the client's `initialize`, whose answer is awaited, then its subscriptions, and its requests that are still open. The
         client gets nothing of this. Other lines that come before that answer are dropped.
@@ -131,19 +131,19 @@ class Server:
             OSError: The server has ended, or does not answer within `SECONDS_TO_OPEN`.
         """
         self.connection.settimeout(SECONDS_TO_OPEN)
-        if opening := standing.opening_request():
+        if opening := client_requests.opening_request():
             line, number = opening
             self.connection.sendall(line)
             answer = next((each for each in self.lines if number_of(each) == number), None)
             if answer is None:
                 raise ConnectionResetError
-            standing.record_received(answer)
-        for line in standing.messages_after_opening():
+            client_requests.record_received(answer)
+        for line in client_requests.messages_after_opening():
             self.connection.sendall(line)
         self.connection.settimeout(None)
 
-    def send_lines(self, client: BridgedClient, standing: ClientRequests) -> None:
-        """Send the server the client's lines until either has ended, and have `standing` record each before.
+    def send_lines(self, client: BridgedClient, client_requests: ClientRequests) -> None:
+        """Send the server the client's lines until either ends; `client_requests` records each before.
 
         This runs in a thread of its own, and raises no error of the connection; a line that could not be sent is recorded all the same.
         When the client has left, the server sees the end of its input.
@@ -151,7 +151,7 @@ class Server:
         with suppress(OSError):
             # The other direction notices when it has ended.
             while (line := client.take_line(self)) is not None:
-                _unless_it_fails(standing.record_sent, line)
+                _unless_it_fails(client_requests.record_sent, line)
                 self.connection.sendall(line)
             if not self.is_over:
                 self.connection.shutdown(socket.SHUT_WR)
@@ -184,7 +184,7 @@ def carry_lines(reached: ReachedServer, wish: ClientWish) -> int:
     server: Server | None = Server(reached.connection, reached)
     with suppress(BrokenPipeError):
         while server is not None:
-            _serve(server, client, standing)
+            _pass_on_answers(server, client, standing)
             server = None if client.is_gone else _find_next_server(server, wish, client, standing)
         if not client.is_gone:
             from dapeer.base.system.stderr import say
@@ -194,27 +194,33 @@ def carry_lines(reached: ReachedServer, wish: ClientWish) -> int:
     return 0
 
 
-def _serve(server: Server, client: BridgedClient, standing: ClientRequests) -> None:
+def _pass_on_answers(
+    server: Server, client: BridgedClient, client_requests: ClientRequests
+) -> None:
     """Send the client what a server answers, until the server or the client has ended; then disconnect.
 
-    The client's lines are sent meanwhile by another thread. `standing` records the answers, and keeps those to the bridge's own requests
+    The client's lines are sent meanwhile by another thread. `client_requests` records the answers, and keeps those to the bridge's own requests
     from the client.
     """
-    with _sending(server, client, standing), suppress(ConnectionError):
+    with _sending(server, client, client_requests), suppress(ConnectionError):
         for line in server.lines:
             server.has_answered = True
-            if (reply := _unless_it_fails(standing.record_received, line)) is not None:
+            if (reply := _unless_it_fails(client_requests.record_received, line)) is not None:
                 _write(reply)
 
 
 @contextmanager
-def _sending(server: Server, client: BridgedClient, standing: ClientRequests) -> Generator[None]:
+def _sending(
+    server: Server, client: BridgedClient, client_requests: ClientRequests
+) -> Generator[None]:
     """Send a server the client's lines, in another thread, while the body runs.
 
     Then the server gets no more lines, it is disconnected from, and the thread's end is awaited. Lines that it has not taken stay in the
-    client's queue; `standing` records those that it has, also one that could not be sent.
+    client's queue; `client_requests` records those that it has, also one that could not be sent.
     """
-    sending = threading.Thread(target=server.send_lines, args=(client, standing), daemon=True)
+    sending = threading.Thread(
+        target=server.send_lines, args=(client, client_requests), daemon=True
+    )
     sending.start()
     try:
         yield
@@ -225,7 +231,7 @@ def _sending(server: Server, client: BridgedClient, standing: ClientRequests) ->
 
 
 def _find_next_server(
-    lost: Server, wish: ClientWish, client: BridgedClient, standing: ClientRequests
+    lost: Server, wish: ClientWish, client: BridgedClient, client_requests: ClientRequests
 ) -> Server | None:
     """Find or start the next server after `lost` has ended, and return it once it knows the client.
 
@@ -240,7 +246,7 @@ def _find_next_server(
     # Where the command line has set it up, this does nothing.
     logs.set_up("warning", None)
 
-    answers, again = standing.take_lost_requests()
+    answers, again = client_requests.take_lost_requests()
     for line in answers:
         _write(line)
     client.put_back(again)
@@ -256,27 +262,31 @@ def _find_next_server(
                 server = Server(connection, process=process)
     if reached is not None:
         server, what = Server(reached.connection, reached), "Another one"
-    return server and _opened(server, what, wish, client, standing)
+    return server and _open_or_find_next(server, what, wish, client, client_requests)
 
 
-def _opened(
-    server: Server, what: str, wish: ClientWish, client: BridgedClient, standing: ClientRequests
+def _open_or_find_next(
+    server: Server,
+    what: str,
+    wish: ClientWish,
+    client: BridgedClient,
+    client_requests: ClientRequests,
 ) -> Server | None:
     """Send a new server what it must know of the client, and return it, or the next if it ends before.
 
     None: there is no next server, or the client has left. The client gets notifications that everything may have changed. `what` is a name
-    of the server for the client, as the beginning of a sentence, `wish` what the client has asked for, and `standing` what it has sent
+    of the server for the client, as the beginning of a sentence, `wish` what the client has asked for, and `client_requests` what it has sent
     that a new server must know.
     """
     try:
-        server.open(standing)
+        server.open(client_requests)
     except OSError:
         server.close()
-        return _find_next_server(server, wish, client, standing)
+        return _find_next_server(server, wish, client, client_requests)
     except BaseException:
         server.close()
         raise
-    for line in standing.announce_change(what):
+    for line in client_requests.announce_change(what):
         _write(line)
     return server
 

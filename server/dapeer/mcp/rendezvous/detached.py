@@ -17,7 +17,7 @@ from dapeer.mcp.rendezvous.announcement import runtime_folder
 from dapeer.mcp.rendezvous.knocks import FOR_CORES, try_open_door
 from dapeer.mcp.rendezvous.reaching import ReachedServer
 from dapeer.mcp.rendezvous.successor import hold_start_lock, wait_until_found
-from dapeer.neovim.project import root_of
+from dapeer.neovim.project import project_root
 
 MAX_LOG_CHARS: Final = 800
 """Characters of a failed server's log in an error."""
@@ -30,7 +30,7 @@ SCRIPT_INSTEAD: Final = (
 
 def project_of(folder: Path) -> Path:
     """Return the project of a folder: the root of its repository or its package, else itself."""
-    return root_of(folder) or folder
+    return project_root(folder) or folder
 
 
 def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServer:
@@ -68,7 +68,7 @@ def _start(project: Path, credentials: Mapping[str, str]) -> str:
     Raises:
         SystemUnsupported: Its log file cannot be written.
     """
-    log = reaching.log_of(str(project))
+    log = reaching.server_log_file(str(project))
     ours, its = socket.socketpair()
     try:
         make_private(runtime_folder())

@@ -86,11 +86,11 @@ def open_door(kind: str) -> Generator[socket.socket]:
     # The socket gets its name after it listens: other processes remove a socket at which none listens.
     unnamed = path.with_suffix(".new")
     with socket.socket(socket.AF_UNIX) as listener, removing(path), removing(unnamed):
-        _open(listener, unnamed, path)
+        _listen_at(listener, unnamed, path)
         yield listener
 
 
-def _open(listener: socket.socket, unnamed: Path, path: Path) -> None:
+def _listen_at(listener: socket.socket, unnamed: Path, path: Path) -> None:
     """Bind a socket to the path `unnamed`, listen, and rename that to `path`; other users cannot connect.
 
     The folder is made if need be, and closed to others. A file at `unnamed` is removed before.

@@ -68,8 +68,8 @@ def _sweep(folder: Path) -> None:
     """
     # A socket first: an announcement is of one that is there.
     for pattern, left in (
-        ("*.sock", _refuses),
-        ("*.json", _announces_nobody),
+        ("*.sock", _is_dead_socket),
+        ("*.json", _announces_dead_address),
         ("token-[0-9]*", _is_unlocked),
     ):
         for path in folder.glob(pattern):
@@ -78,7 +78,7 @@ def _sweep(folder: Path) -> None:
                     path.unlink()
 
 
-def _refuses(path: Path) -> bool:
+def _is_dead_socket(path: Path) -> bool:
     """Whether a path is a socket at which no process listens; it is connected to, without waiting.
 
     False also for other files, and for a process that is too busy to answer.
@@ -100,7 +100,7 @@ def _refuses(path: Path) -> bool:
     return False
 
 
-def _announces_nobody(path: Path) -> bool:
+def _announces_dead_address(path: Path) -> bool:
     """Whether an announcement, of a server or a Neovim, names an address at which no process listens.
 
     False also if the file is no valid announcement. The address is connected to.
@@ -114,7 +114,7 @@ def _announces_nobody(path: Path) -> bool:
         address = str(facts["socket"] if "socket" in facts else facts["address"])
         if sockets.HOST_AND_PORT.fullmatch(address):
             return not sockets.is_listening(address)
-        return not Path(address).exists() or _refuses(Path(address))
+        return not Path(address).exists() or _is_dead_socket(Path(address))
     return False
 
 

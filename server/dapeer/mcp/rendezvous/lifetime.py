@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 
-from dapeer.mcp.rendezvous.reaching import log_of, sign_of_life_of
+from dapeer.mcp.rendezvous.reaching import server_log_file, sign_of_life_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def hold_sign_of_life(project: str) -> Generator[None]:
     Raises:
         OSError: The runtime folder cannot be written; the body was not run.
     """
-    sign = sign_of_life_of(project)
+    sign = sign_of_life_file(project)
     # It gets its name when it is locked: one without a lock is of a server that was killed.
     unnamed = f"{sign}.{os.getpid()}"
     file = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -43,7 +43,7 @@ def hold_sign_of_life(project: str) -> Generator[None]:
         yield
         with suppress(OSError):
             os.unlink(sign)
-            log = log_of(project)
+            log = server_log_file(project)
             if not os.path.getsize(log):
                 os.unlink(log)
     finally:
@@ -56,7 +56,7 @@ def remove_sign_if_killed(project: str) -> bool:
     So this is true only once. `project` is the folder that the server works on. False: it runs, has ended by itself, or never ran; also
     where files cannot be locked, or the file is another user's.
     """
-    sign = sign_of_life_of(project)
+    sign = sign_of_life_file(project)
     try:
         file = os.open(sign, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -19,7 +19,7 @@ from anyio.abc import TaskGroup
 from dapeer.base.errors import ForeignListener, NeovimBusy, NeovimError, NoNeovim
 from dapeer.base.system.ownership import check_peer
 from dapeer.mcp.rendezvous import knocks
-from dapeer.neovim.discovery import AUTO, belongs, of_project
+from dapeer.neovim.discovery import AUTO, belongs_to_project, find_project_neovims
 from dapeer.neovim.sockets import normalize_address
 from dapeer.peers import Peers
 
@@ -62,7 +62,7 @@ class Neovims:
             NoNeovim: The named Neovim is not there, and `patient` is false.
         """
         if self._target == AUTO:
-            self._peers.search.begin(tasks, partial(self._seek, tasks))
+            self._peers.search.begin(tasks, partial(self._attach_running, tasks))
             return
         try:
             await self._peers.connect(self._target)
@@ -74,20 +74,20 @@ class Neovims:
                 raise
             log.warning("%s It will be attached once it starts.", error)
 
-    async def _seek(self, tasks: TaskGroup) -> None:
+    async def _attach_running(self, tasks: TaskGroup) -> None:
         """Attach the running Neovims of the project, unless they are attached, or a client has detached them.
 
         Those that respond are attached one after another; one that is busy is attached in `tasks`, once it answers. Errors are logged.
         """
-        for found in await of_project(self._project):
+        for found in await find_project_neovims(self._project):
             if not self._peers.is_to_be_attached(found.address, found.pid):
                 continue
             if found.state == "free":
                 await self._attach_quietly(found.address)
             elif found.address not in self._awaited:
-                tasks.start_soon(self._await, found.address)
+                tasks.start_soon(self._attach_busy, found.address)
 
-    async def _await(self, address: str) -> None:
+    async def _attach_busy(self, address: str) -> None:
         """Attach a busy Neovim once it answers, and return then; an error is logged.
 
         It may wait for days. Meanwhile its address is among `_awaited`, so that no other task waits for it.
@@ -139,7 +139,7 @@ class Neovims:
 
                 def knocked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
                     """Attach the Neovim that has connected, in a task of its own."""
-                    tasks.start_soon(self._welcome, reader, writer)
+                    tasks.start_soon(self._attach_announced, reader, writer)
 
                 server = await asyncio.start_unix_server(
                     knocked, sock=listener, limit=LONGEST_WORDS
@@ -147,13 +147,15 @@ class Neovims:
                 async with server:
                     await server.serve_forever()
 
-    async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _attach_announced(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Read the address that a Neovim sends, and attach it if it belongs here.
 
         Its connection is closed before; errors are logged. It waits for a Neovim that is busy, without a limit.
         """
         try:
-            address = await self._address(reader, writer)
+            address = await self._read_announced_address(reader, writer)
         finally:
             writer.close()
         if address is None:
@@ -164,7 +166,7 @@ class Neovims:
             # As above.
             log.exception("cannot attach the Neovim at %s", address)
 
-    async def _address(
+    async def _read_announced_address(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> str | None:
         """Read what a Neovim announces of itself, and return its address; None if it is not to be attached.
@@ -189,5 +191,9 @@ class Neovims:
         except (OSError, ValueError, TypeError, LookupError, ForeignListener) as error:
             log.warning("cannot accept a Neovim that announced itself: %s", error)
             return None
-        is_ours = belongs(cwd, self._project) if self._target == AUTO else address == self._target
+        is_ours = (
+            belongs_to_project(cwd, self._project)
+            if self._target == AUTO
+            else address == self._target
+        )
         return address if is_ours and self._peers.is_to_be_attached(address, pid) else None

@@ -128,7 +128,7 @@ def announcement_file(project: str) -> str:
     return _file("server", project)
 
 
-def lock_of(project: str) -> str:
+def start_lock_file(project: str) -> str:
     """Return the path of the file that is locked while a server for a project is started.
 
     `project` is the path of the project's folder, as the server announces it: another spelling is another file.
@@ -136,12 +136,12 @@ def lock_of(project: str) -> str:
     return _file("start", project).removesuffix("json") + "lock"
 
 
-def log_of(project: str) -> str:
+def server_log_file(project: str) -> str:
     """Return the file that a project's detached server writes its log to."""
     return _file("core", project).removesuffix("json") + "log"
 
 
-def sign_of_life_of(project: str) -> str:
+def sign_of_life_file(project: str) -> str:
     """Return the file that a project's detached server has locked while it lives, and removes at its end."""
     return _file("core", project).removesuffix("json") + "alive"
 

@@ -27,8 +27,8 @@ from dapeer.mcp.rendezvous.reaching import (
     ReachedServer,
     candidate_files,
     connect_to_server,
-    lock_of,
     read_announcement,
+    start_lock_file,
 )
 from dapeer.mcp.rendezvous.standing import ClientWish
 from dapeer.neovim import sockets
@@ -64,7 +64,7 @@ def wait_for_successor(
     until = time.monotonic() + SECONDS_FOR_A_CORE
     with (
         try_open_door(FOR_CORES) as listener,
-        _presence(lost.announcement.nvim if lost else None) as neovim,
+        _connection_to_neovim(lost.announcement.nvim if lost else None) as neovim,
     ):
         while True:
             if reached := connect_to_server(str(Path.cwd()), wish.nvim):
@@ -79,7 +79,7 @@ def wait_for_successor(
 
 
 @contextmanager
-def _presence(nvim: str | None) -> Generator[socket.socket | None]:
+def _connection_to_neovim(nvim: str | None) -> Generator[socket.socket | None]:
     """Yield a connection to a Neovim that is going to start a core; when it can be read, Neovim has ended.
 
     `nvim` is the address of the Neovim that is asked. None is yielded if it does not answer, or its plugin is not going to start a core,
@@ -116,7 +116,7 @@ def hold_start_lock(project: str) -> Generator[None]:
     """
     file = -1
     with suppress(OSError):
-        file = _locked(lock_of(project))
+        file = _lock_file(start_lock_file(project))
     try:
         yield
     finally:
@@ -124,7 +124,7 @@ def hold_start_lock(project: str) -> Generator[None]:
             os.close(file)
 
 
-def _locked(path: str) -> int:
+def _lock_file(path: str) -> int:
     """Open a file and lock it, waiting without a limit for whoever has locked it; return its descriptor.
 
     `path` is the file's, which is created, with its folder, if it is not there. The caller closes the descriptor, which releases the lock.

@@ -12,7 +12,7 @@ from mcp.server.context import ServerRequestContext
 
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object
-from dapeer.base.system.tasks import BackgroundTask, Timer, later
+from dapeer.base.system.tasks import BackgroundTask, Timer, call_after
 from dapeer.mcp.data_extension import COMMAND
 from dapeer.peers import ConnectedClients
 from dapeer.sessions.core.direct import DirectSession
@@ -67,7 +67,7 @@ class Commands:
     def note_use(self) -> None:
         """Note that a client, whichever, works with the sessions now, so that none counts as left alone."""
         self._last_call_time = anyio.current_time()
-        self._watch()
+        self._set_timer()
 
     def take_news(self) -> list[str]:
         """Return a sentence for each session that was ended or resumed since the last command; forget them.
@@ -77,7 +77,7 @@ class Commands:
         news, self._news_lines = list(self._news_lines), {}
         return news
 
-    async def end(self) -> list[str]:
+    async def end_sessions(self) -> list[str]:
         """End what commands have launched, detach from what they have attached to; return a line for each.
 
         Commands no longer count as a client then, and `has_said_end` is set, by which a detached server ends once it is unused. A session
@@ -103,9 +103,9 @@ class Commands:
         """Note when a session has stopped, run on, begun or ended."""
         if change.kind in {"state", "sessions"}:
             self._last_move_times[change.session_id] = anyio.current_time()
-            self._watch()
+            self._set_timer()
 
-    def _watch(self) -> None:
+    def _set_timer(self) -> None:
         """Set the timer anew to the moment when the next session has been left alone for too long.
 
         Then `_end_abandoned_sessions` is called. Without such a session there is no timer.
@@ -116,7 +116,9 @@ class Commands:
         dues = [
             due for each in self._own_sessions() if (due := self._due_time(each)) < float("inf")
         ]
-        self._timer = later(max(0, min(dues) - now), self._end_abandoned_sessions) if dues else None
+        self._timer = (
+            call_after(max(0, min(dues) - now), self._end_abandoned_sessions) if dues else None
+        )
 
     def _own_sessions(self) -> Sequence[DirectSession]:
         """Return those of their sessions that no person has in an editor."""

@@ -13,7 +13,7 @@ from mcp.server.connection import Connection
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
 
-from dapeer.base.system.tasks import BackgroundTask, Timer, later
+from dapeer.base.system.tasks import BackgroundTask, Timer, call_after
 from dapeer.sessions.debugger.registry import SessionChange
 
 # The addresses of resources that a client can read and subscribe to.
@@ -48,14 +48,14 @@ def output_uri(session_id: int, since: int | None = None) -> str:
     return f"{SESSIONS}/{session_id}/output{'' if since is None else f'?since={since}'}"
 
 
-def parse(uri: str) -> ResourceAddress | None:
+def parse_resource_uri(uri: str) -> ResourceAddress | None:
     """Return what the address of a resource names; None: it is no address of a session's.
 
-    >>> parse("debug://sessions/12/output?since=7")
+    >>> parse_resource_uri("debug://sessions/12/output?since=7")
     ResourceAddress(session=12, output=True, cursor=7)
-    >>> parse("debug://sessions/12")
+    >>> parse_resource_uri("debug://sessions/12")
     ResourceAddress(session=12, output=False, cursor=None)
-    >>> parse("debug://sessions/twelve")
+    >>> parse_resource_uri("debug://sessions/twelve")
     """
     match = _SESSION.fullmatch(uri)
     if match is None:
@@ -103,7 +103,7 @@ class Hub:
         self._changes[change] = None
         if self._timer is None:
             # The first notification after a pause is sent at once; later ones are merged.
-            self._timer = later(0, self._flush)
+            self._timer = call_after(0, self._flush)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event, until the function that is returned is called.
@@ -122,7 +122,7 @@ class Hub:
         """Give all listeners an event at once."""
         self._announce(event)
 
-    def attach(self, connection: Connection) -> Subscriber:
+    def subscriber_of(self, connection: Connection) -> Subscriber:
         """Return the subscriber of a connection that began with a handshake; make it if it is new.
 
         A new one gets all events from then on, and sends them to the client in a background task; of updates of resources only those in
@@ -147,7 +147,7 @@ class Hub:
         ignored.
         """
         if peer := self._peers.get(http_session):
-            peer.repeat()
+            peer.send_all_again()
 
     def _flush(self) -> None:
         """Give all listeners the events of the changes that were noted, each once.
@@ -158,9 +158,11 @@ class Hub:
             self._timer = None
             return
         changes, self._changes = self._changes, {}
-        for event in dict.fromkeys(event for change in changes for event in events(change)):
+        for event in dict.fromkeys(
+            event for change in changes for event in events_of_change(change)
+        ):
             self._announce(event)
-        self._timer = later(SECONDS_BETWEEN_CHANGES, self._flush)
+        self._timer = call_after(SECONDS_BETWEEN_CHANGES, self._flush)
 
     def _announce(self, event: ServerEvent) -> None:
         for listener in list(self._listeners.values()):
@@ -189,7 +191,7 @@ class Subscriber:
         self._pending_events[event] = None
         self._wake_event.set()
 
-    def repeat(self) -> None:
+    def send_all_again(self) -> None:
         """Send all notifications again that were ever sent: HTTP drops those for which there is no stream."""
         self._pending_events.update(self._notified_events)
         self._wake_event.set()
@@ -197,7 +199,7 @@ class Subscriber:
     async def aclose(self) -> None:
         """Stop sending, and wait for the end of the task that sends."""
         self._pump.cancel()
-        await self._pump.ended()
+        await self._pump.wait_for_end()
 
     async def _send_all(self) -> None:
         """Send pending events one after the other, and wait for more, until cancelled."""
@@ -223,7 +225,7 @@ async def _send(connection: Connection, event: ServerEvent) -> None:
             await connection.send_prompt_list_changed()
 
 
-def events(change: SessionChange | ServerEvent) -> tuple[ServerEvent, ...]:
+def events_of_change(change: SessionChange | ServerEvent) -> tuple[ServerEvent, ...]:
     """Return the events for clients that a change causes, in order.
 
     An event is returned as the only one. A change of capabilities causes none.

@@ -10,7 +10,7 @@ import anyio
 
 from dapeer.base.json_types import Json
 from dapeer.base.redaction import Redaction, redacted
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped_in
 from dapeer.collecting.text.timeline import page_of_rows
@@ -41,7 +41,7 @@ class LivePages:
         for each in self._readers:
             each()
 
-    async def pictures(self) -> AsyncGenerator[str]:
+    async def page_lines(self) -> AsyncGenerator[str]:
         """Yield a line of JSON with all that a page shows, now and whenever that has changed, until `close`.
 
         The JSON is that of `_page_data`. Two lines are at least `SECONDS_BETWEEN_PICTURES` apart, and differ. Each caller gets the whole
@@ -59,7 +59,7 @@ class LivePages:
             while not self._is_closed:
                 news = anyio.Event()
                 try:
-                    picture = await self._picture()
+                    picture = await self._page_line()
                 except (IndexError, RuntimeError):
                     # Rows came or went while they were looked at: again.
                     news.set()
@@ -74,7 +74,7 @@ class LivePages:
             self._readers.discard(wake)
             unsubscribe()
 
-    async def _picture(self) -> str:
+    async def _page_line(self) -> str:
         """Read the newest rows of the latest programs, and return what a page shows of them as a line of JSON.
 
         At most `SHOWN_PROGRAMS` programs are shown, the newest first. The line is made in a thread, which other tasks do not wait for.
@@ -101,7 +101,7 @@ class LivePages:
                     "name": f"{each.id} {each.name}",
                     "state": each.mirror.phase.value,
                     "place": views.last_place(each),
-                    "awaited": _awaited(each),
+                    "awaited": _points_without_rows(each),
                     "points": [
                         page_of_rows(of, each.project)
                         for of in each.program.collected.listed[-SHOWN_POINTS:]
@@ -110,11 +110,11 @@ class LivePages:
                 for each in programs
             ]
         }
-        shown = escaped_in(data if self._shows_secrets else _masked(data))
+        shown = escaped_in(data if self._shows_secrets else _mask_page_data(data))
         return json.dumps(shown, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def _awaited(session: Session) -> list[str]:
+def _points_without_rows(session: Session) -> list[str]:
     """Return which of the last `SHOWN_POINTS` points of a session's program have no row yet, as texts.
 
     A text is `path:line`, with the path relative to the project, the name of a function, or the title of a watch. The order is that in
@@ -124,7 +124,7 @@ def _awaited(session: Session) -> list[str]:
     collected = session.program.collected
     come = {id(each.point) for each in collected.collections.values()}
     return [
-        f"{relative(each.path, session.project)}:{each.line}"
+        f"{relative_to_project(each.path, session.project)}:{each.line}"
         if each.path
         else each.function or each.watch
         for each in list(collected.points.values())[-SHOWN_POINTS:]
@@ -132,7 +132,7 @@ def _awaited(session: Session) -> list[str]:
     ]
 
 
-def _masked(data: Json) -> Json:
+def _mask_page_data(data: Json) -> Json:
     """Return a page's data with secrets masked.
 
     The rows and plots in the argument `data` itself are replaced, too. A value counts as a secret by its text, or by the name of its

@@ -19,7 +19,7 @@ from dapeer.mcp.server.hub import (
     SESSIONS,
     Hub,
     output_uri,
-    parse,
+    parse_resource_uri,
     session_uri,
 )
 from dapeer.mcp.server.integration import Integration
@@ -119,7 +119,7 @@ class Resources:
         if uri == SESSIONS:
             sessions = self._debugger.sessions.values()
             return [_json(uri, {"sessions": [summary(session) for session in sessions]})]
-        place = parse(uri)
+        place = parse_resource_uri(uri)
         session = self._debugger.sessions.get(place.session) if place else None
         if place is None or session is None:
             shown = shortened(uri, LONGEST_SHOWN)
@@ -133,14 +133,14 @@ class Resources:
 
         Nothing need be at the address yet.
         """
-        self._hub.attach(connection_of(context)).uris.add(str(params.uri))
+        self._hub.subscriber_of(connection_of(context)).uris.add(str(params.uri))
         return t.EmptyResult()
 
     async def unsubscribe(
         self, context: Context, params: t.UnsubscribeRequestParams
     ) -> t.EmptyResult:
         """Answer `resources/unsubscribe`: the connection gets no more updates of an address."""
-        self._hub.attach(connection_of(context)).uris.discard(str(params.uri))
+        self._hub.subscriber_of(connection_of(context)).uris.discard(str(params.uri))
         return t.EmptyResult()
 
 

@@ -19,7 +19,13 @@ from dapeer.base.errors import DapeerError, RequestFailed
 from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.redaction import NOTE, Redaction, field_names, may_hold_secrets, redacted
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, quoted
-from dapeer.base.text.lines import continued, escaped, escaped_in, indented, with_texts
+from dapeer.base.text.lines import (
+    escaped,
+    escaped_in,
+    indented,
+    indented_after_first,
+    with_changed_texts,
+)
 from dapeer.mcp.data_extension import NEWS
 from dapeer.tools.base.call import AnyTool, Reply
 
@@ -98,11 +104,13 @@ class ResultFinisher:
         Where it may have words of others (`escapes`), they are marked by indentation: an adapter's error begins with them, in another
         error they follow the first line.
         """
-        apart = indented if isinstance(error, RequestFailed) else continued
+        apart = indented if isinstance(error, RequestFailed) else indented_after_first
         return self._closed(
             self.finish(
                 Reply(str(error)),
-                lambda reply, _data: failure(apart(reply.text) if self.escapes else reply.text),
+                lambda reply, _data: failed_result(
+                    apart(reply.text) if self.escapes else reply.text
+                ),
             )
         )
 
@@ -111,7 +119,7 @@ class ResultFinisher:
 
         `sentence` says why it has failed.
         """
-        return self._closed(failure(self.text(sentence)))
+        return self._closed(failed_result(self.text(sentence)))
 
     def _closed(self, result: t.CallToolResult) -> t.CallToolResult:
         """Return a call's result with its last changes: texts of the arguments cut, and the server's note."""
@@ -156,7 +164,7 @@ DOCUMENT: Final = ResultFinisher(masks=False, escapes=False)
 """Of what is no debugging: an assistant may write it back, and then a mask would replace a secret."""
 
 
-def finish_of(
+def finisher_for(
     tool: AnyTool,
     arguments: Mapping[str, Any],
     note: Callable[[str], str | None],
@@ -211,10 +219,10 @@ def result_of(reply: Reply, data: Json | None) -> t.CallToolResult:
         # The location also has names of pydantic's classes, between those of the fields.
         named = (str(part) for part in wrong["loc"])
         where = ".".join(part for part in named if not part[:1].isupper())
-        return failure(f"The tool returned an invalid MCP result: {where}: {wrong['msg']}.")
+        return failed_result(f"The tool returned an invalid MCP result: {where}: {wrong['msg']}.")
 
 
-def failure(sentence: str) -> t.CallToolResult:
+def failed_result(sentence: str) -> t.CallToolResult:
     """Return the MCP result of a tool that has failed, with a sentence on why."""
     # Some clients show a model only the text of a failure, so it must say everything.
     return t.CallToolResult(content=[t.TextContent(text=sentence)], is_error=True)
@@ -265,7 +273,7 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
         else each
         for each in result.content
     ]
-    data = with_texts(cut, result.structured_content)
+    data = with_changed_texts(cut, result.structured_content)
     return result.model_copy(update={"content": content, "structured_content": data})
 
 

@@ -169,15 +169,15 @@ class DapeerServer(Server[Any]):
         self, _context: ServerRequestContext[Any, Any], _params: EndParams
     ) -> Ended:
         """Answer `dapeer end --all`: end the sessions of commands; say whether no other program is left."""
-        lines = await self.commands.end()
+        lines = await self.commands.end_sessions()
         return Ended(lines=lines, alone=not self.debugger.sessions.programs)
 
     async def _initialized(
         self, context: ServerRequestContext[Any, Any], _params: t.NotificationParams
     ) -> None:
         """Begin to notify the client at a connection of changes, and count it among those that people see."""
-        self.hub.attach(connection_of(context))
-        count_client(context, self._peers.company)
+        self.hub.subscriber_of(connection_of(context))
+        count_client(context, self._peers.connected_clients)
 
 
 def make_server(

@@ -30,7 +30,7 @@ from mcp.shared.exceptions import MCPError
 
 from dapeer.base.errors import ArgumentError, DapeerError, system_error
 from dapeer.base.system.environment import started_from
-from dapeer.base.system.tasks import BackgroundTask, Timer, later
+from dapeer.base.system.tasks import BackgroundTask, Timer, call_after
 from dapeer.base.text.fitting import shortened
 from dapeer.mcp.server import results
 from dapeer.mcp.server.callers import asks_for_data, client_of, commands_of, count_client, focus_of
@@ -282,7 +282,7 @@ class Progress:
         """Set the timer anew: `_report_when_due` is called after `seconds`."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = later(seconds, self._report_when_due)
+        self._timer = call_after(seconds, self._report_when_due)
 
     def _report_when_due(self) -> None:
         """Report in the background, unless the report before is still being sent; then try again later."""
@@ -427,7 +427,7 @@ class Toolbox:
 
         Without this function the SDK would list all tools for every call.
         """
-        tool = self._tools.get(self._current(name))
+        tool = self._tools.get(self._listed_name(name))
         return tool.input_schema if tool else None
 
     async def list(
@@ -473,7 +473,7 @@ class Toolbox:
         tool = self._find(params.name)
         with self.calls.count_one():
             arguments = params.arguments or {}
-            finish = results.finish_of(
+            finish = results.finisher_for(
                 tool,
                 arguments,
                 self.note,
@@ -481,14 +481,16 @@ class Toolbox:
                 with_data=self._selection.gives_data(context),
             )
             work = self._run(context, tool, arguments, finish)
-            answer = await self.calls.run_until_given_up(self._answer(context, tool, work, finish))
+            answer = await self.calls.run_until_given_up(
+                self._await_result(context, tool, work, finish)
+            )
         answer = answer or finish.failed(SERVER_ENDED)
         if settings_of(context) is None:
             return answer
         news = results.ResultFinisher(masks=not self._selection.shows_secrets)
         return results.with_news(answer, [*map(news.text, commands_of(context).take_news())])
 
-    async def _answer(
+    async def _await_result(
         self,
         context: Context,
         tool: AnyTool,
@@ -529,8 +531,8 @@ class Toolbox:
         Raises:
             DapeerError: Any error of the tool.
         """
-        count_client(context, self._peers.company)
-        await self._peers.search.first_look()
+        count_client(context, self._peers.connected_clients)
+        await self._peers.search.wait_for_first_search()
         script, send = SCRIPT.get(), finish.progress(context.session.report_progress)
         with Progress(send, self._heartbeat, tool.title) as progress:
             call = Call(
@@ -555,12 +557,12 @@ class Toolbox:
     def _find(self, name: str) -> AnyTool:
         """Return the offered tool with this name, or with the name that an old prompt means.
 
-        `name` may have a prefix more or less (`_current`). Tools of a Neovim are among them while it is attached.
+        `name` may have a prefix more or less (`_listed_name`). Tools of a Neovim are among them while it is attached.
 
         Raises:
             MCPError: There is none; the error says what to call instead.
         """
-        tool = self._tools.get(self._current(name))
+        tool = self._tools.get(self._listed_name(name))
         if tool is None:
             # Anything may be asked for; comparing takes as long as it is.
             shown = shortened(name, results.LONGEST_NAME)
@@ -571,7 +573,7 @@ class Toolbox:
             raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {shown}. {advice}")
         return tool
 
-    def _current(self, name: str) -> str:
+    def _listed_name(self, name: str) -> str:
         """Return the name under which a tool is listed, which may have a prefix more or less.
 
         If there is none, the same name is returned. Old prompts and models leave out or add a prefix.

@@ -206,18 +206,18 @@ class Arrival:
         if scope["method"] != "POST":
             await self._application(scope, receive, send)
             return
-        body = await _body(receive)
+        body = await _receive_body(receive)
         if body is None:
             return
         if len(body) > LONGEST_BODY:
             await send_refusal(send, Refusal(413, f"A body may have at most {LONGEST_BODY} bytes."))
         elif isinstance(read := jsonl.parse_message(body), jsonl.ErrorResponse):
-            await _complain(send, read)
+            await _send_error(send, read)
         else:
             await self._application(scope, _replayed(body, receive), send)
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def _receive_body(receive: Receive) -> bytes | None:
     """Receive a request's body, and return it; None: its client has left.
 
     Of a body that is longer than `LONGEST_BODY`, only the beginning is read, which is longer than that, too.
@@ -243,7 +243,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-async def _complain(send: AsgiSend, complaint: jsonl.ErrorResponse) -> None:
+async def _send_error(send: AsgiSend, complaint: jsonl.ErrorResponse) -> None:
     """Send a response with status 400 and a JSON-RPC error."""
     body = jsonl.encode_message(complaint.error)
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]

@@ -77,7 +77,7 @@ async def serve_application(application: Application, bound: socket.socket) -> A
     no file descriptors left. Closing the socket is left to the caller.
     """
     config = _config(application)
-    state, strangers = ServerState(), UnadmittedConnections(_room())
+    state, strangers = ServerState(), UnadmittedConnections(_max_unadmitted())
     state.default_headers = config.encoded_headers
     bound.setblocking(False)  # noqa: FBT003 - its one argument
     bound.listen(WAITING_TO_BE_ACCEPTED)
@@ -111,7 +111,7 @@ def _config(application: Application) -> uvicorn.Config:
     return config
 
 
-def _room() -> int:
+def _max_unadmitted() -> int:
     """Return how many connections may be open at a time on which no request was authorized yet."""
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if allowed == resource.RLIM_INFINITY:
@@ -120,11 +120,11 @@ def _room() -> int:
 
 
 async def _accept(
-    bound: socket.socket, connect: Callable[[], HttpConnection], strangers: UnadmittedConnections
+    bound: socket.socket, connect: Callable[[], HttpConnection], unadmitted: UnadmittedConnections
 ) -> None:
     """Accept one connection after the other, and have the event loop serve each, until cancelled.
 
-    `connect` makes the protocol of a new connection. Without free file descriptors the oldest of the `strangers`, connections on which no
+    `connect` makes the protocol of a new connection. Without free file descriptors the oldest of the `unadmitted`, connections on which no
     request was authorized yet, is closed; without one, it tries again each second, and logs that once.
     """
     loop = asyncio.get_running_loop()
@@ -136,7 +136,7 @@ async def _accept(
         except OSError as error:
             # A connection that was just accepted may be about to show the token.
             await anyio.sleep(SECONDS_FOR_NEWCOMERS)
-            if error.errno not in _OUT_OF_DESCRIPTORS or strangers.close_oldest():
+            if error.errno not in _OUT_OF_DESCRIPTORS or unadmitted.close_oldest():
                 continue
             if not is_reported:
                 log.warning("new connections have to wait: %s", error.strerror)
@@ -151,14 +151,16 @@ async def _finish(state: ServerState) -> None:
 
     Requests that still run a second later are cancelled; nobody waits for the end of these.
     """
-    await _ended(state.tasks, SECONDS_FOR_LAST_ANSWERS)
+    await _wait_for_tasks(state.tasks, SECONDS_FOR_LAST_ANSWERS)
     for connection in list(state.connections):
         connection.transport.close()
-    for task in await _ended(state.tasks, SECONDS_TO_FINISH):
+    for task in await _wait_for_tasks(state.tasks, SECONDS_TO_FINISH):
         task.cancel()
 
 
-async def _ended(tasks: set[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
+async def _wait_for_tasks(
+    tasks: set[asyncio.Task[None]], seconds: float
+) -> set[asyncio.Task[None]]:
     """Wait until tasks have ended, for at most `seconds`; return those that have not."""
     return (await asyncio.wait(tasks, timeout=seconds))[1] if tasks else set()
 
@@ -217,7 +219,7 @@ class HttpConnection(H11Protocol):
         """Take bytes of the client; after the first authorized request, set the deadline for the next request."""
         super().data_received(data)
         if not self._is_stranger:
-            self._attend()
+            self._update_deadline()
 
     def let_in(self) -> None:
         """Record that a request on this connection was authorized: it need not make room for others any more.
@@ -227,13 +229,13 @@ class HttpConnection(H11Protocol):
         if self._is_stranger:
             self._is_stranger = False
             self._strangers.remove(self)
-            self._attend()
+            self._update_deadline()
 
     def hang_up(self) -> None:
         """Close the connection without waiting for the client to read."""
         self.transport.abort()
 
-    def _attend(self) -> None:
+    def _update_deadline(self) -> None:
         """Set the deadline by which the client must have sent more of an incomplete request, or cancel it.
 
         At the deadline the connection is closed. Within a body that is `SECONDS_OF_SILENCE` from now. For the headers it is
@@ -371,7 +373,9 @@ def _page(server: DapeerServer) -> list[Route]:
 
     async def rows(_request: Request) -> StreamingResponse:
         headers = {**PAGE_HEADERS, "Cache-Control": "no-store"}
-        return StreamingResponse(server.live_pages.pictures(), 200, headers, "application/x-ndjson")
+        return StreamingResponse(
+            server.live_pages.page_lines(), 200, headers, "application/x-ndjson"
+        )
 
     return [
         Route("/live", endpoint=_page_part("page.html"), methods=["GET"]),

@@ -190,7 +190,7 @@ async def _messages(
 
     A line that is wrong is answered with an error, and yields nothing.
     """
-    async for message in _repeated(handover, replay, writer):
+    async for message in _replayed_messages(handover, replay, writer):
         yield message
     async for line in _lines(reader, handover):
         if isinstance(message := parse_message(line), ErrorResponse):
@@ -199,7 +199,7 @@ async def _messages(
             yield SessionMessage(message)
 
 
-async def _repeated(
+async def _replayed_messages(
     handover: Handover, replay: ReplayedAnswers, writer: asyncio.StreamWriter
 ) -> AsyncGenerator[SessionMessage]:
     """Yield the messages that the front has answered; then notify the client of changed answers.
@@ -273,7 +273,7 @@ def parse_message(line: bytes) -> t.JSONRPCMessage | ErrorResponse | None:
     try:
         message = t.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
-        return _complaint(line)
+        return _invalid_message_error(line)
     # The SDK takes a request with an invalid id for a notification, and never answers it.
     if isinstance(message, t.JSONRPCNotification) and "id" in from_json(line):
         return _error(None, t.INVALID_REQUEST, "The `id` of a request is a string or an integer.")
@@ -289,7 +289,7 @@ def encode_message(message: t.JSONRPCMessage) -> bytes:
         return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode()
 
 
-def _complaint(line: bytes) -> ErrorResponse:
+def _invalid_message_error(line: bytes) -> ErrorResponse:
     """Return the JSON-RPC error for a line that is no valid message, with its id if that can be read."""
     try:
         value: object = json.loads(line)

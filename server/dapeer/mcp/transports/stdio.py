@@ -29,7 +29,7 @@ async def serve(server: Server[Any], front: Front | None = None) -> None:
     """
     if can_serve():
         handover = front.hand_over() if front else jsonl.NOBODY
-        async with _wire() as (reader, writer):
+        async with _taken_stdio() as (reader, writer):
             await jsonl.serve(server, reader, writer, handover)
     else:
         async with stdio_server() as (incoming, outgoing):
@@ -37,7 +37,7 @@ async def serve(server: Server[Any], front: Front | None = None) -> None:
 
 
 @asynccontextmanager
-async def _wire() -> AsyncGenerator[Streams]:
+async def _taken_stdio() -> AsyncGenerator[Streams]:
     """Take stdin and stdout for the protocol alone while the body runs; yield them as streams.
 
     From then on 0 reads nothing and 1 is stderr: a print, or a child that inherits them, cannot get between two messages. Duplicates made

@@ -33,7 +33,7 @@ def token_from_environment(credentials: Mapping[str, str]) -> str | None:
         ArgumentError: It is not a valid token.
     """
     value = credentials.get(TOKEN)
-    return None if value is None else _checked(value, f"${TOKEN}")
+    return None if value is None else _check_token(value, f"${TOKEN}")
 
 
 def read_or_create_token(path: Path) -> str:
@@ -45,7 +45,7 @@ def read_or_create_token(path: Path) -> str:
         ArgumentError: The file cannot be read or made, is open to other users, or contains no valid token.
     """
     try:
-        return _checked(_read(path), str(path))
+        return _check_token(_read(path), str(path))
     except FileNotFoundError:
         pass
     except (OSError, UnicodeDecodeError) as error:
@@ -148,7 +148,7 @@ def _create(path: Path) -> str:
     return token
 
 
-def _checked(text: str, source: str) -> str:
+def _check_token(text: str, source: str) -> str:
     """Return a text without blanks around it, if that is a valid token.
 
     `source` is where it comes from, for the error.

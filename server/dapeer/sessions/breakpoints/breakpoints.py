@@ -119,11 +119,11 @@ class Breakpoints:
         client = requested.get("collectedBy") or client
         before = self.at(path, spot, client)
         if "collect" in requested:
-            self.points.put(path, spot, client, requested)
+            self.points.set_collecting(path, spot, client, requested)
         if "collect" not in requested or spot[1] or (path, spot[0]) not in self.person_places:
             self._put(path, spot, None if "collect" in requested else requested)
         if "collect" not in requested:
-            self.points.put(path, spot, client, None)
+            self.points.set_collecting(path, spot, client, None)
         return before
 
     def replace_line(self, path: str, requested: RequestedBreakpoint) -> None:
@@ -144,13 +144,15 @@ class Breakpoints:
         """
         line, _ = spot
         before = self.sign(path, line)
-        self._take(path, spot, requested)
+        self._replace_on_line(path, spot, requested)
         now = self.sign(path, line)
         if before != now:
             for listener in self.listeners:
                 listener(path, line, now)
 
-    def _take(self, path: str, spot: Spot, requested: RequestedBreakpoint | None) -> None:
+    def _replace_on_line(
+        self, path: str, spot: Spot, requested: RequestedBreakpoint | None
+    ) -> None:
         """Set, or with None remove, the breakpoint that stops at a place, and record who did it.
 
         No listener is called.
@@ -159,7 +161,7 @@ class Breakpoints:
         line, column = spot
         before = self.stopping_on(path, line)
         put_at(self.by_path, path, line, column, requested)
-        self.doings.change(path, line, before or None, self.stopping_on(path, line) or None)
+        self.doings.record_change(path, line, before or None, self.stopping_on(path, line) or None)
 
     def take_fresh(self) -> set[Place]:
         """Empty `fresh`, and return what it held.
@@ -169,11 +171,11 @@ class Breakpoints:
         fresh, self.fresh = self.fresh, set()
         return fresh
 
-    def stop_at(self, functions: Sequence[str]) -> None:
+    def set_function_names(self, functions: Sequence[str]) -> None:
         """Replace all function breakpoints by these function names, and record what has changed in `doings`."""
         for name in dict.fromkeys([*self.functions, *functions]):
             was, wanted = name in self.functions, name in functions
-            self.doings.change(name, 0, was or None, wanted or None)
+            self.doings.record_change(name, 0, was or None, wanted or None)
         self.functions = [*functions]
 
     def restore(self, path: str, spot: Spot, before: AtSpot, client: str) -> None:
@@ -183,8 +185,8 @@ class Breakpoints:
         because a Neovim has not changed its sign either. The place is removed from `fresh`; `person_places` stays.
         """
         self.fresh.discard((path, *spot))
-        self._take(path, spot, before[0])
-        self.points.put(path, spot, client, before[1])
+        self._replace_on_line(path, spot, before[0])
+        self.points.set_collecting(path, spot, client, before[1])
 
     def remove(
         self,
@@ -207,7 +209,7 @@ class Breakpoints:
             if column in {None, spot[1]}:
                 removed += filter(None, self.at(path, spot, client))
                 self._put(path, spot, None)
-                self.points.put(path, spot, client, None)
+                self.points.set_collecting(path, spot, client, None)
         if column is None:
             self.person_places.discard((path, requested_line))
         return removed
@@ -218,7 +220,7 @@ class Breakpoints:
         A person's breakpoints that stop stay, because the person's editor moves them. `listeners` are called for each line that changes; a
         breakpoint that was on a new line already is replaced. No request is sent.
         """
-        here = [each for each in self.of(path) if each["line"] in moves]
+        here = [each for each in self.in_file(path) if each["line"] in moves]
         moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.person_places]
         for each in moving:
             self._remove_breakpoint(path, each)
@@ -228,7 +230,9 @@ class Breakpoints:
     def _remove_breakpoint(self, path: str, requested: RequestedBreakpoint) -> None:
         """Remove one breakpoint, the one that stops or the one that collects."""
         if "collect" in requested:
-            self.points.put(path, spot_of(requested), requested.get("collectedBy") or "", None)
+            self.points.set_collecting(
+                path, spot_of(requested), requested.get("collectedBy") or "", None
+            )
         else:
             self._put(path, spot_of(requested), None)
 
@@ -256,10 +260,10 @@ class Breakpoints:
             if collects_at(each):
                 self.collecting[each.get("collectedBy", ""), title_of(each)] = each
             elif each["name"] not in self.functions:
-                self.stop_at([*self.functions, each["name"]])
+                self.set_function_names([*self.functions, each["name"]])
 
     @contextlib.contextmanager
-    def wanting_functions(self, requested: Sequence[RequestedFunction]) -> Generator[None]:
+    def adding_functions(self, requested: Sequence[RequestedFunction]) -> Generator[None]:
         """Add function breakpoints to the set before the body of a `with`, and leave them there after it.
 
         Those of `requested` that collect go to `collecting`, the names of the others to `functions`; nothing is sent. If the body raises,
@@ -273,11 +277,11 @@ class Breakpoints:
             for each in self.collecting.keys() - before.keys():
                 del self.collecting[each]
             self.collecting.update(before)
-            self.stop_at(stops)
+            self.set_function_names(stops)
             raise
 
     @contextlib.contextmanager
-    def wanting(self, requested: Sequence[tuple[str, RequestedBreakpoint]]) -> Generator[None]:
+    def adding(self, requested: Sequence[tuple[str, RequestedBreakpoint]]) -> Generator[None]:
         """Add breakpoints to the set before the body of a `with`, and leave them there after it.
 
         `requested` has pairs of path and breakpoint; each is added as by `add`, and no request is sent. If the body raises, or is
@@ -290,7 +294,9 @@ class Breakpoints:
         except BaseException:
             for path, each, (stops, collects) in reversed(replaced):
                 self._put(path, spot_of(each), stops)
-                self.points.put(path, spot_of(each), each.get("collectedBy") or "", collects)
+                self.points.set_collecting(
+                    path, spot_of(each), each.get("collectedBy") or "", collects
+                )
             self.person_places = persons
             raise
 
@@ -302,7 +308,7 @@ class Breakpoints:
         are called for those that stopped on lines; no request is sent.
         """
         if path is None:
-            self.stop_at([])
+            self.set_function_names([])
             for each in self.at_functions(client):
                 del self.collecting[each]
         gone = dict.fromkeys(each[:2] for each in self.places(client) if path in {None, each[0]})
@@ -310,7 +316,7 @@ class Breakpoints:
             self.remove(*each, client=client)
         return _files(gone)
 
-    def forget(
+    def remove_for_new_start(
         self,
         kept_places: Collection[Place] = (),
         collecting: Collection[Place] = (),
@@ -334,17 +340,17 @@ class Breakpoints:
         for path, spot in stop:
             self._put(path, spot, None)
         for path, spot in collect:
-            self.points.put(path, spot, client, None)
-        self.stop_at([])
+            self.points.set_collecting(path, spot, client, None)
+        self.set_function_names([])
         for each in self.at_functions(client):
             if each[1] not in titles:
                 del self.collecting[each]
         if self.exceptions is not None:
-            self.choose(None)
+            self.set_exception_filters(None)
         self.fresh.clear()
         return _files([*stop, *collect])
 
-    def choose(self, filters: list[str] | None) -> None:
+    def set_exception_filters(self, filters: list[str] | None) -> None:
         """Set the exception filters of all sessions, and call `filter_listeners`.
 
         None: each adapter's own defaults. Requests are sent by the listeners, not here.
@@ -362,7 +368,7 @@ class Breakpoints:
             del self.collecting[each]
         spots = self.points.spots(client)
         for path, spot in spots:
-            self.points.put(path, spot, client, None)
+            self.points.set_collecting(path, spot, client, None)
         return _files(spots)
 
     def places(self, client: str = "") -> list[Place]:
@@ -382,7 +388,7 @@ class Breakpoints:
             for column in here
         ]
 
-    def of(self, path: str) -> list[RequestedBreakpoint]:
+    def in_file(self, path: str) -> list[RequestedBreakpoint]:
         """Return all breakpoints of a file, of all clients, by place; at each the one that stops is first."""
         stop = (each for here in self.by_path.get(path, {}).values() for each in here.values())
         return sorted([*stop, *self.points.of(path)], key=spot_of)

@@ -29,7 +29,7 @@ from dapeer.dap.requests import OPTIONS
 from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SetBreakpointsArguments
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.breakpoint_status import TRACED
-from dapeer.mirror.places import SPEC, object_in_value
+from dapeer.mirror.places import SPEC, parse_object_value
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.traits import Traits
 
@@ -153,13 +153,15 @@ class LogLines:
     async def log_at_functions(self) -> None:
         """Send function breakpoints with log messages, if the adapter's definition says that it has such."""
         if self._log_points.functions:
-            await self._stops_at.log(self._unfinished_points(self._named_points))
+            await self._stops_at.set_function_log_points(
+                self._unfinished_points(self._named_points)
+            )
 
     def _unfinished_points(self, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return those of these log points whose point still wants rows."""
         return [each for each in points if each["point"] not in self._full_points]
 
-    async def find(
+    async def find_functions(
         self, functions: Sequence[RequestedFunction]
     ) -> tuple[list[Breakpoint], set[str]]:
         """Find where functions begin, for log points there.
@@ -195,7 +197,7 @@ class LogLines:
         """
         name = requested["name"]
         if name not in self._places:
-            async with self._stops_at.trying(name) as made:
+            async with self._stops_at.temporary_breakpoint(name) as made:
                 if not made.get("verified"):
                     message = made.get("message")
                     return Breakpoint(
@@ -306,7 +308,7 @@ class LineBreakpoints:
         self._send_lock = anyio.Lock(fast_acquire=True)
 
     @property
-    def road(self) -> Road:
+    def collecting_way(self) -> Road:
         """How the program records values: "tracer" (by itself), "log points", or empty: it cannot."""
         if self.tracers and self._folder is not None:
             return "tracer"
@@ -314,21 +316,21 @@ class LineBreakpoints:
 
     @property
     def traces(self) -> bool:
-        """Whether the program can look at each line by itself (`road` is "tracer")."""
-        return self.road == "tracer"
+        """Whether the program can look at each line by itself (`collecting_way` is "tracer")."""
+        return self.collecting_way == "tracer"
 
     async def set(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Send `setBreakpoints` with all breakpoints of a file, without options that the adapter lacks.
 
         `requested` are all breakpoints of the file `path`, those that collect included; an empty sequence removes all. For those that
         collect, the program is instructed to record values by itself ("tracer"), or log points are sent in the same request, or nothing, as
-        `road`, the way that this session allows, says. The mirror gets the adapter's answer.
+        `collecting_way`, the way that this session allows, says. The mirror gets the adapter's answer.
 
         Raises:
             DapeerError: The adapter rejects the request, or does not answer.
         """
         sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
-        if self.road == "log points":
+        if self.collecting_way == "log points":
             sent += self.log.log_points_of(path, requested)
         arguments: SetBreakpointsArguments = {
             "source": {"path": path, "name": Path(path).name},
@@ -345,17 +347,17 @@ class LineBreakpoints:
         """Instruct the program to record values by itself at those of a file's breakpoints that collect.
 
         `requested` are all breakpoints of the file `path`; the others are ignored. Nothing is sent if the program cannot do so by itself
-        (`road`, the way that this session allows, is not "tracer"), or if the file has no such breakpoints and had none. The tools that
+        (`collecting_way`, the way that this session allows, is not "tracer"), or if the file has no such breakpoints and had none. The tools that
         show rows are listed from now on, if anything can be collected. That the program fails to do it raises nothing: the mirror's
         breakpoints say so.
         """
-        road = self.road
+        road = self.collecting_way
         points = [each for each in requested if "collect" in each]
         if points and road:
             self._list_tools()
         if road == "tracer" and (points or path in self._points):
             self._points[path] = points
-            await self.trace()
+            await self.send_points()
 
     async def collect_at(self, functions: Sequence[RequestedFunction]) -> None:
         """Have the program record values at these functions, and no others, by itself or by log points.
@@ -371,10 +373,10 @@ class LineBreakpoints:
             return
         self._list_tools()
         self.functions = able
-        if self.road == "tracer":
-            await self.trace()
+        if self.collecting_way == "tracer":
+            await self.send_points()
             return
-        made, changed = await self.log.find(able)
+        made, changed = await self.log.find_functions(able)
         self._observe(Event(TRACED, {"functions": able, "made": made}))
         for path in changed:
             await self.set(path, self.log.requested(path))
@@ -409,10 +411,10 @@ class LineBreakpoints:
     def why_not_at(self, requested: RequestedFunction, adapter: str) -> str:
         """Return why the program cannot collect at functions, and what to do instead; empty: it can.
 
-        That the functions exist is not checked. A program whose `road` is "tracer" can at any. `requested` counts by its key `calls`
+        That the functions exist is not checked. A program whose `collecting_way` is "tracer" can at any. `requested` counts by its key `calls`
         only: calls that a function makes are recorded by a tracer alone. `adapter` is the adapter's name, with which the text begins.
         """
-        road, stops = self.road, self._supports("setFunctionBreakpoints")
+        road, stops = self.collecting_way, self._supports("setFunctionBreakpoints")
         if road == "tracer":
             return ""
         if requested["calls"]:
@@ -461,7 +463,7 @@ class LineBreakpoints:
         number = int(watched["id"])
         self._watch_specs[number] = watched
         self._list_tools()
-        await self.trace(frame_id)
+        await self.send_points(frame_id)
         return self._answers.get(number, self._answers.get(0, {}))
 
     async def unwatch(self, *points: int) -> None:
@@ -470,9 +472,9 @@ class LineBreakpoints:
             self._watch_specs = {
                 n: each for n, each in self._watch_specs.items() if n not in points
             }
-            await self.trace()
+            await self.send_points()
 
-    async def trace(self, frame_id: int | None = None) -> None:
+    async def send_points(self, frame_id: int | None = None) -> None:
         """Instruct the program to record values at exactly the lines and functions that are wanted now.
 
         Lines and functions at which it records are points, each with a number. The definition's tracer expressions are evaluated for it.
@@ -487,7 +489,7 @@ class LineBreakpoints:
         if self._folder is None:
             return
         async with self._send_lock:
-            points = [*self._spec()]
+            points = [*self._point_specs()]
             if points == self._last_spec:
                 return
             spec = {"folder": str(self._folder()), "points": points}
@@ -506,12 +508,14 @@ class LineBreakpoints:
         why = ""
         for tracer in self.tracers:
             try:
-                return await self.ask(tracer, spec, frame_id)
+                return await self.evaluate_object(tracer, spec, frame_id)
             except (RequestFailed, RequestTimeout, ValueError) as error:
                 why = " ".join(str(error).split())[-MAX_REASON_CHARS:]
         return {"message": f"{FAILED}: {why}"}
 
-    async def ask(self, template: str, spec: str, frame_id: int | None) -> Mapping[str, Any]:
+    async def evaluate_object(
+        self, template: str, spec: str, frame_id: int | None
+    ) -> Mapping[str, Any]:
         """Evaluate an expression of the definition in a frame, and return the JSON object that it gives.
 
         `spec`, as a text of the program's language, stands for `${spec}` in the `template`; `frame_id` is the adapter's id of the frame;
@@ -526,9 +530,9 @@ class LineBreakpoints:
         if frame_id is not None:
             arguments["frameId"] = frame_id
         body = await self._request("evaluate", arguments)
-        return object_in_value(str(body.get("result") or ""))
+        return parse_object_value(str(body.get("result") or ""))
 
-    def _spec(self) -> Iterable[dict[str, Any]]:
+    def _point_specs(self) -> Iterable[dict[str, Any]]:
         """Yield the instruction for each point: a line or function at which to record values, or a watch.
 
         Those on lines and at functions have the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and `file` and `line`,

@@ -36,7 +36,7 @@ class MovedFiles:
         self._named_files: set[str] = set()
         """Files whose name in the program is known."""
 
-    async def find(self, path: str) -> str:
+    async def find_name(self, path: str) -> str:
         """Return the program's own name of a file whose breakpoints are all unverified; empty: none is known.
 
         `path` is the file's path here, whose breakpoints were sent. The adapter is asked only if the definition says how, all breakpoints
@@ -49,7 +49,7 @@ class MovedFiles:
             return ""
         if any(made.get("verified") for _, made in sent):
             return ""
-        known = [each for each in await self._ask(path) if each != path]
+        known = [each for each in await self._list_candidates(path) if each != path]
         name = same_file(path, known, [each for each in known if foreign_files.exists(each)])
         if known and not name:
             left = len(known) - MAX_TOLD_NAMES
@@ -68,10 +68,10 @@ class MovedFiles:
         known = [each for each in self._mirror.breakpoints if each not in self._named_files]
         return [each for each in known if _may_be(each, loaded)]
 
-    async def learn(self, path: str, name: str) -> None:
+    async def start_translating(self, path: str, name: str) -> None:
         """Translate `path` to the program's `name` from now on, in the adapter if it can, else in `names`.
 
-        The mirror gets a note on it, and `find` looks for this file no more. The adapter evaluates a command, if the definition has
+        The mirror gets a note on it, and `find_name` looks for this file no more. The adapter evaluates a command, if the definition has
         `rename`; the file's breakpoints are not sent again here.
 
         Raises:
@@ -87,7 +87,7 @@ class MovedFiles:
         command = fill(self._sources.rename, {"here": here, "there": there})
         await self._request("evaluate", EvaluateArguments(expression=str(command), context="repl"))
 
-    async def _ask(self, path: str) -> Sequence[str]:
+    async def _list_candidates(self, path: str) -> Sequence[str]:
         """Return the program's source files that may be the file `path`, as the adapter lists them.
 
         Where the definition says that the adapter reports loaded sources (`loaded`), those of them are returned whose paths end alike, and

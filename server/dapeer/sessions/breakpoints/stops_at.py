@@ -60,7 +60,7 @@ class StopsAt:
         async with self._set_lock:
             await self._set(self._all_function_breakpoints)
 
-    async def log(self, logging: Sequence[Mapping[str, Any]]) -> None:
+    async def set_function_log_points(self, logging: Sequence[Mapping[str, Any]]) -> None:
         """Send all function breakpoints, with the log points `logging` in place of the last ones.
 
         Each of `logging` is a function breakpoint with `name` and what it logs. The caller checks that the adapter's function breakpoints
@@ -71,7 +71,7 @@ class StopsAt:
             await self._set(self._all_function_breakpoints)
 
     @contextlib.asynccontextmanager
-    async def trying(self, name: str) -> AsyncGenerator[Breakpoint]:
+    async def temporary_breakpoint(self, name: str) -> AsyncGenerator[Breakpoint]:
         """Set one more function breakpoint, at `name`, while the body runs; yield the adapter's answer on it.
 
         Breakpoints that are set at this function already are left out meanwhile.

@@ -44,7 +44,7 @@ class Watching:
         """Instruct the stopped program to look at `watch` on each line, and no more at `current`.
 
         Without `every`, `current` is set to `watch`. A watch with `every` is appended to `recorded`; then `current` keeps the earlier watch,
-        of which `outcomes` and `follow` still speak although the program does not look at it any more. `scope` is the code whose lines are
+        of which `outcomes` and `unwatch_at_stop` still speak although the program does not look at it any more. `scope` is the code whose lines are
         looked at (keys `files` and `functions`); `frame_id` is the adapter's id of the frame in which names are looked up. The program is
         not resumed.
 
@@ -65,14 +65,14 @@ class Watching:
         else:
             self.current = watch
 
-    def drive(self, watch: Watch) -> None:
+    def set_driven(self, watch: Watch) -> None:
         """Set `current` to `watch`, for which dapeer itself looks at each stop, so nothing is sent.
 
         Its time begins now. An earlier `current` that the program watches is not ended.
         """
         self.current, self._started_at = watch, anyio.current_time()
 
-    async def follow(self) -> None:
+    async def unwatch_at_stop(self) -> None:
         """Wait for the next stop or the end, then instruct the program to watch `current` no more.
 
         The wait has no time limit. Watches that record each time go on, and `current` stays set. It returns at once if `current` is None. A

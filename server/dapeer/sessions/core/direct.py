@@ -87,7 +87,7 @@ class AttachedProgram:
         """
         self.pid = pid
         # A descriptor tells the process from another one that gets its number.
-        self._file = process_end.opened(pid)
+        self._file = process_end.open_pidfd(pid)
 
     def close(self) -> None:
         """Close the pidfd; from then on the methods see only whether some process has this number."""
@@ -252,7 +252,7 @@ class DirectSession(Session):
         super().__init__(
             context, plan.title(), plan.definition.id, adapter.transport, _traits(plan), parent
         )
-        adapter.on_patch_off(self.mirror.take_patch_off)
+        adapter.on_patch_off(self.mirror.record_patch_off)
         self._requested: dict[str, Sequence[RequestedBreakpoint]] = {}
         """By path of a source file, its breakpoints."""
         self._moved_files = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
@@ -293,7 +293,7 @@ class DirectSession(Session):
                     self.watch.follow(pid)
             case Event(event="loadedSource", body={"reason": "new", "source": {"path": str(path)}}):
                 for each in self._moved_files.files_like(path):
-                    BackgroundTask(self._place_in_moved(each))
+                    BackgroundTask(self._send_under_program_name(each))
             case Event(event=str(name), body=reported) if waiting and name == waiting.event:
                 waiting.become({}, reported)
             case Event(event=str(name), body=offered) if children and name == children.event:
@@ -340,7 +340,7 @@ class DirectSession(Session):
     def _enter(self, terminal: Terminal) -> None:
         """Have the session take a terminal's output, with log points read out of it, and typed input go there."""
         terminal.listen(LogPointReader(self.process.log_points).listener(self.print_in_terminal))
-        self.in_terminal(terminal)
+        self.set_terminal(terminal)
 
     def watched_pid(self) -> int:
         """Return the pid that `watch` watches, or 0 if it watches none."""
@@ -394,14 +394,14 @@ class DirectSession(Session):
         """
         await super().set_breakpoints(path, requested)
         self._requested[path] = requested
-        await self._place_in_moved(path)
+        await self._send_under_program_name(path)
 
-    async def _place_in_moved(self, path: str) -> None:
+    async def _send_under_program_name(self, path: str) -> None:
         """Send a file's breakpoints again under the program's name of it, if that can be found."""
-        if name := await self._moved_files.find(path):
+        if name := await self._moved_files.find_name(path):
             requested = self._requested[path]
             await super().set_breakpoints(path, [])
-            await self._moved_files.learn(path, name)
+            await self._moved_files.start_translating(path, name)
             await super().set_breakpoints(path, requested)
 
     @property
@@ -431,7 +431,7 @@ class DirectSession(Session):
                 )
                 if self.attached is not None and not self._is_disconnecting:
                     await self.attached.wait_for_end(SECONDS_TO_LOSE)
-                    self._learn_fate()
+                    self._record_fate()
         finally:
             self.finish()
 
@@ -469,12 +469,12 @@ class DirectSession(Session):
             self.process.release(self.pid)
         await self.wait_for(lambda: self.mirror.ended, SECONDS_FOR_LAST_WORDS)
         # Some adapters send the end before the last output, and drop that when the connection closes.
-        await self.program.arriving.idle()
+        await self.program.arriving.wait_for_silence()
         if signal := deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0):
             self.ending.explain(f"probably killed by {signal}")
         await self.watch.wait_for_cause(mirror.exit_code)
         if self.process.terminal is not None:
-            await self.process.terminal.drained(SECONDS_WITHOUT_OUTPUT)
+            await self.process.terminal.wait_until_drained(SECONDS_WITHOUT_OUTPUT)
         if not self.over and not self._is_disconnecting:
             await self.leave(SECONDS_FOR_LAST_WORDS, terminate=self.launched)
             await self.close()
@@ -537,7 +537,7 @@ class DirectSession(Session):
         await self.process.kill()
         if not self.launched:
             await self.process.settle(SECONDS_TO_DETACH)
-            self._learn_fate(UNKNOWN)
+            self._record_fate(UNKNOWN)
         self.finish()
 
     async def cut_short(self, cause: str) -> str:
@@ -552,7 +552,7 @@ class DirectSession(Session):
         self.ending.decide(f"{cause}, and is to detach; {self.fate}", by_us=False)
         return f"and is to detach; {self.fate}"
 
-    def _learn_fate(self, unknown: str = "") -> None:
+    def _record_fate(self, unknown: str = "") -> None:
         """Set `fate` to the state of an attached program's process.
 
         A cause of the end that begins "detached;" is replaced by one with the new `fate`.
@@ -627,7 +627,7 @@ class DirectSession(Session):
             await self.request("disconnect", {"terminateDebuggee": ending})
         await self.close()
         if not ending:
-            self._learn_fate()
+            self._record_fate()
         return ending
 
 

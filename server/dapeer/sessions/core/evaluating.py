@@ -17,7 +17,7 @@ from dapeer.dap.types import (
     SetVariableResponseBody,
     Variable,
 )
-from dapeer.mirror.post_mortem import no_process
+from dapeer.mirror.post_mortem import explain_lack_of_process
 from dapeer.sessions.core.session import Session
 from dapeer.view import variables
 
@@ -54,20 +54,22 @@ async def evaluate(
         arguments["format"] = {WHOLE: True}
     async with session.evaluating:
         session.record_evaluation(arguments)
-        with no_process(session.post_mortem), session.advice.on_failure(context):
+        with explain_lack_of_process(session.post_mortem), session.advice.on_failure(context):
             try:
                 return await session.request("evaluate", arguments, seconds=seconds)
             except RequestTimeout as error:
-                if session.supports("cancel") and await _cancelled(session, SECONDS_TO_CANCEL):
+                if session.supports("cancel") and await _cancel_evaluation(
+                    session, SECONDS_TO_CANCEL
+                ):
                     raise RequestTimeout("evaluate", seconds, cancelled=True) from error
                 raise
             except anyio.get_cancelled_exc_class():
                 if session.supports("cancel"):
-                    await _cancelled(session, 0)
+                    await _cancel_evaluation(session, 0)
                 raise
 
 
-async def _cancelled(session: Session, seconds: float) -> bool:
+async def _cancel_evaluation(session: Session, seconds: float) -> bool:
     """Send `cancel` for the pending `evaluate`; return whether `evaluate` was answered within `seconds`.
 
     False if no evaluation is pending, or the connection fails. The wait is not interrupted by a cancellation of the caller.
@@ -126,13 +128,13 @@ async def walk_to_variable(
         if scope.get("expensive"):
             continue
         container = scope["variablesReference"]
-        found = variables.child(await session.inspect.variables(container), segments[0])
+        found = variables.find_child(await session.inspect.variables(container), segments[0])
         if found is None:
             continue
         for segment in segments[1:]:
             container = found["variablesReference"]
             found = (
-                variables.child(await session.inspect.variables(container), segment)
+                variables.find_child(await session.inspect.variables(container), segment)
                 if container
                 else None
             )
@@ -152,7 +154,7 @@ async def find_variable_by_text(
     adapter's id) is None. What the mirror lacks is requested from the adapter.
     """
     with contextlib.suppress(ArgumentError):
-        return await walk_to_variable(session, variables.parse(path), frame)
+        return await walk_to_variable(session, variables.parse_path(path), frame)
     return None, 0
 
 

@@ -81,7 +81,7 @@ class ForwardedSession(Session):
         """
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
-                self.program.type_into(self)
+                self.program.set_keyboard(self)
             case Event(event="dapeer.replayed"):
                 self.replayed.set()
             case Response(command="setBreakpoints"):
@@ -154,7 +154,7 @@ class ForwardedSession(Session):
     async def follow(self) -> None:
         """Wait for the end of the debuggee, the last output, and nvim-dap's closing; then close dapeer's side."""
         await self.wait_for(lambda: self.mirror.ended, None)
-        await self.program.arriving.idle()
+        await self.program.arriving.wait_for_silence()
         await self.wait_for(lambda: self.over, SECONDS_TO_CLOSE)
         await self.hang_up()
 

@@ -15,7 +15,7 @@ from dapeer.adapters.choice.interpreter import why_slow
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.placeholders import fill
 from dapeer.adapters.definition.quirks import ANY_FILE
-from dapeer.adapters.definition.sections import advise
+from dapeer.adapters.definition.sections import first_hint
 from dapeer.adapters.definition.table import own_values
 from dapeer.adapters.launch_request import NamedTests
 from dapeer.base.system import foreign_files
@@ -149,7 +149,7 @@ class Plan:
         """A pattern for command lines of processes that the debugger starts beside the program; empty: none."""
         return self.definition.children.relay if self.definition.children else ""
 
-    def child(self, offered: Body) -> Plan:
+    def plan_of_child(self, offered: Body) -> Plan:
         """Return the plan for a child process that the adapter offers.
 
         `offered` has the keys `request` and `configuration`. The request is "attach" unless `offered` says "launch". Of this plan's
@@ -193,7 +193,7 @@ class Plan:
             self.inputs.get("python") if self.launched and self.definition.uses("python") else None
         )
         values = {**self.inputs, "exception_filters": self.exception_filters}
-        hint = functools.partial(advise, self.definition.hints, values)
+        hint = functools.partial(first_hint, self.definition.hints, values)
         missing = self.tests.why_unknown if self.tests else None
         program = str(self.inputs.get("program") or "") if self.launched else ""
         remarks = [str(self.inputs.get("remark") or "")]

@@ -60,13 +60,13 @@ class ProcessWatch:
         already, has ended, or the session has.
         """
         known = pid == self.pid or self._session.mirror.ended
-        file = None if known else process_end.opened(pid)
+        file = None if known else process_end.open_pidfd(pid)
         if file is not None:
             self.close()
             self.pid, self._file, self._is_certain = pid, file, sure
             self._begin()
 
-    def find(self) -> None:
+    def find_process(self) -> None:
         """Search for the program's process, and watch it if exactly one is found; else search again at a stop.
 
         The process is the one in the adapter's terminal, or a traced one below the adapter, else the adapter's only child. A process found
@@ -96,16 +96,16 @@ class ProcessWatch:
         """
         if not isinstance(message, Event) or message.event != "stopped":
             return
-        if self._is_dead():
+        if self._record_if_killed():
             # A dead process cannot stop again.
             self._record_end()
         elif self._looks_again:
             # Helper processes of the start have ended by now.
-            self.find()
+            self.find_process()
         else:
             self._begin()
 
-    def _is_dead(self) -> bool:
+    def _record_if_killed(self) -> bool:
         """Return whether a signal has killed the process, and record which.
 
         A stop may arrive before that is noticed.
@@ -132,7 +132,7 @@ class ProcessWatch:
         """
         if self._task is not None and exit_code is not None and exit_code < 0:
             with anyio.move_on_after(SECONDS_TO_DIE):
-                await self._task.ended()
+                await self._task.wait_for_end()
 
     def _begin(self) -> None:
         """Start a task that waits for the process's end, or tell the running one of possible new threads."""
@@ -140,9 +140,9 @@ class ProcessWatch:
             self._stop_event.set()
             self._stop_event = anyio.Event()
         elif self._file is not None:
-            self._task = BackgroundTask(self._keep(self.pid, self._file))
+            self._task = BackgroundTask(self._watch(self.pid, self._file))
 
-    async def _keep(self, pid: int, file: int) -> None:
+    async def _watch(self, pid: int, file: int) -> None:
         """Wait for the end of a process; record it, and its killer, if the adapter does not report it.
 
         `file` is the pidfd of `pid`. The adapter gets some time to report the end: less where a signal killed the process. The end of a
@@ -198,7 +198,7 @@ def require_unkilled(session: Session, then: str) -> None:
     raise NotStopped(f"{what}; its parent, session {parent.id}, is still there.", f"{hint} {then}")
 
 
-def unreported_kills(program: Program[Session]) -> list[str]:
+def take_unreported_kills(program: Program[Session]) -> list[str]:
     """Return notes on processes that a signal killed while their program goes on.
 
     Each process is named once. Sessions with the same cause share a note; all are added to `program.known_dead`. SIGTERM of a running
@@ -237,4 +237,4 @@ def _hint(session: Session) -> str:
     """
     named = f"{session.program.first.name}\n{session.name}"
     known = session.cause == f"{KILLED}SIGKILL"
-    return (known and session.advice.of_killed(named, session.program.output)) or ""
+    return (known and session.advice.hint_on_killed(named, session.program.output)) or ""

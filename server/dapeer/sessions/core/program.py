@@ -47,11 +47,11 @@ class AwaitedBreakpoints:
         """Add breakpoints, by path and line, to those whose states the caller wants to know."""
         self.places.update(places)
 
-    def keep_from(self, places: Iterable[tuple[str, int]]) -> None:
+    def record_undelivered(self, places: Iterable[tuple[str, int]]) -> None:
         """Add breakpoints, by path and line, that this program does not get; the caller knows why."""
         self.undelivered.update(places)
 
-    def admit(self, path: str) -> None:
+    def record_delivered(self, path: str) -> None:
         """Remove a file's breakpoints from `undelivered`: the program has got them after all."""
         self.undelivered = {each for each in self.undelivered if each[0] != path}
 
@@ -166,7 +166,7 @@ class Program(Generic[Of]):
         """
         return self._keyboard
 
-    def type_into(self, terminal: Keyboard) -> None:
+    def set_keyboard(self, terminal: Keyboard) -> None:
         """Set the `keyboard` by which text reaches the program's terminal."""
         self._keyboard = terminal
 
@@ -174,14 +174,14 @@ class Program(Generic[Of]):
 
     def add(self, session: Of) -> None:
         """Add a session to `sessions`, behind its parent."""
-        self._keep([*self.sessions, session])
+        self._set_sessions([*self.sessions, session])
 
     def remove(self, session: Of) -> None:
         """Remove a session from `sessions`, which has ended; the first session of the program stays."""
         if session is not self.first:
-            self._keep([each for each in self.sessions if each is not session])
+            self._set_sessions([each for each in self.sessions if each is not session])
 
-    def _keep(self, sessions: Sequence[Of]) -> None:
+    def _set_sessions(self, sessions: Sequence[Of]) -> None:
         """Set `sessions`, ordered so that each stands behind its parent; the first one stays the first."""
         self.sessions = sessions
         self.sessions = (self.first, *self.below(self.first))
@@ -341,15 +341,15 @@ class Program(Generic[Of]):
         end = clock() + seconds
         if old:
             soon = min(seconds, SECONDS_TO_STEP)
-            await self.until(
+            await self.wait_until(
                 lambda: self.stop_or_end(session, epoch, old) is not None, soon, report
             )
-        await self.until(
+        await self.wait_until(
             lambda: self.stop_or_end(session, epoch) is not None, end - clock(), report
         )
         return self.stop_or_end(session, epoch)
 
-    async def until(
+    async def wait_until(
         self,
         happened: Callable[[], bool],
         seconds: float,
@@ -407,7 +407,7 @@ class DetachedProcesses:
 
         That can be seen only while the program lives.
         """
-        self._processes.detached()
+        self._processes.find_detached()
 
     def unreported(self) -> list[str]:
         """Return at most one note: the processes that `take_unreported` finds, and the call that ends them.
@@ -432,18 +432,18 @@ class DetachedProcesses:
         debugged = {each.mirror.process.get("systemProcessId") for each in self._program.alive}
         new = {
             pid: command
-            for pid in self._processes.detached()
+            for pid in self._processes.find_detached()
             if pid not in self._reported_pids | debugged and (command := self._command(pid))
         }
         self._reported_pids |= new.keys()
         return new
 
-    async def end(self) -> str:
+    async def kill_all(self) -> str:
         """Kill the processes that have left the program's POSIX session; return a sentence on them.
 
         The sentence names the killed processes, or says that there was none, or that this system cannot list processes.
         """
-        commands = {pid: self._command(pid) for pid in self._processes.detached()}
+        commands = {pid: self._command(pid) for pid in self._processes.find_detached()}
         ended = {pid: commands.get(pid, "") for pid in await self._processes.kill_detached()}
         self._reported_pids |= ended.keys()
         if not ended and not processes():

@@ -191,11 +191,11 @@ class Session(SessionControl):
 
         In a core dump, messages without a meaning there are dropped. Hints are added to messages that the adapter's definition explains.
         """
-        meaning = self.post_mortem.meaning_of(message) if self.post_mortem else message
+        meaning = self.post_mortem.translate_message(message) if self.post_mortem else message
         if meaning is not None:
-            self._take_in(self.advice.with_hint(meaning))
+            self._apply(self.advice.with_hint(meaning))
 
-    def _take_in(self, message: Message) -> None:
+    def _apply(self, message: Message) -> None:
         """Apply a message to the mirror and the inspection, call `on_message`, then publish it.
 
         The event `initialized` sets the session's `initialized`.
@@ -222,12 +222,12 @@ class Session(SessionControl):
 
     # -- its terminal
 
-    def in_terminal(self, terminal: Keyboard) -> None:
+    def set_terminal(self, terminal: Keyboard) -> None:
         """Set the terminal into which text for the program is typed, for all of its processes.
 
         The first session's mirror gets a capability that says so, and tools that type are listed.
         """
-        self.program.type_into(terminal)
+        self.program.set_keyboard(terminal)
         self.program.first.observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))
 
     def print_in_terminal(self, printed: Body) -> None:
@@ -274,7 +274,7 @@ class Session(SessionControl):
         try:
             return await self.channel.request(command, arguments, seconds=limit)
         except ChannelClosed as error:
-            raise await self._explained(error) from error
+            raise await self._with_cause(error) from error
         except RequestTimeout as error:
             if not self.owns_adapter or command not in ENDS:
                 unknown = forced and not self.supports(command)
@@ -307,7 +307,7 @@ class Session(SessionControl):
         await self.force()
         return TOGETHER
 
-    async def _explained(self, error: ChannelClosed) -> ChannelClosed:
+    async def _with_cause(self, error: ChannelClosed) -> ChannelClosed:
         """Wait a moment for the cause of the connection's end; return an error that names the cause.
 
         `error` itself is returned if no cause becomes known, or if a tool of dapeer's has ended the program.

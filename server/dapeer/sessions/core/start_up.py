@@ -9,7 +9,7 @@ from functools import partial
 
 import anyio
 
-from dapeer.adapters.definition.sections import advise
+from dapeer.adapters.definition.sections import first_hint
 from dapeer.adapters.process.streams import no_adapter
 from dapeer.base.errors import (
     AdapterFailed,
@@ -65,15 +65,15 @@ async def start_up(
     except TimeoutError:
         owed = " and ".join(f"`{command}`" for command in session.channel.unanswered)
         what = f"answer {owed}" if owed else "send `initialized`"
-        return _failed(session, f"did not {what} within {seconds:g} s")
+        return _start_error(session, f"did not {what} within {seconds:g} s")
     except (RequestFailed, ChannelClosed) as error:
         if session.mirror.exit_code is None:
             await session.process.settle()
             reason = getattr(error, "message", "")
             what = f"could not {plan.request}: {reason or 'it ended first'}"
-            return _failed(session, what, has_reason=bool(reason))
+            return _start_error(session, what, has_reason=bool(reason))
     except RequestTimeout as error:
-        return _failed(session, f"did not answer `{error.command}` in time")
+        return _start_error(session, f"did not answer `{error.command}` in time")
     except DapeerError as error:
         return error
     _watch_over(session)
@@ -117,7 +117,7 @@ def _watch_over(session: DirectSession) -> None:
     if session.mirror.ended:
         return
     if session.launched:
-        session.watch.find()
+        session.watch.find_process()
     elif isinstance(pid, int):
         session.watch.follow(pid)
 
@@ -162,11 +162,11 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     """
     _expect_output(session)
     if not session.launched and session.plan.waiting is None:
-        await _improve(session)
+        await _evaluate_attached(session)
     # Before anything is to be awaited: a filter that the adapter does not have ends the start.
-    filters = _filters(session, breakpoints)
+    filters = _exception_filters(session, breakpoints)
     sent: list[Awaitable[None]] = [
-        session.set_breakpoints(path, breakpoints.of(path))
+        session.set_breakpoints(path, breakpoints.in_file(path))
         for path in breakpoints.paths
         if session.takes(path) and not session.delegates
     ]
@@ -203,7 +203,7 @@ def _expect_output(session: DirectSession) -> None:
         session.program.arriving.confirm_by(drain)
 
 
-async def _improve(session: DirectSession) -> None:
+async def _evaluate_attached(session: DirectSession) -> None:
     """Evaluate the definition's `attached` expression in a program that was attached to.
 
     If it fails, or returns a text, that is logged, and the program itself is asked at later stops for what its adapter leaves out.
@@ -225,7 +225,7 @@ async def _improve(session: DirectSession) -> None:
         session.thread_locator.ask_program(definition.stopping.folded)
 
 
-def _filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] | None:
+def _exception_filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] | None:
     """Return the exception filters to send: the plan's, else those of the shared set that the adapter has.
 
     None: send no request, as the adapter has no filters.
@@ -246,7 +246,7 @@ def _program_fate(session: DirectSession) -> str:
     return "" if fate == RUNS_ON else f" {fate[0].upper()}{fate[1:]}."
 
 
-def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
+def _start_error(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
     """Return the error for a failed start, with the program's state, the last output and a hint.
 
     `what` completes the sentence "The adapter X …". With `has_reason`, `what` has the adapter's own reason already, and the adapter's log
@@ -261,6 +261,6 @@ def _failed(session: DirectSession, what: str, *, has_reason: bool = False) -> A
     words = (printed or own)[-MAX_QUOTED_STDERR_CHARS:]
     quote = f" It said: {words.rstrip('.')}." if words else ""
     failed = f"The adapter {session.adapter} {what.rstrip('.')}.{_program_fate(session)}{quote}"
-    advice = advise(session.plan.definition.hints, session.plan.inputs, "start", failed)
+    advice = first_hint(session.plan.definition.hints, session.plan.inputs, "start", failed)
     usual = "Check program, cwd and config; `dapeer doctor` checks the adapter."
     return AdapterFailed(failed, lack_of_tasks() or advice or usual)

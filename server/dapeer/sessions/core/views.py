@@ -57,7 +57,7 @@ def _view(session: Session) -> look.Snapshot:
     since = max(last.reported.output_start if last else 0, session.program.output.shown_end)
     if session.mirror.ended:
         error = None if session.by_us else session.errors.last()
-        failed = "" if session.by_us else session.errors.of_debugger()
+        failed = "" if session.by_us else session.errors.debugger_error_clause()
         return look.snapshot_of_end(
             session.id,
             session.mirror,
@@ -76,10 +76,10 @@ async def inspect_stop(session: Session, seconds: float = SECONDS_TO_LOOK) -> No
     The mirror keeps the answers. While the program runs nothing is requested.
     """
     with anyio.move_on_after(seconds):
-        await _completed(session)
+        await _fetch_stop(session)
 
 
-async def _completed(session: Session) -> None:
+async def _fetch_stop(session: Session) -> None:
     """Fetch what the snapshot of a stop needs.
 
     If another stop has replaced it meanwhile, fetch again, up to `MAX_LOOKS` times.
@@ -88,7 +88,7 @@ async def _completed(session: Session) -> None:
     for _ in range(MAX_LOOKS):
         if (stop := session.mirror.stop) is None:
             return
-        await session.inspect.complete(stop)
+        await session.inspect.wait_until_inspected(stop)
         if stop is session.mirror.stop:
             return
 
@@ -145,7 +145,7 @@ def last_place(session: Session) -> str:
     return frame_line(top, session.project) if top else ""
 
 
-class looking:  # noqa: N801 - it is used like a function
+class inspected_stop:  # noqa: N801 - it is used like a function
     """Within it, the stop of the program, or of one thread, is inspected.
 
     Raises:

@@ -30,7 +30,7 @@ from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.base.errors import DapeerError, NoSession, ToolTimeout, Unsupported
 from dapeer.base.system.environment import started_from
 from dapeer.base.system.exchange import on_cancellation
-from dapeer.base.system.folders import sweep
+from dapeer.base.system.folders import remove_left_folders
 from dapeer.base.system.matching import Matcher
 from dapeer.base.system.threads import run_in_thread_briefly
 from dapeer.collecting.row_files import RowFolders
@@ -178,7 +178,7 @@ class Supervisor:
             raise Unsupported("Child processes are not followed.", "follow_children does.")
         _check_lives(parent)
         try:
-            await self._tasks.start(self._run_child, parent, parent.plan.child(offered))
+            await self._tasks.start(self._run_child, parent, parent.plan.plan_of_child(offered))
         except DapeerError as error:
             parent.channel.record_fault(error.problem)
             raise
@@ -295,7 +295,7 @@ class Debugger:
         """Begin to hold sessions."""
         await self._tasks.__aenter__()
         # Remove what killed servers have left; no call waits for that, but the end does.
-        self._tasks.start_soon(run_in_thread_briefly, sweep)
+        self._tasks.start_soon(run_in_thread_briefly, remove_left_folders)
         return self
 
     async def __aexit__(
@@ -332,7 +332,9 @@ class Debugger:
             with anyio.CancelScope(shield=True):
                 await processes.aclose()
 
-    def keep(self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object) -> None:
+    def start_task(
+        self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object
+    ) -> None:
         """Start `work(*arguments)` as a task that runs until it is done or the debugger ends."""
         self._tasks.start_soon(work, *arguments)
 
@@ -361,7 +363,7 @@ class Debugger:
         arguments = plan.to_entry.arguments if stops else plan.arguments
         if plan.launched:
             self.files.add(Path(str(plan.inputs["project"])))
-        with self.breakpoints.wanting(breakpoints), started_from(plan.environment):
+        with self.breakpoints.adding(breakpoints), started_from(plan.environment):
             session = await self._supervisor.start(plan, arguments, parent)
         if session.delegates:
             limit = plan.definition.timeouts.launch
@@ -427,7 +429,7 @@ class Debugger:
     def _record_end(self, session: Session) -> None:
         """Record in `doings` that the calling client ends the program, if it has not ended."""
         if not session.mirror.ended:
-            self.doings.move("terminate", session.id, session.program)
+            self.doings.record_move("terminate", session.id, session.program)
 
     def _is_held(self, session: Session) -> bool:
         """Return whether the session has not ended."""
@@ -500,7 +502,7 @@ class Debugger:
         if restart is None:
             raise Unsupported(f"Session {first.id} cannot be started again.", "dap_run starts it.")
         again = await restart()
-        self.expect(again, program.awaited.places)
+        self.record_awaited(again, program.awaited.places)
         return again
 
     async def _end_for_restart(self, session: DirectSession) -> None:
@@ -517,7 +519,7 @@ class Debugger:
 
     # -- breakpoints
 
-    def expect(self, session: Session, places: Iterable[tuple[str, int]]) -> None:
+    def record_awaited(self, session: Session, places: Iterable[tuple[str, int]]) -> None:
         """Record which breakpoints' states a new program's callers are to be shown: `places`, and fresh ones.
 
         Each is a path and a line; `session` is one of the program's. Fresh ones are those that tools have set since the last start: they
@@ -531,7 +533,7 @@ class Debugger:
         }
         session.program.awaited.expect([*places, *fitting])
 
-    def expect_now(self, path: str, line: int, column: int = 0) -> None:
+    def record_awaited_everywhere(self, path: str, line: int, column: int = 0) -> None:
         """Note that callers of all programs, the next one too, are told what becomes of a breakpoint.
 
         Programs that do not take the file are left out. Line 0: `path` is the name of a function.
@@ -552,7 +554,7 @@ class Debugger:
         """
         return Broadcast(self._tasks, change_name, [s for s in sessions if self._is_held(s)], send)
 
-    def push(self, *paths: str, started: Session | None = None) -> Broadcast:
+    def push_breakpoints(self, *paths: str, started: Session | None = None) -> Broadcast:
         """Start sending all breakpoints of files to every session that takes them; return the broadcast.
 
         Its `wait_for_failures` waits for them, and returns which have not got them, and why.
@@ -565,7 +567,7 @@ class Debugger:
         async def send(session: Session) -> None:
             """Send all breakpoints of those files that the session takes."""
             for path in filter(session.takes, paths):
-                await set_lines(session, path, self.breakpoints.of(path))
+                await set_lines(session, path, self.breakpoints.in_file(path))
 
         others = [
             s for s in self.sessions.held.values() if s.id not in known and not s.mirror.ended
@@ -575,18 +577,18 @@ class Debugger:
             self._tasks, "the breakpoints", holding, send, is_taken_elsewhere=started is not None
         )
 
-    def push_kept_back(self, programs: Iterable[Program[Session]]) -> Broadcast:
+    def push_undelivered(self, programs: Iterable[Program[Session]]) -> Broadcast:
         """Start sending again the breakpoints that these programs did not get; return the broadcast.
 
         They may have loaded a changed file again by now.
         """
         kept = {path for each in programs for path, line in each.awaited.undelivered if line}
-        return self.push(*sorted(kept))
+        return self.push_breakpoints(*sorted(kept))
 
     def drop_client(self, client: str) -> None:
         """Drop what a client that has disconnected collects and triggers, and start telling the sessions."""
         self.triggers.drop_client(client)
-        self.push(*self.breakpoints.drop_client(client))
+        self.push_breakpoints(*self.breakpoints.drop_client(client))
         self.push_collecting()
 
     def push_functions(self) -> Broadcast:
@@ -626,7 +628,7 @@ class Debugger:
         self._check_held(session)
         others = [
             requested
-            for requested in self.breakpoints.of(path)
+            for requested in self.breakpoints.in_file(path)
             if requested["line"] != line or "collect" in requested
         ]
         # Begun first: an adapter that does not answer in time may have it all the same.
@@ -639,7 +641,7 @@ class Debugger:
         await session.wait_for(lambda: mirror.has_moved_on(epoch), None)
         with contextlib.suppress(DapeerError):
             if not mirror.ended:
-                await session.set_breakpoints(path, self.breakpoints.of(path))
+                await session.set_breakpoints(path, self.breakpoints.in_file(path))
 
 
 async def _leave_session(session: Session) -> None:

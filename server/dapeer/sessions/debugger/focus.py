@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 
 from dapeer.base.errors import NoSession
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.sessions.core.process_watch import NEXT, require_unkilled
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
@@ -44,7 +44,7 @@ class Focus:
         """
         return Actor(self._runner.key if self._runner else self.key, client)
 
-    def take_news(self) -> list[str]:
+    def take_actions_of_others(self) -> list[str]:
         """Return a line on what others have done since the last call; an empty list: nothing.
 
         It names breakpoints that they have set, changed or removed, and resumes and ends of the client's programs. A script always gets an
@@ -56,12 +56,16 @@ class Focus:
             return []
         used = [*self._started_sessions, *filter(None, [self.default])]
         programs = {each.program for each in used}
-        return [*filter(None, [doings.news(self.key, since, programs, self._debugger.project)])]
+        return [
+            *filter(
+                None, [doings.describe_others(self.key, since, programs, self._debugger.project)]
+            )
+        ]
 
-    def started(self, session: Session) -> None:
+    def record_start(self, session: Session) -> None:
         """Record that the client has started a program, by its first session, and make that the default."""
         self._started_sessions = [*self.own, session]
-        self.use(session)
+        self.set_default(session)
 
     @property
     def own(self) -> list[Session]:
@@ -72,7 +76,7 @@ class Focus:
         """Replace `reader` by a new one, so that the client is shown each fact again."""
         self.reader = SnapshotReader()
 
-    def use(self, session: Session) -> None:
+    def set_default(self, session: Session) -> None:
         """Make `session` the client's default."""
         self._last_used = session
 
@@ -97,7 +101,7 @@ class Focus:
             return programs[0]
         return latest
 
-    def look(self, session_id: int | None = None) -> Session:
+    def session_to_read(self, session_id: int | None = None) -> Session:
         """Return the session to read, by id, or without one (None) the client's default, which may have ended.
 
         Where a session's program is debugged as its first child, that child is returned; without an id a stopped process of the same
@@ -114,7 +118,7 @@ class Focus:
             raise NoSession("There is no debug session.", "Start one with dap_run.")
         return session.program.acting(session, exactly=False)
 
-    def session(self, session_id: int | None = None) -> Session:
+    def session_to_act_on(self, session_id: int | None = None) -> Session:
         """Return the session to act on, by id, or without one the client's default, and make it the default.
 
         Without an id, a stopped process of the same program comes before one that runs. Where the session is debugged as its first child,
@@ -124,12 +128,12 @@ class Focus:
             NoSession: There is none; or the default has ended, or no session was used, and there are several.
             NotStopped: The session's process was killed while it was stopped.
         """
-        session = self.look(session_id)
+        session = self.session_to_read(session_id)
         if session_id is None:
             self._refuse_guessing(session, also_ended=False)
         last = self.last or session
         self._refuse_ended(last if last.program is session.program else session, session)
-        self.follow(session)
+        self.move_default(session)
         return session
 
     def program_to_end(self, session_id: int | None = None, *, also_ended: bool = False) -> Session:
@@ -141,11 +145,11 @@ class Focus:
         """
         if session_id is not None:
             return self._focus_session(session_id)
-        session = self.look().program.first
+        session = self.session_to_read().program.first
         self._refuse_guessing(session, also_ended=also_ended)
         return session
 
-    def follow(self, session: Session) -> None:
+    def move_default(self, session: Session) -> None:
         """Make `session` the default, if it belongs to the default's program, or there is no default."""
         if self._last_used is None or self._last_used.program is session.program:
             self._last_used = session
@@ -156,7 +160,7 @@ class Focus:
         Raises:
             NoSession: There is none.
         """
-        self._last_used = self._debugger.sessions.named(session_id)
+        self._last_used = self._debugger.sessions.require_session(session_id)
         return self._last_used
 
     def _started_since(self, last_used: Session) -> Session | None:
@@ -203,10 +207,10 @@ class Focus:
 
 def list_sessions(sessions: Sequence[Session]) -> str:
     """Return a list of sessions as text, each with its id, name, state and place."""
-    return ", ".join(map(_described, sessions))
+    return ", ".join(map(_describe, sessions))
 
 
-def _described(session: Session) -> str:
+def _describe(session: Session) -> str:
     """Return a session's id, name, state and place as text.
 
     A session that runs gets the state and place of another one of its program that is stopped, if there is one.
@@ -215,6 +219,6 @@ def _described(session: Session) -> str:
     stop = there.mirror.stop
     place = ""
     if stop is not None and stop.top is not None:
-        path = relative(frame_path(stop.top), session.project)
+        path = relative_to_project(frame_path(stop.top), session.project)
         place = f" at {path}:{stop.top['line']}" if path else f" in {stop.top['name']}"
     return f"{session.id} ({session.name}, {there.mirror.phase.value}{place})"

@@ -40,7 +40,7 @@ class Files:
 
         `library_frames` tells where libraries are.
 
-        `sessions` is read at each question, and ended ones count as long as they are in it. `library_frames` counts only in `foreign`.
+        `sessions` is read at each question, and ended ones count as long as they are in it. `library_frames` counts only in `path_needing_consent`.
         """
         self._library_frames = tuple(library_frames)
         self.secret = SecretFiles()
@@ -70,7 +70,7 @@ class Files:
             or any(os.path.realpath(known) == str(real) for known in {*self._paths()})
         )
 
-    def foreign(self, filename: str, folder: str) -> str:
+    def path_needing_consent(self, filename: str, folder: str) -> str:
         """Return the real path of a file that may be read only with consent; empty: any other, or no file.
 
         Consent is not needed in the working folder `folder`, the libraries and the allowed folders. Files that may hold secrets give an
@@ -191,7 +191,7 @@ class Sessions(Mapping[int, Session]):
         """Return how many there are."""
         return len(self._by_id)
 
-    def named(self, session_id: int) -> Session:
+    def require_session(self, session_id: int) -> Session:
         """Return the session with this id.
 
         Raises:
@@ -226,10 +226,10 @@ class Sessions(Mapping[int, Session]):
         return frozenset(each for each in names if any(s.has_now(each) for s in capable))
 
     def restart_of(self, session: Session) -> Restart | None:
-        """Return the function that starts a session's program again, if it was added or `restart_by` had one."""
+        """Return the function that starts a session's program again, if it was added or `set_restart` had one."""
         return self._restarts.get(session.id)
 
-    def restart_by(self, session: Session, restart: Restart) -> None:
+    def set_restart(self, session: Session, restart: Restart) -> None:
         """Have `restart` start the program of a session again; nothing happens once the session is dropped."""
         if session.id in self._by_id:
             self._restarts[session.id] = restart
@@ -281,13 +281,13 @@ class Sessions(Mapping[int, Session]):
             self.focused = next(reversed(self._by_id.values()), None)
         self._notify("sessions", session)
 
-    def forget(self, session_id: int) -> None:
+    def drop_program(self, session_id: int) -> None:
         """Drop all sessions of an ended program, by the id of one of them, and notify the listeners.
 
         Raises:
             NoSession: There is no session with this id.
         """
-        first = self.named(session_id)
+        first = self.require_session(session_id)
         self._remove_sessions(first.program.sessions)
         self._ended_programs = [each for each in self._ended_programs if each is not first.program]
         self._notify("sessions", first)
@@ -346,10 +346,10 @@ class Sessions(Mapping[int, Session]):
         """
         if seq >= 0:
             if command in RESUMES:
-                self._doings.move(command, session.id, session.program)
+                self._doings.record_move(command, session.id, session.program)
         elif session.is_current:
-            with self._doings.by(PERSON):
-                self._doings.move(command, session.program.first.id, session.program)
+            with self._doings.acting_as(PERSON):
+                self._doings.record_move(command, session.program.first.id, session.program)
 
 
 # Groups of programs that were started together, and the processes of one program: each has a name.
@@ -410,7 +410,7 @@ class Groups:
         self._drop_unknown_groups()
         return [*self._started_groups.values(), *self._processes()]
 
-    def named(self, name: str) -> Group:
+    def require_group(self, name: str) -> Group:
         """Return the group of a name.
 
         Raises:

@@ -50,7 +50,7 @@ class PrintedErrors:
             (each for each in self._errors_since(cursor) if not self._is_debuggers(each)), None
         )
 
-    def of_debugger(self) -> str:
+    def debugger_error_clause(self) -> str:
         """Return a clause on the last error of the debugger itself in the latest output; empty: there is none."""
         found = self._errors_since(self._output.end - LAST_WORDS)
         error = next(filter(self._is_debuggers, found), None)
@@ -129,7 +129,7 @@ class ArrivingOutput:
         """Return how many characters were printed since the stop before `stop` was left."""
         return self._output.end - stop.reported.previous_output_end
 
-    async def complete(self, mirror: Mirror, stop: Stop) -> None:
+    async def wait_for_output(self, mirror: Mirror, stop: Stop) -> None:
         """Wait for the output that was printed before a stop.
 
         The mirror is told whether more is still arriving.
@@ -151,9 +151,11 @@ class ArrivingOutput:
         except DapeerError:
             pass
         self._drain = None
-        return await self.idle(SECONDS_AT_STOP, self._since(stop))
+        return await self.wait_for_silence(SECONDS_AT_STOP, self._since(stop))
 
-    async def idle(self, quiet: float = SECONDS_WITHOUT_OUTPUT, printed: int = 0) -> bool:
+    async def wait_for_silence(
+        self, quiet: float = SECONDS_WITHOUT_OUTPUT, printed: int = 0
+    ) -> bool:
         """Wait until no output has arrived for `quiet` seconds; return True then, False: output still flows.
 
         `printed` is how many characters have just arrived: many mean a flood from the start, in which at least `SECONDS_WITHOUT_FLOOD` of

@@ -99,7 +99,7 @@ class OtherClient:
                 self._next_command = "stackTrace" if looks else ""
             case Event(event="dapeer.replayed" | "dapeer.blocked"):
                 # It has inspected a stop from before dapeer attached; it cannot while its editor waits for a key.
-                self._set_looked()
+                self._expect_nothing_more()
             case Request(seq=seq, command=command) if command in DRIVES:
                 self._resumed_by_dapeer = self._resumed_by_dapeer or seq >= 0
                 self.first = not self._resumed_by_dapeer
@@ -108,12 +108,12 @@ class OtherClient:
                 self._next_command = "" if command == self._next_command else self._next_command
             case Response(request_seq=seq) if seq in self._requests:
                 del self._requests[seq]
-                self._answered(message)
+                self._apply_response(message)
             case _:
                 return
         self._active = anyio.current_time()
 
-    def _answered(self, response: Response) -> None:
+    def _apply_response(self, response: Response) -> None:
         """Set what the person's client asks for next, by the adapter's `response` to its own request.
 
         After `stackTrace` it asks for the scopes of the first frame with a source; after `scopes` for the variables of each that is not
@@ -136,7 +136,7 @@ class OtherClient:
             self._unasked_containers.discard(response.arguments["variablesReference"])
 
     @property
-    def asks(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether the client waits for an answer to a request about the stop."""
         return bool(self._requests)
 
@@ -154,7 +154,7 @@ class OtherClient:
             """Return whether there is nothing to wait for: the request is not expected, or the stop is over."""
             return not self._expects(command, arguments) or self._mirror.stop is not stop
 
-        if not await self._patiently(over) and self._mirror.stop is stop:
+        if not await self._wait_patiently(over) and self._mirror.stop is stop:
             self._next_command, self._unasked_containers = "", set()
 
         def waits() -> bool:
@@ -176,13 +176,13 @@ class OtherClient:
 
         def over() -> bool:
             """Return whether the client has looked, or need not: it does not look first, or the stop is over."""
-            looked = self._unasked_containers == set() and not self.asks
+            looked = self._unasked_containers == set() and not self.is_waiting
             return looked or not self.first or stop is None or self._mirror.stop is not stop
 
-        while not await self._patiently(over):
-            self._set_looked()
+        while not await self._wait_patiently(over):
+            self._expect_nothing_more()
 
-    async def _patiently(self, is_over: Callable[[], bool]) -> bool:
+    async def _wait_patiently(self, is_over: Callable[[], bool]) -> bool:
         """Wait until `is_over()` is true, and return True; False: the person's client has become silent.
 
         The wait goes on as long as the client sends something every `SECONDS_WITHOUT_REQUEST`, and its answers come within
@@ -190,13 +190,13 @@ class OtherClient:
         """
         goes_on = True
         while goes_on and not is_over():
-            if self.asks:
+            if self.is_waiting:
                 goes_on = await self._wait_for(
-                    lambda: is_over() or not self.asks, SECONDS_TO_ANSWER
+                    lambda: is_over() or not self.is_waiting, SECONDS_TO_ANSWER
                 )
             else:
                 left = self._active + SECONDS_WITHOUT_REQUEST - anyio.current_time()
-                goes_on = await self._wait_for(lambda: is_over() or self.asks, left)
+                goes_on = await self._wait_for(lambda: is_over() or self.is_waiting, left)
         return goes_on
 
     def _expects(self, command: str, arguments: Body) -> bool:
@@ -226,7 +226,7 @@ class OtherClient:
         name, value = about.get(command, ("", None))
         return command == self._next_command and arguments.get(name) == value
 
-    def _set_looked(self) -> None:
+    def _expect_nothing_more(self) -> None:
         """Set that the client expects nothing more of the current stop, and waits for no answer."""
         self._next_command, self._unasked_containers = "", set()
         self._requests.clear()
@@ -355,7 +355,7 @@ class Fetching:
             known = len(frames)
         return frames
 
-    async def ends_of_stack(self, stop: Stop) -> None:
+    async def fetch_stack_ends(self, stop: Stop) -> None:
         """Fetch what is shown of the stack: the innermost frames, and the outermost one of the user's.
 
         The mirror keeps them. The frames between them are fetched, too, if they are few, if those ends do not tell what lies between, or
@@ -381,7 +381,7 @@ class Fetching:
                 return
         await self.whole_stack(thread)
 
-    async def top(self, stop: Stop) -> StackFrame | None:
+    async def fetch_shown_frame(self, stop: Stop) -> StackFrame | None:
         """Return the frame of a stop to show first, the user's if there is one; None: there is no stack.
 
         It is fetched if the mirror lacks it; up to `MAX_SEARCHED_FRAMES` frames are fetched to find one of the user's.
@@ -467,7 +467,7 @@ class Fetching:
             return False
         return self.is_folded(variable) or ((whole or text != named) and says_nothing(text, named))
 
-    async def unfold(self, variable: Variable) -> None:
+    async def fetch_members(self, variable: Variable) -> None:
         """Fetch the first elements, or the members, of a variable that the adapter shows without them.
 
         The mirror keeps them; nothing is returned, and errors raise nothing.

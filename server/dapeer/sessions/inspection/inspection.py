@@ -47,7 +47,9 @@ Evaluate: TypeAlias = Callable[[str, int, str], Awaitable[str]]
 _QUOTED = re.compile(r'"(.+)"', re.DOTALL)
 
 
-async def explain(mirror: Mirror, stop: Stop, expressions: Expressions, evaluate: Evaluate) -> None:
+async def evaluate_stop_reason(
+    mirror: Mirror, stop: Stop, expressions: Expressions, evaluate: Evaluate
+) -> None:
     """Evaluate the definition's expressions for a stop's signal or exception.
 
     The mirror keeps the results. `evaluate` takes an expression, a frame id and a DAP context. Nothing is evaluated where no expression
@@ -60,16 +62,16 @@ async def explain(mirror: Mirror, stop: Stop, expressions: Expressions, evaluate
     innermost = frame["id"]
     if expressions.signal and stop.reason in {"signal", "attach"}:
         name = _signal(await evaluate(expressions.signal, innermost, "hover"))
-        mirror.learn(stop, replace(stop.found, signal=name))
+        mirror.record_findings(stop, replace(stop.found, signal=name))
     if expressions.exception and stop.reason == "exception" and not stop.body.get("text"):
-        mirror.take_exception(stop, await evaluate(expressions.exception, innermost, "hover"))
+        mirror.record_exception(stop, await evaluate(expressions.exception, innermost, "hover"))
     for where, told, context in (
         (expressions.finding_at, expressions.finding, "watch"),
         (expressions.thrown_at, expressions.thrown, "repl"),
     ):
         if where and where.search(frame["name"]):
             found = _QUOTED.search(await evaluate(told, innermost, context))
-            mirror.take_exception(stop, _unquoted(found[0]) if found else None)
+            mirror.record_exception(stop, _unquoted(found[0]) if found else None)
 
 
 async def evaluate_members(
@@ -96,7 +98,7 @@ async def evaluate_members(
     # In a hover it is a look, which changes nothing: what else is known of the stop stays.
     texts = json.loads(await evaluate(expression, stop.top["id"], "hover"))
     members = {held[name]: str(text) for name, text in texts.items() if name in held}
-    mirror.take_members(stop, members)
+    mirror.record_members(stop, members)
 
 
 def _unquoted(quoted: str) -> str:
@@ -211,7 +213,7 @@ class Inspection(Fetching):
         self.other_client.on_message(message)
         match message:
             case Event(event="stopped"):
-                self._stopped()
+                self._begin_at_stop()
             case Request(seq=seq, command=command) if command in RESUMES:
                 self._resumed(by_person=seq < 0)
             case Response(command="stackTrace") if (
@@ -220,7 +222,7 @@ class Inspection(Fetching):
                 self._keep_source(stop)
             case Event(event="loadedSource", body={"reason": "new", "source": source}):
                 if path := as_object(source).get("path"):
-                    self.editions.load(str(path), time.time())
+                    self.editions.record_load(str(path), time.time())
             case _:
                 pass
 
@@ -233,9 +235,9 @@ class Inspection(Fetching):
         self._chased = 0
         if (stop := self._mirror.history.latest) is not None:
             who = "the person in Neovim" if by_person else "another call of a tool"
-            self._mirror.learn(stop, replace(stop.found, resumed_by=who))
+            self._mirror.record_findings(stop, replace(stop.found, resumed_by=who))
 
-    def _stopped(self) -> None:
+    def _begin_at_stop(self) -> None:
         """Start fetching what every reader of the new stop needs, unless that waits until a caller asks.
 
         It waits in `quiet`, where the person's client looks first, and after `MAX_CHASED_STOPS` stops without a resume.
@@ -262,7 +264,7 @@ class Inspection(Fetching):
             source = around and excerpt.lines_of_function(*around, line, stop.top["name"])
             warning = self.editions.warning(path, line, stop.top["name"])
             found = replace(stop.found, source=source, outdated_source=warning)
-            self._mirror.learn(stop, found)
+            self._mirror.record_findings(stop, found)
 
     def on_request(self, stop: Stop) -> None:
         """Start inspecting a stop whose inspection was put off, because a caller asks for it; else do nothing."""
@@ -275,7 +277,7 @@ class Inspection(Fetching):
         self._inspected_event = anyio.Event()
         BackgroundTask(self._inspect(stop, self._inspected_event))
 
-    async def complete(self, stop: Stop) -> None:
+    async def wait_until_inspected(self, stop: Stop) -> None:
         """Wait until the stop's stack, scopes and locals are in the mirror, as far as they can be had.
 
         An inspection that was put off is started, and what an evaluation has outdated is fetched again. Errors of the adapter raise
@@ -287,7 +289,7 @@ class Inspection(Fetching):
         if self._inspected_event is not None:
             await self._inspected_event.wait()
         if stop.values.outdated or (stop.top is None and not stop.stack.frames):
-            await ignore_failure(self._locals(stop))
+            await ignore_failure(self._fetch_locals(stop))
 
     async def _inspect(self, stop: Stop, looked: anyio.Event) -> None:
         """Fetch all that is shown of a stop, and wait for its output; set `looked` at the end in any case.
@@ -300,19 +302,19 @@ class Inspection(Fetching):
             self._mirror.mark_flowing(stop, flows=self._arriving.floods(stop))
             # An adapter that tells when output is complete does so while the stop is looked at.
             confirmed = self._arriving.is_confirmed
-            output = [self._arriving.complete(self._mirror, stop)] if confirmed else []
+            output = [self._arriving.wait_for_output(self._mirror, stop)] if confirmed else []
             # What comes last is waited for here, where the answer wakes who waits without another task between.
-            await run_together(*output, self._look_around(stop))
+            await run_together(*output, self._fetch_stop_facts(stop))
             # A step without output by now has most likely printed nothing, so it does not wait; later output
             # is shown with the next stop.
             since = stop.reported.output_start
             if not confirmed and (stop.reason != "step" or self._mirror.output.end != since):
-                await self._arriving.complete(self._mirror, stop)
+                await self._arriving.wait_for_output(self._mirror, stop)
             # What has been printed says why the program gives up.
             signal = stop.found.signal or str(stop.body.get("description"))
             gives_up = stop.raised or ABORTED in signal
             if gives_up and (found := self._errors.since(stop.reported.output_start)):
-                self._mirror.take_exception(stop, found.groupdict().get("error"))
+                self._mirror.record_exception(stop, found.groupdict().get("error"))
             self._keep_printed_place(stop)
         finally:
             looked.set()
@@ -326,7 +328,7 @@ class Inspection(Fetching):
         """
         pattern, whose = self._expressions.printed_place, self._mirror.frames
         known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]
-        if not (pattern and stop.raised and known) or whose.foremost(known):
+        if not (pattern and stop.raised and known) or whose.innermost_users_frame(known):
             return
         printed = self._mirror.output.read(stop.reported.output_start).text
         places = re.finditer(pattern.pattern, printed, re.MULTILINE)
@@ -334,9 +336,11 @@ class Inspection(Fetching):
         if found is not None:
             path, line = found["file"], int(found["line"])
             source = self.source(path, line, snapshot.SOURCE_AROUND)
-            self._mirror.learn(stop, replace(stop.found, place=(path, line), source=source))
+            self._mirror.record_findings(
+                stop, replace(stop.found, place=(path, line), source=source)
+            )
 
-    async def _look_around(self, stop: Stop) -> None:
+    async def _fetch_stop_facts(self, stop: Stop) -> None:
         """Fetch threads, exception and locals of a stop side by side into the mirror; errors raise nothing.
 
         The threads are requested only if the mirror lacks some, first of all if the stop names no thread; the exception only at a stop for
@@ -349,9 +353,9 @@ class Inspection(Fetching):
             beside.append(self.threads())
         if stop.reason == "exception":
             beside.append(self.exception_info(stop.thread_id))
-        await run_together(self._locals(stop), *beside)
+        await run_together(self._fetch_locals(stop), *beside)
 
-    async def _locals(self, stop: Stop) -> None:
+    async def _fetch_locals(self, stop: Stop) -> None:
         """Fetch stack, source, scopes and locals of a stop into the mirror, and why the program has stopped.
 
         Nothing is fetched beyond the stack if that is empty. Errors after the stack raise nothing.
@@ -359,21 +363,23 @@ class Inspection(Fetching):
         Raises:
             DapeerError: The stack was not fetched.
         """
-        frame = await self.top(stop)
+        frame = await self.fetch_shown_frame(stop)
         if frame is None:
             return
         if path := frame_path(frame):
-            await ignore_failure(self.look_for_reload(path))
+            await ignore_failure(self.ask_for_reload(path))
             self._source_kept_frame = None if self.editions.old(path) else self._source_kept_frame
         self._keep_source(stop)
-        await ignore_failure(explain(self._mirror, stop, self._expressions, self._evaluated))
+        await ignore_failure(
+            evaluate_stop_reason(self._mirror, stop, self._expressions, self._evaluate)
+        )
         await run_together(
-            self._scopes_of(stop, frame),
-            self._stack_of(stop),
-            ignore_failure(self._source_of(stop, frame)),
+            self._fetch_scopes(stop, frame),
+            self._fetch_stack(stop),
+            ignore_failure(self._fetch_source(stop, frame)),
         )
 
-    async def _source_of(self, stop: Stop, frame: StackFrame) -> None:
+    async def _fetch_source(self, stop: Stop, frame: StackFrame) -> None:
         """Request the text of a frame's source that only the adapter has; keep the lines around the frame's.
 
         Nothing is requested if a source is known, the frame has no `sourceReference`, or the file may hold secrets; nothing is kept if the
@@ -390,7 +396,7 @@ class Inspection(Fetching):
         around = lines_around(lines, line, snapshot.SOURCE_AROUND)
         if kind and around:
             source = excerpt.lines_of_function(*around, line, frame["name"])
-            self._mirror.learn(stop, replace(stop.found, source=source))
+            self._mirror.record_findings(stop, replace(stop.found, source=source))
 
     async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:
         """Request `source` by a `sourceReference`.
@@ -407,7 +413,7 @@ class Inspection(Fetching):
         body = await self._request("source", arguments)
         return str(body.get("content") or "").splitlines(), str(body.get("mimeType") or "")
 
-    async def _scopes_of(self, stop: Stop, frame: StackFrame) -> None:
+    async def _fetch_scopes(self, stop: Stop, frame: StackFrame) -> None:
         """Fetch the scopes of a frame, their variables, and the elements of the important ones.
 
         If the adapter rejects `scopes`, the stop records its reason. Failed requests of `variables` raise nothing.
@@ -418,20 +424,20 @@ class Inspection(Fetching):
         try:
             await self.scopes(frame["id"])
         except RequestFailed as error:
-            self._mirror.learn(stop, replace(stop.found, withheld=error.message))
+            self._mirror.record_findings(stop, replace(stop.found, withheld=error.message))
         scopes = stop.values.local_scopes(frame["id"])
         await run_together(*(self.variables(scope["variablesReference"]) for scope in scopes))
-        await self._open(stop)
+        await self._fetch_omitted_elements(stop)
 
-    async def _stack_of(self, stop: Stop) -> None:
+    async def _fetch_stack(self, stop: Stop) -> None:
         """Fetch the stack of a stop: the whole one if omitted frames are looked for, else both of its ends."""
         if self._compare is None:
-            return await self.ends_of_stack(stop)
+            return await self.fetch_stack_ends(stop)
         # What an adapter leaves out shows in a whole stack only.
         await self.whole_stack(stop.thread_id)
         return await self._compare(stop)
 
-    async def _open(self, stop: Stop) -> None:
+    async def _fetch_omitted_elements(self, stop: Stop) -> None:
         """Fetch the omitted elements of a stop's values, and of important ones several levels deep.
 
         At most `MAX_LOCALS` values are opened (`MAX_LOCALS_IN_NVIM_DAP` in a session of nvim-dap). The deeper levels take at most
@@ -447,25 +453,25 @@ class Inspection(Fetching):
             bare = [each for each in needed if is_bare(each, self._expressions)][:MAX_LOCALS]
             await ignore_failure(
                 evaluate_members(
-                    self._mirror, stop, [*bare, *closed], self._expressions, self._evaluated
+                    self._mirror, stop, [*bare, *closed], self._expressions, self._evaluate
                 )
             )
             closed = [each for each in closed if each["variablesReference"] not in parts.reported]
-        await run_together(*map(self.unfold, closed))
+        await run_together(*map(self.fetch_members, closed))
         if not parts.first:
             return
         level = needed[:FIRST_ELEMENTS]
         with anyio.move_on_after(SECONDS_TO_OPEN):
             for _ in range(MAX_LEVELS):
                 level = [inner for each in level for inner in parts.members_of(each)][:most]
-                await run_together(*map(self.unfold, filter(self.is_closed, level)))
+                await run_together(*map(self.fetch_members, filter(self.is_closed, level)))
 
-    async def _evaluated(self, expression: str, frame_id: int, context: str) -> str:
+    async def _evaluate(self, expression: str, frame_id: int, context: str) -> str:
         """Send `evaluate` with a frame id and DAP context; return the result's text."""
         arguments = EvaluateArguments(expression=expression, frameId=frame_id, context=context)
         return str((await self._request("evaluate", arguments)).get("result") or "")
 
-    async def look_for_reload(self, path: str) -> None:
+    async def ask_for_reload(self, path: str) -> None:
         """Ask the program whether it has loaded a changed file again, and what still runs the old text.
 
         An expression of the definition is evaluated in the program, with `path` and the file's old text. `editions` keeps the answer: the
@@ -487,7 +493,7 @@ class Inspection(Fetching):
         body = await self._request("evaluate", arguments)
         answer = as_object(json.loads(str(body.get("result") or "{}")))
         if change is not None and answer.get("new"):
-            self.editions.load(path, time.time())
+            self.editions.record_load(path, time.time())
         frames = (
             (str(name), int(str(line)))
             for name, line in map(as_array, as_array(answer.get("frames")))

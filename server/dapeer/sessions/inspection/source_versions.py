@@ -142,7 +142,7 @@ class SourceVersions:
             since = max(self._program_start, self._loaded.get(path, 0))
             self._kept_lines[path] = lines if _modified(path) <= since else None
 
-    def load(self, path: str, loaded_at: float) -> None:
+    def record_load(self, path: str, loaded_at: float) -> None:
         """Record that the program has loaded a file at the time `loaded_at`, and keep the file's present text.
 
         The time is in seconds since 1970. If another text was kept before, that one is kept as old code. If none was, only the time is

@@ -30,8 +30,8 @@ from dapeer.mirror.places import (
     Sight,
     ThreadLocation,
     ThreadLocations,
-    by_thread,
-    object_in_value,
+    match_by_name,
+    parse_object_value,
     parse_places,
 )
 from dapeer.mirror.stops import Stop
@@ -101,7 +101,7 @@ class ThreadLocator:
         """Whether the locations of threads can be found while the program runs."""
         return bool(self.sight.expression)
 
-    async def look(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> ThreadLocations:
+    async def locate_threads(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> ThreadLocations:
         """Return where the threads and tasks of the program are, as far as known after `seconds`.
 
         A program that does not answer is read from outside, by another program, if the definition names one; `silent` says that it did not,
@@ -113,16 +113,16 @@ class ThreadLocator:
         end = clock() + seconds
         reading = BackgroundTask(self._names_and_places(end))
         with anyio.move_on_after(seconds / 3):
-            await reading.ended()
+            await reading.wait_for_end()
         # It may be silent for the whole time.
         read = [] if reading.done else await self._from_outside(max(end - clock(), SECONDS_TO_SPY))
-        await reading.ended()
+        await reading.wait_for_end()
         names, answer = reading.result()
         threads = {**(self._mirror.threads if names is None else names)}
         if answer is None and isinstance(read, list) and read:
             return ThreadLocations(self._spied(threads, read), silent=True)
         known = answer or {}
-        seen = by_thread(threads, known.get("threads", ()))
+        seen = match_by_name(threads, known.get("threads", ()))
         # Some adapters take half a second for a thread that is not at rest, one after the other.
         missing = [] if seen else [each for each in threads if self._mirror.stop_of(each)]
         stacks = await self.stacks(missing[:MAX_THREADS], end - clock())
@@ -142,7 +142,9 @@ class ThreadLocator:
         """
         clock = anyio.current_time
         names = await _within(end - clock(), self._inspect.threads())
-        answer = await _within(end - clock(), self._evaluated()) if names is not None else None
+        answer = (
+            await _within(end - clock(), self._evaluate_locations()) if names is not None else None
+        )
         return names, answer
 
     def _spied(
@@ -152,7 +154,7 @@ class ThreadLocator:
 
         Others are left out unless they run code of the user's: the debugger alone runs in them.
         """
-        known = by_thread(threads, read)
+        known = match_by_name(threads, read)
         others = [each for each in read if each not in known.values()]
         users = [each for each in others if any(map(self._mirror.frames.is_users, each.frames))]
         return [*(replace(each, thread_id=n) for n, each in known.items()), *users]
@@ -206,7 +208,7 @@ class ThreadLocator:
         """
         return (await _within(seconds, self._ask({})) or {}) if self.reads_running else {}
 
-    def frame_id(self, place: ThreadLocation, number: int) -> int:
+    def give_frame_id(self, place: ThreadLocation, number: int) -> int:
         """Return an id for frame `number` of a running thread or task: the same while it stays where it is.
 
         `place` is where the thread or task is; `number` 0 is its innermost frame. A new id comes from the handles of the session. At most
@@ -230,7 +232,7 @@ class ThreadLocator:
         place, number = self._unstopped_frames[frame_id]
         return frame_line(place.frames[number], project)
 
-    async def read(
+    async def read_frame(
         self, frame_id: int, path: str = "", *, runs: bool = False
     ) -> Mapping[str, Value]:
         """Ask the program for a running thread's variables in a frame, or for the `value` at `path`.
@@ -273,10 +275,10 @@ class ThreadLocator:
         *first, last = self.sight.waits
         for expression in first:
             with contextlib.suppress(RequestFailed):
-                return await self._asked(expression.replace(SPEC, spec))
-        return await self._asked(last.replace(SPEC, spec))
+                return await self._evaluate_object(expression.replace(SPEC, spec))
+        return await self._evaluate_object(last.replace(SPEC, spec))
 
-    async def _asked(self, expression: str) -> Mapping[str, Value]:
+    async def _evaluate_object(self, expression: str) -> Mapping[str, Value]:
         """Evaluate an expression in the program, without a frame; return the JSON object in the result.
 
         It is empty if the result is none.
@@ -288,7 +290,7 @@ class ThreadLocator:
         arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}
         body = await self._request("evaluate", arguments)
         try:
-            return object_in_value(str(body.get("result") or ""))
+            return parse_object_value(str(body.get("result") or ""))
         except ValueError:
             return {}
 
@@ -297,9 +299,11 @@ class ThreadLocator:
 
         `folded` is the pattern by which values show that elements were left out; None: they do not.
         """
-        self._inspect.ask_program(folded, self._compare if self.sight.hides else None)
+        self._inspect.ask_program(
+            folded, self._record_left_out_frames if self.sight.hides else None
+        )
 
-    async def _compare(self, stop: Stop) -> None:
+    async def _record_left_out_frames(self, stop: Stop) -> None:
         """Record at a stop which frames the adapter leaves out, by asking the program for its own stack.
 
         It is asked once for each chain of callers, so a step within a function costs nothing. Nothing is recorded if the program does not
@@ -314,13 +318,15 @@ class ThreadLocator:
         chain = (top["name"], *((each["name"], each["line"]) for each in callers))
         if chain not in self._left_out_frames:
             names = await self._inspect.threads()
-            answer = await _within(SECONDS_TO_LOOK_AROUND, self._evaluated())
+            answer = await _within(SECONDS_TO_LOOK_AROUND, self._evaluate_locations())
             if answer is None:
                 return
-            seen = by_thread(names, answer.get("threads", ())).get(stop.thread_id)
+            seen = match_by_name(names, answer.get("threads", ())).get(stop.thread_id)
             others = frames_left_out(seen.frames if seen else (), [top, *callers])
             self._left_out_frames[chain] = left_out(others, self._mirror.frames, self.sight.hides)
-        self._mirror.learn(stop, replace(stop.found, left_out_note=self._left_out_frames[chain]))
+        self._mirror.record_findings(
+            stop, replace(stop.found, left_out_note=self._left_out_frames[chain])
+        )
 
     def _place(
         self,
@@ -343,7 +349,7 @@ class ThreadLocator:
         stop = self._mirror.stop_of(thread_id)
         return stop.stack.frames.get(thread_id, ()) if stop is not None else ()
 
-    async def _evaluated(self) -> Mapping[str, Sequence[ThreadLocation]]:
+    async def _evaluate_locations(self) -> Mapping[str, Sequence[ThreadLocation]]:
         """Evaluate the definition's expression for all threads; return its keys `threads` and `tasks`.
 
         Empty: there is no such expression, or the adapter rejects it.

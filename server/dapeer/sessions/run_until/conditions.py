@@ -45,7 +45,7 @@ class NoConditions(DapeerError):
     """Conditions cannot tell it here, for this reason; the program is stepped instead."""
 
 
-async def places(
+async def condition_places(
     session: Session,
     debugger: Debugger,
     scope: ScopeSpec,
@@ -262,14 +262,16 @@ class ByConditions(Driving):
             return
         known, stop = self._until_definition, self.session.mirror.require_stop()
         top = await self.top(stop)
-        self._condition_places = await places(self.session, self._debugger, self.scope, known, top)
+        self._condition_places = await condition_places(
+            self.session, self._debugger, self.scope, known, top
+        )
         self._lines = {(path, line) for path, line, _ in self._condition_places}
         paths = {path for path, _, _ in self._condition_places}
         self._passed_lines = {path: unshared(self.session, path, known) for path in paths}
         self._find_shared()
         if self.watch.on == "change":
             await self._check_plain(top)
-        if known.begin and await self._evaluated(known.begin, top) is None:
+        if known.begin and await self._evaluate_template(known.begin, top) is None:
             raise NoConditions("the program cannot record", "")
         try:
             await self._place_all()
@@ -303,7 +305,7 @@ class ByConditions(Driving):
         Raises:
             DapeerError: The stack cannot be fetched.
         """
-        self.watch.doubt(seen=self._last_look_place is None)
+        self.watch.set_doubts(seen=self._last_look_place is None)
         if self._last_look_place is None:
             return place_of(stop.top)
         if not self._last_look_place[1]:
@@ -315,7 +317,7 @@ class ByConditions(Driving):
         inside = (each for each in here if is_inside(lines, line, each))
         of = next(inside, frames[0]["name"] if is_outside(lines, line) else "")
         called = [(frame_path(each), each["line"]) for each in frames[1:2]]
-        self.watch.doubt(
+        self.watch.set_doubts(
             passed_by=await self._passed_by(frames[0]),
             returned=of != frames[0]["name"] and (path, line) not in called,
         )
@@ -339,10 +341,10 @@ class ByConditions(Driving):
     async def end(self) -> None:
         """Send the wanted breakpoints in place of those with conditions; the program records no more."""
         for path in dict.fromkeys(path for path, _, _ in self._condition_places):
-            await self.session.set_breakpoints(path, self._debugger.breakpoints.of(path))
+            await self.session.set_breakpoints(path, self._debugger.breakpoints.in_file(path))
         stop = self.session.mirror.stop
         if self._until_definition.end and stop is not None:
-            await self._evaluated(self._until_definition.end, await self.top(stop))
+            await self._evaluate_template(self._until_definition.end, await self.top(stop))
 
     async def _evaluate_at_stop(self, stop: Stop) -> bool:
         """Evaluate the expression at a stop, as `Driving._evaluate_at_stop`.
@@ -353,16 +355,16 @@ class ByConditions(Driving):
         frame = await self.top(stop)
         own = self._shared_at(frame)
         self._stopped_by_others = own is not None and (
-            not own[1] or is_true(await self._evaluated(own[1], frame)) or False
+            not own[1] or is_true(await self._evaluate_template(own[1], frame)) or False
         )
         ours = not self.is_stopped_by_other(stop)
-        await self._remember(frame, ours=ours or own is not None)
+        await self._read_record(frame, ours=ours or own is not None)
         done = await super()._evaluate_at_stop(stop)
         if ours and frame is not None and not done:
             await self._pass(frame)
         return done
 
-    async def _remember(self, frame: StackFrame | None, *, ours: bool) -> None:
+    async def _read_record(self, frame: StackFrame | None, *, ours: bool) -> None:
         """Read what the conditions have recorded in the program; set `_value` and `_last_look_place` by it.
 
         `_last_look_place` is the place that was looked at before this stop. With `ours` the last look was the one that has stopped the
@@ -370,7 +372,7 @@ class ByConditions(Driving):
         """
         self._last_look_place = None
         shown = (
-            await self._evaluated(self._until_definition.read, frame)
+            await self._evaluate_template(self._until_definition.read, frame)
             if self._until_definition.read
             else None
         )
@@ -392,7 +394,7 @@ class ByConditions(Driving):
         Either the program's record is undone, or a line at which the expression has no value gets no condition any more.
         """
         if self._until_definition.undo:
-            await self._evaluated(self._until_definition.undo, frame)
+            await self._evaluate_template(self._until_definition.undo, frame)
         elif await self.evaluated(frame) is None:
             self._failing_lines.add(self._place_of(frame))
             self._set_condition = ""
@@ -421,7 +423,10 @@ class ByConditions(Driving):
         """Send the breakpoints of all files of the scope: those wanted, and those with the condition."""
         self._set_condition = self._condition(0)
         for path in dict.fromkeys(path for path, _, _ in self._condition_places):
-            own = (self._sharing(path, each) for each in self._debugger.breakpoints.of(path))
+            own = (
+                self._with_condition(path, each)
+                for each in self._debugger.breakpoints.in_file(path)
+            )
             await self.session.set_breakpoints(path, [*own, *self._condition_breakpoints(path)])
 
     def _find_shared(self) -> None:
@@ -452,7 +457,7 @@ class ByConditions(Driving):
         column = frame["column"] if frame else 0
         return here.get(column, next(iter(here.values()), None))
 
-    def _sharing(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
+    def _with_condition(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
         """Return a breakpoint of somebody's, with a condition that also tests the watched expression.
 
         `requested` is a breakpoint of the shared set in the file `path`. It is returned unchanged if its line is none of the scope, or
@@ -495,7 +500,7 @@ class ByConditions(Driving):
             if body.get("variablesReference"):
                 raise NoConditions("members may change, which conditions do not tell", "")
 
-    async def _evaluated(self, text: str, frame: StackFrame | None) -> str | None:
+    async def _evaluate_template(self, text: str, frame: StackFrame | None) -> str | None:
         """Evaluate a text of the definition in a frame; return the result, None: the evaluation failed.
 
         The text's placeholders are filled first. A `frame` of None evaluates it without one.

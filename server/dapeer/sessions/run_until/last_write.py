@@ -15,9 +15,9 @@ import anyio
 
 from dapeer.adapters.definition.sections import Collect, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
-from dapeer.base.sources import relative
+from dapeer.base.sources import relative_to_project
 from dapeer.base.system.exchange import on_cancellation
-from dapeer.collecting.rows.collected import Watch, watch
+from dapeer.collecting.rows.collected import Watch, add_watch
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.stops import Stop
@@ -300,7 +300,7 @@ async def last_write(
     times = times_before(session, wanted)
     described: Mapping[str, Any] = {}
     if collect.describe:
-        described = await _asked(session, collect.describe, expression, frame_id)
+        described = await _ask(session, collect.describe, expression, frame_id)
     place = "" if described else await address_of(session, expression, frame_id)
     plan = replace(first.plan, inputs={**first.plan.inputs, "stop_on_entry": True})
     focused = debugger.sessions.focused
@@ -311,14 +311,16 @@ async def last_write(
             if described:
                 traced = _Traced(second, expression, described, collect)
                 return await traced.last_write(client, seconds, wanted, times)
-            run = await _recorded(second, place, client, seconds, known, wanted, times)
-            return _of_rows(place, [*second.program.collected.rows_of(run.watch.point)], run)
+            run = await _record_writes(second, place, client, seconds, known, wanted, times)
+            return _last_write_of_rows(
+                place, [*second.program.collected.rows_of(run.watch.point)], run
+            )
         finally:
             await debugger.terminate(second.program.first)
-            debugger.sessions.forget(second.id)
+            debugger.sessions.drop_program(second.id)
 
 
-async def _asked(
+async def _ask(
     session: Session, template: str, expression: str, frame_id: int | None
 ) -> Mapping[str, Any]:
     """Evaluate the definition's `template` about a caller's `expression`; return the program's answer.
@@ -329,7 +331,7 @@ async def _asked(
         ArgumentError: The answer is an error, or there is none.
     """
     try:
-        answer = await session.lines.ask(template, expression, frame_id)
+        answer = await session.lines.evaluate_object(template, expression, frame_id)
     except (DapeerError, ValueError) as error:
         answer = {"error": str(error)}
     if why := answer.get("error"):
@@ -366,21 +368,21 @@ class _Traced:
         point = session.program.collected.watched(
             f"last write of {self.expression}", (), client, aside=True
         )
-        top = await session.inspect.top(session.mirror.require_stop())
+        top = await session.inspect.fetch_shown_frame(session.mirror.require_stop())
         answer = await session.lines.watch(
             {"id": point.number, "last": self.described}, top["id"] if top else None
         )
         if not answer.get("bound"):
             raise ArgumentError(f"It cannot be recorded: {answer.get('message')}.")
-        reached, stop = await self._up_to(wanted, times, end)
+        reached, stop = await self._run_to_stop(wanted, times, end)
         if stop is None:
             return LastWrite(None, is_same_stop=False)
-        top = await session.inspect.top(stop)
+        top = await session.inspect.fetch_shown_frame(stop)
         frame_id = top["id"] if top else None
-        told = await _asked(session, self.collect.told, self.expression, frame_id)
-        return _of_answer(told, same=reached)
+        told = await _ask(session, self.collect.told, self.expression, frame_id)
+        return _last_write_of_answer(told, same=reached)
 
-    async def _up_to(
+    async def _run_to_stop(
         self, wanted: StopIdentity, times: int, end: float
     ) -> tuple[bool, Stop | None]:
         """Let the program go on until it stops as `wanted` for the `times`-th time.
@@ -394,7 +396,7 @@ class _Traced:
         stopped: Session | None = self.session
         while stopped is not None and (stop := stopped.mirror.stop) is not None:
             if stopped is self.session:
-                top = await stopped.inspect.top(stop)
+                top = await stopped.inspect.fetch_shown_frame(stop)
                 times -= StopIdentity.of(stop, top) == wanted
                 if not times:
                     return True, stop
@@ -404,7 +406,7 @@ class _Traced:
         return False, None
 
 
-def _of_answer(told: Mapping[str, Any], *, same: bool) -> LastWrite:
+def _last_write_of_answer(told: Mapping[str, Any], *, same: bool) -> LastWrite:
     """Return what a program tells of the last write; `same`: it stands at the same stop.
 
     `told` is as the program's `last_writes.told` gives it; without a `stack` there, nothing has written, and the `count` of the result is
@@ -438,7 +440,7 @@ def _of_answer(told: Mapping[str, Any], *, same: bool) -> LastWrite:
     )
 
 
-async def _recorded(
+async def _record_writes(
     second: Session,
     place: str,
     client: str,
@@ -458,10 +460,10 @@ async def _recorded(
         NotStopped: The program has not stopped at its entry within `seconds`.
     """
     await second.program.next_stop(second, 0, seconds)
-    watched = watch(second.program.collected, place, "write", client, every=True)
+    watched = add_watch(second.program.collected, place, "write", client, every=True)
     run = WritesUpToStop(second, watched, seconds, watchpoints, wanted)
     run.expect(times)
-    top = await second.inspect.top(second.mirror.require_stop())
+    top = await second.inspect.fetch_shown_frame(second.mirror.require_stop())
     try:
         await run.begin(top["id"] if top else None)
     except ArgumentError as error:
@@ -482,14 +484,17 @@ def call_that_stops_there(last: LastWrite, session: Session, project: Path) -> s
     inputs: Mapping[str, object] = first.plan.inputs if isinstance(first, DirectSession) else {}
     given: dict[str, object] = {key: inputs[key] for key in _STARTING if inputs.get(key)}
     if "program" in given:
-        given["program"] = relative(str(given["program"]), project)
-    place = {**last.breakpoint, "filename": relative(str(last.breakpoint["filename"]), project)}
+        given["program"] = relative_to_project(str(given["program"]), project)
+    place = {
+        **last.breakpoint,
+        "filename": relative_to_project(str(last.breakpoint["filename"]), project),
+    }
     arguments = {**given, "type": session.adapter, "breakpoints": [place]}
     listed = (f"{key}={json.dumps(each, ensure_ascii=False)}" for key, each in arguments.items())
     return f"dap_run({', '.join(listed)})"
 
 
-def _of_rows(place: str, rows: Sequence[CollectedRow], run: WritesUpToStop) -> LastWrite:
+def _last_write_of_rows(place: str, rows: Sequence[CollectedRow], run: WritesUpToStop) -> LastWrite:
     """Return what the rows of a watchpoint at `place`, an expression by address, tell of the last write.
 
     Each row of `rows` is a write, the last one last; without any, the `count` of the result is 0. `run` is the run that has recorded them.

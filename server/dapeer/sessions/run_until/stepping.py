@@ -89,7 +89,7 @@ class Driving:
             self._record(stop, self._last_place, None, self._value or "")
         if self._value is not None:
             self._valued(self._last_place, self._value)
-        self.session.watching.drive(watch)
+        self.session.watching.set_driven(watch)
 
     async def go(self, stop: Stop) -> None:
         """Send the request that has the program go on from `stop`."""
@@ -270,7 +270,7 @@ class Stepping(Driving):
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return the line that this thread has run; if another thread may have run, too, record that doubt."""
-        self.watch.doubt(others=await self._ran_beside(stop))
+        self.watch.set_doubts(others=await self._ran_beside(stop))
         return await super().line(stop)
 
     async def _ran_beside(self, stop: Stop) -> bool:

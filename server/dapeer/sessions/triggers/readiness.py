@@ -243,7 +243,7 @@ class Readiness:
     _occupant: str = field(default="", init=False)
     """Who else listens at the port that is waited for; empty: nobody that is known."""
 
-    def awaited(self, trigger: Trigger) -> str:
+    def awaited_clause(self, trigger: Trigger) -> str:
         """Return a clause on what `trigger` waits for, such as "until the program listens at port 80".
 
         Empty: it waits for nothing.
@@ -266,7 +266,7 @@ class Readiness:
         own = trigger.port if isinstance(trigger, HttpRequest) and trigger.is_here else 0
         return own or self.ready.port or (self.port if self._has_printed else 0)
 
-    async def holds(self, trigger: Trigger) -> bool:
+    async def check_ready(self, trigger: Trigger) -> bool:
         """Return whether the program is ready for a trigger now; set `port` when it becomes known.
 
         If the caller has given a pattern or a port, the program must have printed the one, and listen at the other, at a port in what it
@@ -275,12 +275,12 @@ class Readiness:
         Raises:
             PatternOverdue: The pattern takes too long.
         """
-        if self.ready.output and not self._has_printed and not await self._prints():
+        if self.ready.output and not self._has_printed and not await self._search_output():
             return False
         if self.ready.port:
             self.port = self.ready.port
         if not self.ready.is_given:
-            return await self._holds_unasked(trigger)
+            return await self._check_ready_by_kind(trigger)
         # Some servers say that they listen before they do.
         port = self.port
         if isinstance(trigger, HttpRequest) and trigger.is_here:
@@ -290,7 +290,7 @@ class Readiness:
                 return bool(self.port)
         return not port or await self._listens_at(port)
 
-    async def _holds_unasked(self, trigger: Trigger) -> bool:
+    async def _check_ready_by_kind(self, trigger: Trigger) -> bool:
         """Return whether the program is ready, where the caller has not said what it waits for; set `port`.
 
         Terminal input needs nothing. A request to a port of this machine needs a program that listens there, an evaluation in a web page
@@ -342,7 +342,7 @@ class Readiness:
         self._occupant = await in_thread(foreign_listener, processes, LOCALHOST, port)
         return False
 
-    async def _prints(self) -> bool:
+    async def _search_output(self) -> bool:
         """Search the new output for the pattern.
 
         Return whether it was found; then set `port` to the port in the first group that names one, else to 0. The last line may not be
@@ -354,7 +354,7 @@ class Readiness:
         log = self.session.program.output
         text = "".join(piece.text for piece in log.pieces(self._searched_to))
         self._searched_to = log.end - len(text.rpartition("\n")[2])
-        found = await self.lines.see(text.splitlines())
+        found = await self.lines.search_lines(text.splitlines())
         if found is None:
             return False
         self._has_printed = True

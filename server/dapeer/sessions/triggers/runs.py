@@ -159,9 +159,9 @@ class Sender:
         """
         statuses: list[str] = []
         for _ in range(MAX_REDIRECTS + 1):
-            answer = await self._sent(request)
+            answer = await self._send_once(request)
             statuses.append(str(answer.status))
-            following = _redirected(request, answer)
+            following = _redirect_of(request, answer)
             if following is None:
                 return Response(" → ".join(statuses), answer.body)
             if not following.is_here and not _same_origin(request.url, following.url):
@@ -172,7 +172,7 @@ class Sender:
             request = following
         return Response(" → ".join(statuses), None, notes=("it goes on redirecting",))
 
-    async def _sent(self, request: HttpRequest) -> _Answer:
+    async def _send_once(self, request: HttpRequest) -> _Answer:
         """Send one request, to the checked numeric address if it is for this machine.
 
         Return status, location, body. For this machine no proxy is used, and no certificate is checked.
@@ -200,7 +200,9 @@ class Sender:
             ) as response,
         ):
             return _Answer(
-                response.status_code, response.headers.get("location", ""), await _body(response)
+                response.status_code,
+                response.headers.get("location", ""),
+                await _read_body(response),
             )
 
 
@@ -211,7 +213,7 @@ class _Answer:
     body: Body
 
 
-async def _body(response: httpx2.Response) -> Body:
+async def _read_body(response: httpx2.Response) -> Body:
     """Read a response's body, up to `MAX_BODY_BYTES`, or `STREAM_BYTES` of a stream; the rest is not read."""
     kind = response.headers.get("content-type", "").partition(";")[0].strip()
     limit = STREAM_BYTES if is_stream(kind) else MAX_BODY_BYTES
@@ -224,7 +226,7 @@ async def _body(response: httpx2.Response) -> Body:
     return Body(bytes(content), kind)
 
 
-def _redirected(request: HttpRequest, answer: _Answer) -> HttpRequest | None:
+def _redirect_of(request: HttpRequest, answer: _Answer) -> HttpRequest | None:
     """Return the request to which a response redirects; None: it redirects nowhere.
 
     `answer` is the response to `request`; it redirects with a status of 3xx and a location. Another origin does not get `Authorization` and
@@ -303,7 +305,7 @@ class RunningTime:
         """Whether one of the programs is stopped."""
         return any(each.stopped for each in self._programs())
 
-    def note(self) -> None:
+    def count_time(self) -> None:
         """Add the time since the last call to `seconds_run`, or `seconds_stopped` if one was stopped then."""
         now = self._clock()
         if self._was_stopped:
@@ -312,10 +314,10 @@ class RunningTime:
             self.seconds_run += now - self._counted_since
         self._counted_since, self._was_stopped = now, self._stands()
 
-    async def until(self, seconds: float) -> None:
+    async def wait_until_run(self, seconds: float) -> None:
         """Wait until the programs have run for `seconds` since the counting began; stops do not count.
 
-        The time is counted meanwhile, as by `note`.
+        The time is counted meanwhile, as by `count_time`.
         """
         while self.seconds_run < seconds:
             stopped, programs = self._was_stopped, self._programs()
@@ -328,7 +330,7 @@ class RunningTime:
             await first_of(
                 *(partial(each.waiters.wait_for, has_changed, rest) for each in programs)
             )
-            self.note()
+            self.count_time()
 
 
 @dataclass(slots=True)
@@ -375,14 +377,14 @@ class TriggerRun:
     def stopped_in(self, program: Program[Session]) -> Session | None:
         """Return the first session of `program` that has stopped since the triggers began, and was not shown.
 
-        None: there is none. A stop counts as shown when `reach` was called for it.
+        None: there is none. A stop counts as shown when `record_reached_stop` was called for it.
         """
         for each in program.stopped:
             if (each.id, each.mirror.require_stop().number) not in self.old_stops:
                 return each
         return None
 
-    def reach(self, session: Session) -> None:
+    def record_reached_stop(self, session: Session) -> None:
         """Note that the triggers have led to a stop in another program, which is shown now.
 
         Their time stands while it is stopped.
@@ -427,7 +429,9 @@ class TriggerRun:
         if elsewhere and not stopped:
             stopped = f" (session {elsewhere[0]} is stopped)"
         if each.state == "waits":
-            return f"{each.trigger.title} waits {self.readiness.awaited(each.trigger)}{stopped}"
+            return (
+                f"{each.trigger.title} waits {self.readiness.awaited_clause(each.trigger)}{stopped}"
+            )
         if each.state == "sent":
             what = "runs" if isinstance(each.trigger, CommandRun) else "waits for its answer"
             return f"{each.trigger.title} {what}{stopped}"
@@ -435,7 +439,7 @@ class TriggerRun:
 
     # -- what is done
 
-    async def work(self) -> None:
+    async def run_all(self) -> None:
         """Do all triggers one after the other; after one that fails the others are not sent.
 
         The program's end ends the run. An unexpected error is logged. At the end all are "done".
@@ -521,8 +525,8 @@ class TriggerRun:
             """Await the work, and keep its result."""
             results.append(await work())
 
-        await first_of(do, lambda: time.until(SECONDS_TO_ANSWER))
-        time.note()
+        await first_of(do, lambda: time.wait_until_run(SECONDS_TO_ANSWER))
+        time.count_time()
         if not results:
             raise TriggerFailed(f"nothing came in {SECONDS_TO_ANSWER:g} s of the program's running")
         return results[0]
@@ -533,7 +537,7 @@ class TriggerRun:
         Readiness is looked at every `SECONDS_BETWEEN_LOOKS` while the program is not stopped. There is no limit here: `_limited` has one.
         """
         waiters, program = self.program.waiters, self.program
-        while not await self.readiness.holds(trigger):
+        while not await self.readiness.check_ready(trigger):
             await waiters.wait_for(lambda: not program.stopped, None)
             await anyio.sleep(SECONDS_BETWEEN_LOOKS)
         return Response("")
@@ -549,7 +553,7 @@ class TriggerRun:
         """
         match trigger:
             case HttpRequest():
-                return await self._requested(trigger)
+                return await self._send_request(trigger)
             case CommandRun():
                 return await self._run(trigger)
             case TerminalInput():
@@ -558,7 +562,7 @@ class TriggerRun:
                 value = await self.readiness.evaluate(trigger.expression, SECONDS_OF_EVALUATION)
                 return Response(quoted(value) or "(no value)")
 
-    async def _requested(self, request: HttpRequest) -> Response:
+    async def _send_request(self, request: HttpRequest) -> Response:
         """Send an HTTP request, and return the response.
 
         A request to this machine is sent only if a program that is debugged listens there; one to another host is sent as it is. A URL
@@ -638,7 +642,7 @@ class Triggers:
         self._unread_lines: dict[str, list[str]] = {}
         """What else clients are to be told, by their keys."""
 
-    def tell(self, client: str, line: str) -> None:
+    def add_line(self, client: str, line: str) -> None:
         """Keep a line for a client's next answer; of many lines the newest `MAX_LINES` are kept."""
         self._unread_lines[client] = [*self._unread_lines.get(client, ()), line][-MAX_LINES:]
 
@@ -661,9 +665,9 @@ class Triggers:
         )
         run = TriggerRun(session, client, cwd, doings, readiness, self._own_processes, stops)
         self._trigger_runs.append(run)
-        self._tasks.start_soon(run.work)
+        self._tasks.start_soon(run.run_all)
 
-    def awaited(self, session: Session, client: str) -> TriggerRun | None:
+    def find_run(self, session: Session, client: str) -> TriggerRun | None:
         """Return a client's newest triggers for the session's program, or that have reached it.
 
         None: there are none, or all were told.

@@ -222,7 +222,7 @@ def is_loopback(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def triggers_of(spec: Sequence[Json]) -> tuple[Trigger, ...]:
+def parse_triggers(spec: Sequence[Json]) -> tuple[Trigger, ...]:
     """Return the triggers that a caller's argument `then` lists, in its order.
 
     Each entry has one of the keys `request`, `command`, `input` and `evaluate`, and others that belong to it.
@@ -230,10 +230,10 @@ def triggers_of(spec: Sequence[Json]) -> tuple[Trigger, ...]:
     Raises:
         ArgumentError: An entry is no trigger.
     """
-    return tuple(_trigger(each) for each in spec)
+    return tuple(_parse_trigger(each) for each in spec)
 
 
-def ready_of(spec: Json | None) -> ReadyCondition:
+def parse_ready(spec: Json | None) -> ReadyCondition:
     """Return what a caller's argument `ready` says: an object with either `port` or `output`.
 
     None gives a `ReadyCondition` that names nothing, so that each trigger waits as it needs. `port` is from 1 to 65535; `output` is checked by
@@ -279,7 +279,7 @@ def checked_pattern(pattern: str, where: str) -> str:
     return written
 
 
-def _trigger(spec: Json) -> Trigger:
+def _parse_trigger(spec: Json) -> Trigger:
     """Return the trigger of one entry of `then`.
 
     `spec` has one of the keys `request`, `command`, `input` and `evaluate`; beside `request` may stand `headers` and `json`, `form` or
@@ -301,16 +301,16 @@ def _trigger(spec: Json) -> Trigger:
     if other:
         raise ArgumentError(f"`then`: `{min(other)}` does not go with `{kind}`.", USAGE)
     if kind == "request":
-        return _request(spec)
+        return _parse_request(spec)
     if kind == "command":
-        return _command(spec)
+        return _parse_command(spec)
     text = spec[kind]
     if not isinstance(text, str) or not text:
         raise ArgumentError(f"`then`: `{kind}` must be a text.", USAGE)
     return TerminalInput(text) if kind == "input" else Evaluation(text)
 
 
-def _request(spec: Json) -> HttpRequest:
+def _parse_request(spec: Json) -> HttpRequest:
     """Return the HTTP request of an entry of `then`.
 
     Its key `request` has method and URL, beside `headers` and one kind of body. The method is POST with a body, GET without one, unless it
@@ -336,7 +336,7 @@ def _request(spec: Json) -> HttpRequest:
     bodies = [key for key in ("json", "form", "body") if spec.get(key) is not None]
     if len(bodies) > 1:
         raise ArgumentError(f"`then`: `{bodies[0]}` and `{bodies[1]}` are two bodies.", "Give one.")
-    kind, body = _body(bodies[0], spec[bodies[0]]) if bodies else ("", b"")
+    kind, body = _encode_body(bodies[0], spec[bodies[0]]) if bodies else ("", b"")
     headers = _texts(spec.get("headers"), "headers")
     if kind and not any(name.lower() == "content-type" for name in headers):
         headers = {**headers, "Content-Type": kind}
@@ -344,7 +344,7 @@ def _request(spec: Json) -> HttpRequest:
     return HttpRequest(method, url, headers, body)
 
 
-def _body(key: str, value: object) -> tuple[str, bytes]:
+def _encode_body(key: str, value: object) -> tuple[str, bytes]:
     """Return the content type and the bytes of a body.
 
     `key` says how `value` is written: json, form or body, which is a text and has an empty content type.
@@ -372,7 +372,7 @@ def _fields(value: object) -> dict[str, Any]:
     return {name: each if is_array(each) else str(each) for name, each in value.items()}
 
 
-def _command(spec: Json) -> CommandRun:
+def _parse_command(spec: Json) -> CommandRun:
     """Return the command of an entry: `command` is a list of texts, beside `cwd` and `env`.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Annotated, cast
 from pydantic import BaseModel, ConfigDict, Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.sources import line_text, relative
+from dapeer.base.sources import line_text, relative_to_project
 from dapeer.base.text.fitting import quoted
 from dapeer.base.text.line_places import has_many_places, heads_near, listed_places, places_of
 from dapeer.dap.requested_breakpoints import (
@@ -300,7 +300,7 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
     stop = session.mirror.require_stop()
     if frame_id is not None:
         return stop.reported.handles.resolve("frame_id", frame_id)
-    frame = await session.inspect.top(stop)
+    frame = await session.inspect.fetch_shown_frame(stop)
     if frame is None and (over := left_stop_error(session, stop)) is not None:
         raise over
     return frame["id"] if frame else None
@@ -409,7 +409,7 @@ def _check_places(
     columns: dict[tuple[str, int], set[int]] = {}
     for path, each in requested:
         line, column = spot_of(each)
-        file = relative(path, call.debugger.project)
+        file = relative_to_project(path, call.debugger.project)
         if known.setdefault((path, line, column), each) != each:
             raise ArgumentError(
                 f"Two breakpoints are at {file}:{place_in_file((line, column))}, and a place has one.",

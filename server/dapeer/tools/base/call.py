@@ -12,7 +12,7 @@ import anyio
 
 from dapeer.base.errors import DapeerError, RefusedByPerson
 from dapeer.base.json_types import Json, is_array, is_object
-from dapeer.base.text.lines import continued, escaped
+from dapeer.base.text.lines import escaped, indented_after_first
 from dapeer.peers import Action, Peers, ProgressCallback
 from dapeer.peers.consent_kinds import ActionKind
 from dapeer.sessions.core.session import Session
@@ -77,7 +77,7 @@ class Call:
             NotStopped: The session's process was killed while it was stopped.
         """
         last = self.focus.last
-        session = self.focus.session(session_id)
+        session = self.focus.session_to_act_on(session_id)
         if session_id is None and last is not None and last is not session:
             state = "had ended" if last.mirror.ended else "was running"
             why = f"because session {last.id} {state}"
@@ -258,7 +258,9 @@ def with_notes(reply: Reply, notes: Sequence[str]) -> Reply:
     data = dict(reply.data or {})
     data["notes"] = [*data.get("notes", ()), *notes]
     return replace(
-        reply, text="\n".join([reply.text, *(continued(f"({note})") for note in notes)]), facts=data
+        reply,
+        text="\n".join([reply.text, *(indented_after_first(f"({note})") for note in notes)]),
+        facts=data,
     )
 
 

@@ -85,13 +85,13 @@ async def name_suggestions(
         with anyio.fail_after(min(seconds, SECONDS_TO_FIND)):
             names = dict.fromkeys(
                 [
-                    *await _variables(session, frame, container),
-                    *await _completions(session, frame, container, name),
+                    *await _variable_names(session, frame, container),
+                    *await _request_completions(session, frame, container, name),
                 ]
             )
             near = difflib.get_close_matches(name, names, MAX_SUGGESTED_NAMES, MIN_NAME_LIKENESS)
             lines += [f"near: {', '.join(near)}"] * bool(near)
-    return lines if container else [*lines, *_in_returned(session, name)]
+    return lines if container else [*lines, *_value_in_returned_function(session, name)]
 
 
 def missing_name(expression: str, error: str) -> str | None:
@@ -120,7 +120,7 @@ def _container(expression: str, name: str) -> str:
     return found[1] if found else ""
 
 
-async def _variables(session: Session, frame: int, container: str) -> list[str]:
+async def _variable_names(session: Session, frame: int, container: str) -> list[str]:
     """Return the names of a frame's local variables, or of the members of an expression.
 
     `container` is that expression; empty: the local variables. Scopes and variables are requested from the adapter. Empty: the container is
@@ -141,7 +141,9 @@ async def _variables(session: Session, frame: int, container: str) -> list[str]:
     return [each["name"] for each in await session.inspect.variables(found["variablesReference"])]
 
 
-async def _completions(session: Session, frame: int, container: str, name: str) -> list[str]:
+async def _request_completions(
+    session: Session, frame: int, container: str, name: str
+) -> list[str]:
     """Return the names that the adapter completes from the first letter of `name`.
 
     They are members of the expression `container` if that is not empty. These include globals and properties. Empty if the adapter does not
@@ -160,7 +162,7 @@ async def _completions(session: Session, frame: int, container: str, name: str) 
     return [found[0] for each in texts if (found := _LAST.search(each))]
 
 
-def _in_returned(session: Session, name: str) -> list[str]:
+def _value_in_returned_function(session: Session, name: str) -> list[str]:
     """Return the value that a variable had in the function that has just returned to this frame.
 
     It is a list of one text. Empty: no function has just returned, or it had no variable of that name. The text is `NAME = VALUE in
@@ -193,7 +195,7 @@ _LEFT_OUT = re.compile(r'…|\.\.\.|<|0x[0-9a-fA-F]+\b(?! ")')
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class EvaluationResult:
     """The result of an expression: a value, or the adapter's error."""
 
     expression: str
@@ -282,7 +284,7 @@ async def evaluate_expression(
     remaining: RemainingTime,
     *,
     whole: bool = False,
-) -> Evaluated:
+) -> EvaluationResult:
     """Send the adapter an `evaluate` request, and return the expression's result.
 
     `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`. If
@@ -300,19 +302,19 @@ async def evaluate_expression(
     stop = session.mirror.stop
     value, reference = str(body.get("result") or ""), int(body.get("variablesReference") or 0)
     if stop is None or stop is not before:
-        return Evaluated(expression, value, str(body.get("type") or ""))
+        return EvaluationResult(expression, value, str(body.get("type") or ""))
     if reference:
         result = Variable(name=expression, value=value, variablesReference=reference)
         with anyio.move_on_after(remaining.seconds_to_inspect):
-            await _open(session, stop, result)
+            await _request_folded_elements(session, stop, result)
         value = stop.values.shown(result)
         reference = stop.reported.handles.handle_for("variables_reference", reference)
-    return Evaluated(expression, value, str(body.get("type") or ""), reference)
+    return EvaluationResult(expression, value, str(body.get("type") or ""), reference)
 
 
 async def evaluate_whole(
     session: Session, expression: str, frame: int | None, remaining: RemainingTime, *, knows: bool
-) -> Evaluated:
+) -> EvaluationResult:
     """Evaluate an expression as `evaluate_expression` does, and return its value as whole as possible.
 
     `knows`: the adapter knows the format that asks for a whole value. Of any other, a text that it has cut is evaluated once more
@@ -382,7 +384,7 @@ async def _note(
         call.notes.append(consequence)
 
 
-async def _open(session: Session, stop: Stop, variable: Variable) -> None:
+async def _request_folded_elements(session: Session, stop: Stop, variable: Variable) -> None:
     """Request the elements of a value that the adapter shows folded, level by level.
 
     They are stored in the stop's values. At most `MAX_OPENED_VALUES` containers are requested; one that is known already is not requested
@@ -396,7 +398,7 @@ async def _open(session: Session, stop: Stop, variable: Variable) -> None:
         one = folded.pop(0)
         if stop.values.unfolded.members_of(one):
             continue  # a value that contains itself, or appears twice
-        await session.inspect.unfold(one)
+        await session.inspect.fetch_members(one)
         inside = stop.values.unfolded.members_of(one)
         folded += [
             one for one in inside if one["variablesReference"] and session.inspect.is_folded(one)
@@ -410,18 +412,18 @@ async def evaluate_all(
     frame: int | None,
     context: str,
     remaining: RemainingTime,
-) -> list[Evaluated]:
+) -> list[EvaluationResult]:
     """Evaluate expressions one after the other; return one result per expression, in their order.
 
     An expression that fails has its error in its result; a name that does not exist gets suggestions. After an expression that takes too
     long, or that resumes, stops or ends the program, the following ones are not evaluated: their error says so. `frame` is the adapter's id
     of a frame, or None for no frame; `context` is DAP's, such as `watch`; `remaining` is the time for all of them.
     """
-    found: list[Evaluated] = []
+    found: list[EvaluationResult] = []
     before, over = session.mirror.stop, False
     for expression in expressions:
         if over:
-            found.append(Evaluated(expression, error="not evaluated"))
+            found.append(EvaluationResult(expression, error="not evaluated"))
             continue
         try:
             one = await evaluate_expression(session, expression, frame, context, remaining)
@@ -432,9 +434,9 @@ async def evaluate_all(
             why = (
                 error.problem
                 if known
-                else await _explained(session, frame, expression, error, remaining)
+                else await _explain_error(session, frame, expression, error, remaining)
             )
-            one = Evaluated(expression, error=why, consequence=consequence)
+            one = EvaluationResult(expression, error=why, consequence=consequence)
         else:
             one = replace(one, consequence=await consequence_of(session, before, remaining))
         over |= bool(one.consequence)
@@ -442,7 +444,7 @@ async def evaluate_all(
     return found
 
 
-async def _explained(
+async def _explain_error(
     session: Session,
     frame: int | None,
     expression: str,
@@ -485,7 +487,7 @@ async def find_variable(call: Call, session: Session, path: str, frame: int | No
         ArgumentError: There is no such variable, or the adapter rejects the evaluation.
         ConsentNeeded: Only an evaluation can resolve the path, and nobody has consented.
     """
-    segments = variables.parse(path)
+    segments = variables.parse_path(path)
     found, _ = await walk_to_variable(session, segments, frame)
     if found is not None:
         return found
@@ -529,7 +531,7 @@ async def memory_reference(
     if _NUMBER.fullmatch(text):
         return text
     name = text.lstrip("&*$")
-    if not variables.is_plain(variables.parse(name)):
+    if not variables.is_plain(variables.parse_path(name)):
         raise ArgumentError(
             f"`address`: {text!r} is neither an address nor a name.",
             "Give 0x…, a pointer, &variable, or evaluate the expression with dap_evaluate first.",

@@ -32,7 +32,7 @@ class GroupCall:
 
     call: Call
     group: Group
-    asks: Asked
+    member_state: Asked
     ends_early: bool
     """Once one has answered, the others have only a moment.
 
@@ -54,13 +54,13 @@ class GroupCall:
         left = {label: each for label, each in sessions.items() if label not in asked}
         if not asked:
             raise NotStopped(
-                f"No member of {self.group.name} is {self.asks}: {_states(sessions, [*sessions])}.",
+                f"No member of {self.group.name} is {self.member_state}: {_states(sessions, [*sessions])}.",
                 "dap_status lists the groups.",
             )
         before = self.call.focus.default
-        replies = await self._replies(asked, run_tool)
+        replies = await self._run_side_by_side(asked, run_tool)
         if before is not None:
-            self.call.focus.use(before)
+            self.call.focus.set_default(before)
         waiting = {label: each for label, each in asked.items() if label not in replies}
         texts = {label: each.text for label, each in replies.items()}
         if len(texts) > 1:
@@ -81,7 +81,7 @@ class GroupCall:
     def _is_askable(self, session: Session) -> bool:
         """Whether a session is in the state that `self.asks` names: `stopped`, `running`, or else not ended."""
         mirror = session.mirror
-        match self.asks:
+        match self.member_state:
             case "stopped":
                 return mirror.stop is not None
             case "running":
@@ -89,7 +89,7 @@ class GroupCall:
             case _:
                 return not mirror.ended
 
-    async def _replies(
+    async def _run_side_by_side(
         self, asked: Mapping[str, Session], run_tool: Callable[[Session], Awaitable[Reply]]
     ) -> dict[str, Reply]:
         """Run the tool for all sessions side by side; return the replies by label, in the order of `asked`.

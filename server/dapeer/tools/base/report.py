@@ -16,7 +16,7 @@ from dapeer.base.json_types import Value, as_array
 from dapeer.base.system import process_table
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import fitted
-from dapeer.base.text.lines import continued, indented, lines_of
+from dapeer.base.text.lines import indented, indented_after_first, lines_of
 from dapeer.collecting.text.timeline import CollectedNews, take_collected_news
 from dapeer.dap.requests import CONTROL
 from dapeer.launch.other_languages import note_undebugged, pid_of
@@ -25,7 +25,7 @@ from dapeer.mirror.states import Phase
 from dapeer.mirror.stops import Stop
 from dapeer.sessions import outcomes
 from dapeer.sessions.core import views
-from dapeer.sessions.core.process_watch import unreported_kills
+from dapeer.sessions.core.process_watch import take_unreported_kills
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import MirrorReading, inspect_stop, last_place, view_of
 from dapeer.sessions.inspection.fetching import run_together
@@ -34,10 +34,10 @@ from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import GroupName, Milliseconds, SessionId, frame_of
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, RemainingTime
-from dapeer.tools.base.evaluation import RESULT_CHARS, Evaluated
+from dapeer.tools.base.evaluation import RESULT_CHARS, EvaluationResult
 from dapeer.tools.base.schema import Unlisted
 from dapeer.view import render, waits
-from dapeer.view.snapshot import Snapshot, brief
+from dapeer.view.snapshot import Snapshot, shorten_snapshot
 from dapeer.view.variables import VALUE_CHARS
 
 # The options of a caller for the next stop, which the tools that resume a program share.
@@ -100,7 +100,7 @@ def users_frame_id(session: Session, place: ThreadLocation) -> int | None:
     """Return the id of the innermost frame of the user's code in a running thread or task, or None."""
     users = (number for number, each in enumerate(place.frames) if session.frames.is_users(each))
     number = next(users, None)
-    return None if number is None else session.thread_locator.frame_id(place, number)
+    return None if number is None else session.thread_locator.give_frame_id(place, number)
 
 
 async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
@@ -126,7 +126,7 @@ async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
         )
     if frame_id is not None or not mirror.pausing:
         return frame_id
-    seen = await session.thread_locator.look()
+    seen = await session.thread_locator.locate_threads()
     found = next(filter(None, (users_frame_id(session, each) for each in seen.threads)), None)
     if found is None:
         raise NotStopped(
@@ -155,7 +155,7 @@ async def variables_of_frame(
         NotStopped: The frame or the path cannot be read.
         ArgumentError: There is no such frame of a running thread.
     """
-    answer = await session.thread_locator.read(frame, path or "")
+    answer = await session.thread_locator.read_frame(frame, path or "")
     if error := answer.get("error"):
         raise NotStopped(f"Not read: {error}.", "dap_stacktrace lists the frames as they are now.")
     known = [*map(_row, as_array(answer.get("variables")))]
@@ -173,7 +173,10 @@ async def variables_of_frame(
         "variables": [dict(zip(("name", "value", "type"), each, strict=True)) for each in shown]
     }
     note = f"({session.thread_locator.line_of(frame, session.project)}, not stopped: as it is now)"
-    return Reply(lines_of([*map(indented, map(continued, lines or ["No variables."])), note]), data)
+    return Reply(
+        lines_of([*map(indented, map(indented_after_first, lines or ["No variables."])), note]),
+        data,
+    )
 
 
 async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[str]) -> Reply:
@@ -187,7 +190,7 @@ async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[
         RequestFailed: There is one expression only, and it fails; of several, each has its own error.
         ArgumentError: There is no such frame of a running thread.
     """
-    found = [await _evaluated(session, frame, each) for each in expressions]
+    found = [await _evaluate_in_frame(session, frame, each) for each in expressions]
     if len(found) == 1 and found[0].error:
         raise RequestFailed("evaluate", found[0].error)
     place = session.thread_locator.line_of(frame, session.project)
@@ -200,16 +203,16 @@ async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[
     if len(found) == 1:
         data = {**found[0].data(RESULT_CHARS), "frame": place}
     note = f"({place}, not stopped: as it is now)"
-    return Reply(lines_of([*map(indented, map(continued, lines)), note]), data)
+    return Reply(lines_of([*map(indented, map(indented_after_first, lines)), note]), data)
 
 
-async def _evaluated(session: Session, frame: int, expression: str) -> Evaluated:
+async def _evaluate_in_frame(session: Session, frame: int, expression: str) -> EvaluationResult:
     """Read or run one expression in a frame of a running thread; return its value or its error."""
-    answer = await session.thread_locator.read(frame, expression, runs=True)
+    answer = await session.thread_locator.read_frame(frame, expression, runs=True)
     if error := answer.get("error"):
-        return Evaluated(expression, error=str(error))
+        return EvaluationResult(expression, error=str(error))
     _name, value, kind = _row(answer.get("value"))
-    return Evaluated(expression, value, kind)
+    return EvaluationResult(expression, value, kind)
 
 
 def _row(row: Value) -> tuple[str, str, str]:
@@ -276,7 +279,7 @@ async def observe(session: Session, options: StopOptions, remaining: RemainingTi
         NotStopped: There are expressions, and the program left the stop before the first was evaluated.
     """
     reading, state = MirrorReading(session.mirror), view_of(session)
-    values = await _values(session, state["state"], options.evaluate, remaining)
+    values = await _evaluate_at_stop(session, state["state"], options.evaluate, remaining)
     stop = reading.stop if options.evaluate else None
     gone = stop and stop.found.resumed_by and views.left_stop_error(session, stop)
     return (
@@ -286,7 +289,7 @@ async def observe(session: Session, options: StopOptions, remaining: RemainingTi
     )
 
 
-async def _values(
+async def _evaluate_at_stop(
     session: Session, state: str, expressions: Sequence[str], remaining: RemainingTime
 ) -> Part:
     """Evaluate expressions in the top frame of a stop; return them as fields of a snapshot.
@@ -359,21 +362,27 @@ async def gather(
             "waits": waits.lines_of_held_waits(own) + waits.lines_of_other_processes(processes),
         }
     await program.read_rows()
-    slowness = await _slowness(session, remaining)
+    slowness = await _reasons_for_slowness(session, remaining)
     await note_undebugged(call.debugger, program)
     notes = [
-        *_silences(session, thread_locations),
+        *_silence_notes(session, thread_locations),
         *program.about_others(session),
         *program.take_undebugged(),
         *detached_processes_note(session),
-        *unreported_kills(program),
+        *take_unreported_kills(program),
         *filter(None, [observation.end_cause]),
         *slowness,
     ]
-    return SessionFacts(state, places, _collected(call, session), _outcomes(call, session), notes)
+    return SessionFacts(
+        state,
+        places,
+        _take_collected_news(call, session),
+        _take_breakpoint_outcomes(call, session),
+        notes,
+    )
 
 
-def _collected(call: Call, session: Session) -> CollectedNews:
+def _take_collected_news(call: Call, session: Session) -> CollectedNews:
     """Return what the session's program has collected for the calling client since its last answer.
 
     Results of watches are those of this session; if it has ended, also those of the program's other ended sessions.
@@ -393,7 +402,7 @@ def _places(session: Session, seen: ThreadLocations) -> Part:
     threads = [
         f"{each.label}{state}{place}{frame_id_mark(session, each)}"
         for each in seen.threads
-        if (place := render.place(each, session.frames, session.project))
+        if (place := render.place_of_thread(each, session.frames, session.project))
     ]
     return {"threads": threads, "tasks": task_lines(session, seen)}
 
@@ -404,7 +413,7 @@ def task_lines(session: Session, seen: ThreadLocations) -> list[str]:
     It has the task's name, place and frame id, and who awaits it.
     """
     return [
-        f"{each.name}{render.place(each, session.frames, session.project)}{frame_id_mark(session, each)}"
+        f"{each.name}{render.place_of_thread(each, session.frames, session.project)}{frame_id_mark(session, each)}"
         + (f"; {each.awaited_by}" if each.awaited_by else "")
         for each in seen.tasks
     ]
@@ -452,7 +461,7 @@ async def _waits_of_program(session: Session) -> Sequence[waits.ProcessWaits]:
     ]
 
 
-def _outcomes(call: Call, session: Session) -> Part:
+def _take_breakpoint_outcomes(call: Call, session: Session) -> Part:
     """Return the breakpoints that did not work as requested, by state, as the snapshot's `breakpoints`.
 
     What was reported before is left out, and what is returned is marked as reported. Empty: nothing is new.
@@ -460,7 +469,7 @@ def _outcomes(call: Call, session: Session) -> Part:
     definition = call.debugger.definitions.get(session.adapter)
     mute = definition is not None and "condition_errors" in definition.cannot
     hits = definition.quirks.hit_conditions if definition is not None else ""
-    found = outcomes.unreported(
+    found = outcomes.unreported_outcomes(
         session, call.debugger.breakpoints, hides_condition_errors=mute, hits=hits
     )
     found.mark_reported()
@@ -476,7 +485,7 @@ def detached_processes_note(session: Session) -> list[str]:
     return [] if detached is None else detached.unreported()
 
 
-def _silences(session: Session, thread_locations: ThreadLocations | None) -> Iterator[str]:
+def _silence_notes(session: Session, thread_locations: ThreadLocations | None) -> Iterator[str]:
     """Yield a sentence for each thing that the adapter has not answered in time.
 
     That is a request to pause or resume, or the stack of a stop. `thread_locations` has the locations of threads, or is None.
@@ -503,7 +512,7 @@ def describe_silence(session: Session, thread_locations: ThreadLocations | None)
     elif cause := session.thread_locator.sight.silence:
         if thread_locations and any(each.blocks_others for each in thread_locations.threads):
             why = cause
-        elif pid and process_table.computes(pid):
+        elif pid and process_table.is_computing(pid):
             why = f"perhaps {cause}"
     place = last_place(session)
     last_stop = f"; its last stop was {place}" if place else ""
@@ -512,7 +521,7 @@ def describe_silence(session: Session, thread_locations: ThreadLocations | None)
     return f"the adapter does not answer{owed} now: {why}{last_stop}{unread}; dap_terminate ends it by force"
 
 
-async def _slowness(session: Session, remaining: RemainingTime) -> list[str]:
+async def _reasons_for_slowness(session: Session, remaining: RemainingTime) -> list[str]:
     """Return why a program that has run for long is slow, as a list of one text, each reason once.
 
     Empty: the call has not lasted long, nothing could have slowed the program, it did not compute, or its debugger is not the reason.
@@ -523,14 +532,14 @@ async def _slowness(session: Session, remaining: RemainingTime) -> list[str]:
     if remaining.elapsed_s < SECONDS_UNTIL_SLOW or not (points or mirror.history.latest):
         return []
     conditions = [each for requested in points if (each := requested.get("condition"))]
-    if why := session.advice.of_conditions(conditions):
+    if why := session.advice.take_hint_on_conditions(conditions):
         return [why]
     computed = process_table.cpu_seconds(session.thread_locator.pid)
     if computed is not None and computed < remaining.elapsed_s * SHARE_OF_COMPUTING:
         return []
     # Interpreters that do not answer in time are asked again after the next wait.
     with anyio.move_on_after(remaining.seconds_to_inspect):
-        why = await in_thread(session.advice.of_slow)
+        why = await in_thread(session.advice.take_hint_on_slowness)
         return [why] if why else []
     return []
 
@@ -579,9 +588,9 @@ def snapshot_reply(call: Call, view: Snapshot, show: Show) -> Reply:
     """
     reader = call.focus.reader
     if show == "brief":
-        view = unread = brief(view)
+        view = unread = shorten_snapshot(view)
     else:
-        unread = view if show == "full" else reader.unread(view)
+        unread = view if show == "full" else reader.without_read_parts(view)
         reader.mark_read(view)
     only = len(call.debugger.sessions) == 1
     text = render.snapshot(unread, call.debugger.project, only=only)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, get_type_hints
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from dapeer.base.json_types import Json, is_array, is_object
-from dapeer.base.schemas import unknown
+from dapeer.base.schemas import unknown_argument_sentence
 from dapeer.tools.base.call import Reply
 from dapeer.tools.base.known_tools import known_file, known_tools
 
@@ -164,7 +164,9 @@ def describe_validation_error(error: ValidationError, schema: Json) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"
     if first["type"] == "extra_forbidden":
-        return unknown([str(part) for part in first["loc"]], _schema_at(schema, first["loc"][:-1]))
+        return unknown_argument_sentence(
+            [str(part) for part in first["loc"]], _schema_at(schema, first["loc"][:-1])
+        )
     if first["type"] == "model_type":
         members = _schema_at(schema, first["loc"])["properties"]
         place = ', or text such as "a.py:12"' if "filename" in members else ""
@@ -198,7 +200,7 @@ def shorten_schema(schema: Any) -> Any:
     name. The given schema stays unchanged.
     """
     definitions: Json = schema.get("$defs", {})
-    return _shortened(schema, definitions)
+    return _shortened_schema(schema, definitions)
 
 
 _NOISE = {"title", "$defs"}
@@ -237,25 +239,25 @@ def schema_for_list(node: Any) -> Any:
             return node
 
 
-def _shortened(node: Any, definitions: Json) -> Any:
+def _shortened_schema(node: Any, definitions: Json) -> Any:
     """Return a part of a schema without noise, its references replaced by what they name.
 
     `definitions` is the schema's `$defs`. `node` is that part; it stays unchanged.
     """
     match node:
         case _ if is_array(node):
-            return [_shortened(item, definitions) for item in node]
+            return [_shortened_schema(item, definitions) for item in node]
         case {"$ref": str(ref)}:
             named: Json = definitions[ref.rpartition("/")[2]]
             # Its docstring is for readers of the code.
-            return _shortened({**named, "description": None}, definitions)
+            return _shortened_schema({**named, "description": None}, definitions)
         case {"anyOf": [first, {"type": "null"}], **rest}:
-            return _shortened({**first, **rest}, definitions)
+            return _shortened_schema({**first, **rest}, definitions)
         case _ if is_object(node):
             return {
                 key: _properties(value, definitions)
                 if key == "properties"
-                else _shortened(value, definitions)
+                else _shortened_schema(value, definitions)
                 for key, value in node.items()
                 if (key, value) not in _SELF_EVIDENT and key not in _NOISE
             }
@@ -265,4 +267,4 @@ def _shortened(node: Any, definitions: Json) -> Any:
 
 def _properties(properties: Json, definitions: Json) -> Json:
     """Shorten each property; here `title` and `default` are names, not keywords."""
-    return {name: _shortened(schema, definitions) for name, schema in properties.items()}
+    return {name: _shortened_schema(schema, definitions) for name, schema in properties.items()}

@@ -18,12 +18,12 @@ from pydantic import BaseModel, ValidationError
 
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.json_types import Json, is_array, is_object
-from dapeer.base.schemas import convert_arguments, notes, without_filled
-from dapeer.base.sources import expanded
+from dapeer.base.schemas import convert_arguments, split_argument_notes, without_filled
+from dapeer.base.sources import with_home_folder
 from dapeer.base.system.foreign_files import exists
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import quoted, shortened
-from dapeer.base.text.lines import continued, escaped
+from dapeer.base.text.lines import escaped, indented_after_first
 from dapeer.peers import Action
 from dapeer.peers.consent_kinds import CallKinds, kinds_of
 from dapeer.tools.base import schema
@@ -54,7 +54,7 @@ def check_names(arguments: Mapping[str, Any]) -> None:
         ArgumentError: A name is empty, too long, or contains what no name of the system can have.
     """
     for argument, name in _named_values(arguments):
-        _check(argument, name, is_path=_is_path(argument))
+        _check_name(argument, name, is_path=_is_path(argument))
 
 
 async def check_file_systems(arguments: Mapping[str, Any], project: Path) -> None:
@@ -90,10 +90,10 @@ def _places(arguments: Mapping[str, Any], project: Path) -> Iterator[tuple[str, 
 
     There is one path below the project, and another below the argument `cwd` if that is given.
     """
-    folders = {project, project / expanded(str(arguments.get("cwd") or ""))}
+    folders = {project, project / with_home_folder(str(arguments.get("cwd") or ""))}
     for argument, name in _named_values(arguments):
         if _is_path(argument):
-            yield from ((argument, str(folder / expanded(name))) for folder in folders)
+            yield from ((argument, str(folder / with_home_folder(name))) for folder in folders)
 
 
 def _named_values(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -114,7 +114,7 @@ def _is_path(argument: str) -> bool:
     return argument.rpartition(".")[2] in PATHS
 
 
-def _check(argument: str, name: str, *, is_path: bool) -> None:
+def _check_name(argument: str, name: str, *, is_path: bool) -> None:
     """Raise `ArgumentError` if an argument cannot be the name of a file, program or function.
 
     It is empty, contains a NUL or half of a surrogate pair, or has too many bytes. `argument` is the argument that has it, for the error;
@@ -152,7 +152,7 @@ def _can_be_encoded(name: str) -> bool:
 
 def quoted_name(name: str) -> str:
     """Return a name as an error message repeats it: quoted, shortened, and on one line."""
-    return continued(escaped(quoted(name)))
+    return indented_after_first(escaped(quoted(name)))
 
 
 # The limit of all answers of debugging tools: a longer one is folded, and shown by pages. Pure.
@@ -364,7 +364,7 @@ class Tool:
     """Arguments without which it removes or ends more."""
     starts: bool
     """It starts programs, which have time-outs of their own, each by its definition."""
-    asks: Asked
+    group_state: Asked
     """Which members of a group it can ask; empty: it takes none."""
     explain: Explain | None
     """Returns what a question adds to the arguments of a call: what it would run beside what they say."""
@@ -434,7 +434,7 @@ class Tool:
         checked = self._check_arguments(call, understood)
         await check_file_systems(understood, call.debugger.project)
         try:
-            with call.debugger.doings.by(call.focus.doer(call.client)):
+            with call.debugger.doings.acting_as(call.focus.doer(call.client)):
                 reply = await self._run_with_consent(call, checked)
         except DapeerError as error:
             error.add_notes([*call.notes, *self._unread_notes(call)])
@@ -442,7 +442,7 @@ class Tool:
         if "dap" in self.groups:
             reply = limit_reply(reply, page, repeats=self._is_paged, folds=self._is_paged)
         said = [
-            *notes(arguments, understood),
+            *split_argument_notes(arguments, understood),
             *unfilled.notes(),
             *call.notes,
             *self._unread_notes(call),
@@ -457,7 +457,10 @@ class Tool:
         """
         if "dap" not in self.groups:
             return []
-        return [*call.focus.take_news(), *call.debugger.triggers.take_lines(call.focus.key)]
+        return [
+            *call.focus.take_actions_of_others(),
+            *call.debugger.triggers.take_lines(call.focus.key),
+        ]
 
     @property
     def _is_paged(self) -> bool:
@@ -497,7 +500,7 @@ class Tool:
         except ConsentNeeded as need:
             if call.read_only and need.kind != "read":
                 raise need.refusal from need
-            if need.kind == "read" and not call.peers.can_ask(need.kind):
+            if need.kind == "read" and not call.peers.has_person_to_decide(need.kind):
                 raise need.refusal from need
             given = checked.model_dump(exclude_unset=True)
             action = Action(self.name, (need.kind,), given, call.client)
@@ -525,10 +528,10 @@ class Tool:
             ArgumentError: Both a group and a session are given.
             DapeerError: Any error of the tool.
         """
-        if self.asks and (name := values.get("group")) is not None:
+        if self.group_state and (name := values.get("group")) is not None:
             check_group_or_session(name, values.get("session_id"))
-            group = call.debugger.groups.named(str(name))
-            return await GroupCall(call, group, self.asks, self.resumes).run_for_members(
+            group = call.debugger.groups.require_group(str(name))
+            return await GroupCall(call, group, self.group_state, self.resumes).run_for_members(
                 lambda session: self._run_for_session(call, {**values, "session_id": session.id})
             )
         return await self._run_for_session(call, values)
@@ -587,7 +590,7 @@ def tool(
     output: type | None = None,
     needs: Sequence[str] | None = None,
     starts: bool = False,
-    asks: Asked = "",
+    group_state: Asked = "",
     explain: Explain | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Return a decorator that makes a `Tool` of a function whose first parameter is the `Call`.
@@ -609,7 +612,7 @@ def tool(
             anew for every result.
         needs: Requests, or options of requests; the tool is listed while a living adapter supports one of them. None: it is always listed.
         starts: It starts programs, which have timeouts of their own: the call has no deadline.
-        asks: For a tool that takes `group` beside `session_id`: which members of a group it runs for, `stopped`, `running` or `living`;
+        group_state: For a tool that takes `group` beside `session_id`: which members of a group it runs for, `stopped`, `running` or `living`;
             empty: it takes no group.
         explain: Returns what a person is shown of a call beside its arguments; None: nothing.
     """
@@ -636,7 +639,7 @@ def tool(
             unlisted=frozenset(name for name, _ in marked_arguments(function, Unlisted)),
             narrowing_arguments=frozenset(name for name, _ in marked_arguments(function, Narrows)),
             starts=starts,
-            asks=asks,
+            group_state=group_state,
             explain=explain,
         )
 

@@ -25,8 +25,8 @@ from dapeer.sessions.triggers.trigger import (
     ReadyCondition,
     TerminalInput,
     Trigger,
-    ready_of,
-    triggers_of,
+    parse_ready,
+    parse_triggers,
 )
 from dapeer.tools.base import report
 from dapeer.tools.base.call import Call, Reply
@@ -72,35 +72,35 @@ async def next_stop(
             program's threads are read, too.
     """
     left, program = RemainingTime(timeout_ms), session.program
-    call.debugger.push_kept_back([program])
+    call.debugger.push_undelivered([program])
     limit = timeout_ms if options.wait_until_paused else 0
     looks = session.thread_locator.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = max(limit - (MILLISECONDS_TO_LOOK if looks else 0), 0)
-    if rest and (run := call.debugger.triggers.awaited(session, call.focus.key)):
+    if rest and (run := call.debugger.triggers.find_run(session, call.focus.key)):
         elsewhere, rest = await stop_elsewhere(call, session, epoch, run, rest)
         if elsewhere is not None:
             call.notes.append(
                 f"this stop is in session {elsewhere.id} ({elsewhere.name}), which `then` has reached; "
                 f"session {session.id} still runs"
             )
-            call.focus.use(elsewhere)
+            call.focus.set_default(elsewhere)
             return await show_state(call, elsewhere, None, left, options)
         # Where the threads of a server wait that has answered is no news.
         looks = looks and run.ended_at is None
-    seen, ready = None, await _stopped(call, session, epoch, rest, left, old)
+    seen, ready = None, await _wait_and_inspect(call, session, epoch, rest, left, old)
     if ready is not None:
         return await show_state(call, ready, None, left, options, inspected=True)
     if looks:
         # A running program's threads are inspected shortly before the timeout: those of a process that is still there.
         living = program.living(session)
-        seen = await living.thread_locator.look(MILLISECONDS_TO_LOOK / 1000)
+        seen = await living.thread_locator.locate_threads(MILLISECONDS_TO_LOOK / 1000)
         ready = program.stop_or_end(session, epoch)
         if ready is None and program.living(session) is not living:
             seen = None
     return await show_state(call, ready or program.living(session), seen, left, options)
 
 
-async def _stopped(
+async def _wait_and_inspect(
     call: Call,
     session: Session,
     epoch: int,
@@ -160,7 +160,9 @@ async def wait_for_pause(
     stopped = await program.next_stop(session, epoch, seconds, report=call.progress)
     blocked = stopped is None and not session.over
     seen = (
-        await session.thread_locator.look(min(SECONDS_TO_LOOK_AROUND, remaining.seconds_to_inspect))
+        await session.thread_locator.locate_threads(
+            min(SECONDS_TO_LOOK_AROUND, remaining.seconds_to_inspect)
+        )
         if blocked
         else None
     )
@@ -172,7 +174,7 @@ async def show_state(
     call: Call,
     session: Session,
     thread_locations: ThreadLocations | None = None,
-    left: RemainingTime | None = None,
+    remaining: RemainingTime | None = None,
     options: StopOptions = NOTHING,
     *,
     inspected: bool = False,
@@ -180,19 +182,19 @@ async def show_state(
     """Return the state of a session as a reply.
 
     The session becomes the client's default one if it belongs to the same program as the present default, or if there is none. `thread_locations` has
-    the locations of its threads, if it runs; None: they are not known. What does not arrive in the time `left` (None: a default) is
+    the locations of its threads, if it runs; None: they are not known. What does not arrive in the time `remaining` (None: a default) is
     missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead. `options`
     say what to evaluate, and how much to show. `inspected`: its stop has been inspected in this call.
     """
-    left = left or RemainingTime(SECONDS_TO_LOOK * 1000)
-    call.focus.follow(session)
+    remaining = remaining or RemainingTime(SECONDS_TO_LOOK * 1000)
+    call.focus.move_default(session)
     if not inspected:
-        await report.inspect(session, left)
-    observation = await report.observe(session, options, left)
-    if observation.resumed and left.remaining_ms:
+        await report.inspect(session, remaining)
+    observation = await report.observe(session, options, remaining)
+    if observation.resumed and remaining.remaining_ms:
         epoch = observation.resumed.number
-        return await next_stop(call, session, epoch, left.remaining_ms, options=options)
-    facts = await report.gather(call, session, observation, thread_locations, left)
+        return await next_stop(call, session, epoch, remaining.remaining_ms, options=options)
+    facts = await report.gather(call, session, observation, thread_locations, remaining)
     return report.snapshot_reply(call, report.snapshot_of(facts), options.show)
 
 
@@ -239,7 +241,7 @@ class TriggerArguments:
         Raises:
             ArgumentError: One of them is not a valid trigger; nothing has happened.
         """
-        return triggers_of(self.then)
+        return parse_triggers(self.then)
 
     @property
     def ready_sign(self) -> ReadyCondition:
@@ -248,7 +250,7 @@ class TriggerArguments:
         Raises:
             ArgumentError: It is neither a port nor a pattern; nothing has happened.
         """
-        return ready_of(self.ready)
+        return parse_ready(self.ready)
 
     @property
     def has_typed_input(self) -> bool:
@@ -333,7 +335,7 @@ async def stop_elsewhere(
     async def until(happened: Callable[[], bool], seconds: float) -> None:
         """Wait until something has happened, which each message of these programs may bring."""
         await first_of(
-            partial(program.until, happened, seconds, call.progress),
+            partial(program.wait_until, happened, seconds, call.progress),
             *(partial(each.waiters.wait_for, happened, seconds) for each in others),
         )
 
@@ -347,7 +349,7 @@ async def stop_elsewhere(
         # What has answered at once may have begun something that goes on to another program.
         await until(stops, rest)
     if (found := elsewhere()) is not None:
-        run.reach(found)
+        run.record_reached_stop(found)
     return found, rest * 1000
 
 

@@ -50,17 +50,17 @@ def members_of(names: "list[str]", variables: "dict[str, Any]") -> MembersAnswer
     shown: Any = {}
     for name in names:
         with contextlib.suppress(Exception):  # another thread changes it meanwhile
-            shown[name] = text(variables[name], MAX_CHARS, ())
+            shown[name] = value_text(variables[name], MAX_CHARS, ())
     return MembersAnswer(json.dumps(shown))
 
 
-def found(kind: Any, name: str) -> Any:
+def class_member(kind: Any, name: str) -> Any:
     """Return the member of a class or of its bases with a name; None if there is none."""
     spaces = map(NAMESPACE.__get__, MRO.__get__(kind))
     return next((each[name] for each in spaces if name in each), None)
 
 
-def text(value: Any, max_chars: int, around: "tuple[int, ...]") -> str:
+def value_text(value: Any, max_chars: int, around: "tuple[int, ...]") -> str:
     """Return a value as Python writes it, in about `max_chars`; of what does not fit, only its size.
 
     No code of the program runs. A string inside another value has at most `MAX_STRING_CHARS`. `around` are the ids of the objects that it
@@ -81,7 +81,7 @@ def text(value: Any, max_chars: int, around: "tuple[int, ...]") -> str:
         if issubclass(kind, known):
             brackets = (f"<{NAME.__get__(kind)}: {opening}", f"{closing}>")
             return container(value, known, brackets, max_chars, around)
-    return holder(value, kind, max_chars, around)
+    return object_text(value, kind, max_chars, around)
 
 
 def container(
@@ -106,7 +106,9 @@ def container(
         known.items(value) if keyed else known.__iter__(value), MAX_MEMBERS
     ):
         share = max(max_chars // min(size - len(parts), 4), 12)
-        parts.append(": ".join(text(one, share, inner) for one in (each if keyed else (each,))))
+        parts.append(
+            ": ".join(value_text(one, share, inner) for one in (each if keyed else (each,)))
+        )
         max_chars -= len(parts[-1]) + 2
         if max_chars < 0:
             break
@@ -115,7 +117,7 @@ def container(
     return f"{opening}{', '.join(parts)}{ends}{closing}"
 
 
-def holder(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]") -> str:
+def object_text(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]") -> str:
     """Return the text of an object of the class `kind` with its attributes, in about `max_chars`.
 
     It is `TYPE(NAME=VALUE, …)`, or `<TYPE: NAME=VALUE, …>` for a class with a `repr` of its own, which is not called; `<TYPE>` if it has no
@@ -130,7 +132,7 @@ def holder(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]") -> 
         return f"<{name} {value.__name__}>"
     if kind is types.ModuleType:
         return f"<{name} {object.__getattribute__(value, '__dict__').get('__name__', '')}>"
-    shows = found(kind, "__repr__")
+    shows = class_member(kind, "__repr__")
     in_c = type(shows) is types.WrapperDescriptorType and shows.__objclass__ is kind
     if in_c and name in PLAIN and getattr(value, "tzinfo", None) is None:
         return repr(value)
@@ -140,7 +142,7 @@ def holder(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]") -> 
     parts: Any = []
     for key, each in list(held.items())[:MAX_MEMBERS]:
         share = max(max_chars // min(len(held) - len(parts), 4), 12)
-        parts.append(f"{key}={text(each, share, (*around, id(value)))}")
+        parts.append(f"{key}={value_text(each, share, (*around, id(value)))}")
         max_chars -= len(parts[-1]) + 2
         if max_chars < 0:
             break
@@ -154,7 +156,7 @@ def attributes(value: Any, kind: Any) -> "dict[str, Any]":
     `kind` is the object's class. Names that begin with two underscores are left out. It is empty for an object that stands for another one.
     """
     held: Any = {}
-    wrapped: Any = found(kind, "__wrapped__")
+    wrapped: Any = class_member(kind, "__wrapped__")
     if any(type(wrapped) is each for each in (*READ, property)):
         return held  # it stands for another object, and even C code of it may run the program's
     for space in map(NAMESPACE.__get__, MRO.__get__(kind)):
@@ -164,7 +166,7 @@ def attributes(value: Any, kind: Any) -> "dict[str, Any]":
                     held[name] = member.__get__(value)
                 except AttributeError:  # it has no value
                     continue
-    descriptor = found(kind, "__dict__")
+    descriptor = class_member(kind, "__dict__")
     if any(type(descriptor) is each for each in READ):
         mine = descriptor.__get__(value)
         held.update(mine if type(mine) is dict else {})

@@ -121,7 +121,9 @@ class Row:
             if self.secures:
                 self._report(self.off)
             return False
-        if self.since and probing.ordered(versions[self.whose]()) < probing.ordered(self.since):
+        if self.since and probing.version_numbers(versions[self.whose]()) < probing.version_numbers(
+            self.since
+        ):
             self.off = f"unused: {self.whose} has what it needs since {self.since}"
             return False
         try:
@@ -224,8 +226,8 @@ class Row:
     def is_tried(self) -> bool:
         """Return whether the installed version of the software is one that the rows were tried with."""
         version = versions.get(self.whose, str)()
-        first, last = map(probing.ordered, tried[self.whose])
-        now = probing.ordered(version)
+        first, last = map(probing.version_numbers, tried[self.whose])
+        now = probing.version_numbers(version)
         return bool(version) and first <= now and now[: len(last)] <= last
 
     def replace(self, target: str, *, again: bool = False) -> Callable[[Any], Any]:
@@ -246,7 +248,7 @@ class Row:
             """Replace the target by `ours`, guarded, and return `ours`."""
             if target not in self.replaces:
                 raise Misfit(f"row {self.name} does not state {target}")
-            owner, name = probing.holder(target)
+            owner, name = probing.owner_of_target(target)
             stock: Any = probing.of_itself(owner, name)
             if stock is probing.NOTHING:
                 stock = getattr(owner, name)
@@ -267,7 +269,7 @@ class Row:
         Raises:
             Misfit: The module or class does not have the outer part of the name.
         """
-        owner, name = probing.holder(target)
+        owner, name = probing.owner_of_target(target)
         self.set_in(owner, name, value)
 
     def set_in(self, owner: Any, name: str, value: Any) -> None:

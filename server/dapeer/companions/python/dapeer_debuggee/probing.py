@@ -95,7 +95,7 @@ def digest(function: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def holder(target: str) -> tuple[Any, str]:
+def owner_of_target(target: str) -> tuple[Any, str]:
     """Return the module or class in which a target `module:Class.name` is, and its name there.
 
     The module is imported. Whether it has that name is not checked.
@@ -124,7 +124,7 @@ def attribute(target: str) -> Any:
         ImportError: There is no such module, or the module raises another exception.
     """
     target, _, own = target.partition("#")
-    owner, name = holder(target)
+    owner, name = owner_of_target(target)
     if not hasattr(owner, name):
         raise Misfit(f"there is no {target}")
     found = getattr(owner, name)
@@ -133,7 +133,7 @@ def attribute(target: str) -> Any:
     return found
 
 
-def ordered(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
     """Return the numbers at the beginning of a version, to compare it by; `()` if it begins with none."""
     numbers: list[int] = []
     for each in version.split("."):

@@ -31,24 +31,24 @@ class TextsAnswer:
         return self._text
 
 
-def within(code: Any) -> Iterator[Any]:
+def code_and_inner(code: Any) -> Iterator[Any]:
     """Yield a code object and all that are constants in it, at any depth."""
     yield code
     for each in code.co_consts:
         if type(each) is types.CodeType:
-            yield from within(each)
+            yield from code_and_inner(each)
 
 
-def key(code: Any) -> Any:
+def code_key(code: Any) -> Any:
     """Return what tells a code object from one of another text, also where only its lines have moved."""
     return code, getattr(code, "co_linetable", None) or getattr(code, "co_lnotab", None)
 
 
-def codes(text: Any) -> Any:
+def code_keys(text: Any) -> Any:
     """Return the set of the keys of all code objects of a source text; empty if it is no Python."""
     found: set[Any] = set()
     with contextlib.suppress(SyntaxError, ValueError):
-        found.update(map(key, within(compile(text, "", "exec", dont_inherit=True))))
+        found.update(map(code_key, code_and_inner(compile(text, "", "exec", dont_inherit=True))))
     return found
 
 
@@ -81,7 +81,7 @@ def texts_of(spec: str) -> TextsAnswer:
     """
     path, then = json.loads(spec)
     with open(path, "rb") as stream:
-        now, before = codes(stream.read()), codes(then or "")
+        now, before = code_keys(stream.read()), code_keys(then or "")
     names = {path, os.path.realpath(path)}
     functions = [
         each.__code__
@@ -90,12 +90,14 @@ def texts_of(spec: str) -> TextsAnswer:
     ]
     here = {id(each): each for each in frames() if each.f_code.co_filename in names}.values()
     live = [*functions, *(each.f_code for each in here)]
-    old = [each for each in here if key(each.f_code) in before - now]
+    old = [each for each in here if code_key(each.f_code) in before - now]
     # Where the text from before is unknown, all of it must be of the new one.
-    is_new = any(key(each) in now - before for each in live)
+    is_new = any(code_key(each) in now - before for each in live)
     answer = {
-        "new": is_new and (then is not None or all(key(each) in now for each in live)),
+        "new": is_new and (then is not None or all(code_key(each) in now for each in live)),
         "frames": [[each.f_code.co_name, each.f_lineno] for each in old][:MAX_TOLD],
-        "functions": sorted({c.co_name for c in functions if key(c) in before - now})[:MAX_TOLD],
+        "functions": sorted({c.co_name for c in functions if code_key(c) in before - now})[
+            :MAX_TOLD
+        ],
     }
     return TextsAnswer(json.dumps(answer))

@@ -47,7 +47,9 @@ class OpenCall:
         self.values = {
             name: value for name, value in values.items() if not cells.is_one_of(type(value), FIXED)
         }
-        self.before = {name: (texts[name], parts(value)) for name, value in self.values.items()}
+        self.before = {
+            name: (texts[name], content_token(value)) for name, value in self.values.items()
+        }
         self.stopped: int = returned.stopped_ns()
         self.start = time.perf_counter_ns()
 
@@ -71,12 +73,12 @@ class OpenCall:
             now = cells.cell(value)
             if now != text:
                 changes.append(f"{name}: {text} → {now}")
-            elif held != parts(value):
+            elif held != content_token(value):
                 changes.append(f"{name}: changed within, {now}")
         return ", ".join(changes)
 
 
-def parts(value: Any) -> Any:
+def content_token(value: Any) -> Any:
     """Return a token of what a value holds: it equals a later one while the value holds the same objects.
 
     It keeps none of them alive. Of a list, tuple, set or dict the token has the number of elements and the ids of the first
@@ -90,7 +92,7 @@ def parts(value: Any) -> Any:
         return len(value), [(id(key), id(each)) for (key, each), _ in pairs]
     if kind is bytearray:
         return bytes(value[:MOST_ELEMENTS]), len(value)
-    held = cells.values.objects.own(value)
+    held = cells.values.objects.own_attributes(value)
     return {name: (id(each), cells.cell(each)) for name, each in held.items()}
 
 

@@ -81,7 +81,7 @@ class Collector:
         bound. `names` is the frame in which watched expressions are looked up.
         """
         self._spec = spec
-        outcomes = self._take(spec, names)
+        outcomes = self._replace_points(spec, names)
         message = ""
         if not self._points:
             self._close()
@@ -105,7 +105,7 @@ class Collector:
             "points": outcomes,
         }
 
-    def _take(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
+    def _replace_points(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
         """Replace the points by those of `spec` that can be bound, and return what the answer says of each.
 
         That is a dict of `id`, `bound`, `line` and `message`, in the order of `spec`. A watching point that stays the same goes on, and a
@@ -183,7 +183,7 @@ class Collector:
             # again wants none of ours: the first expression starts it.
             self._deadline = deadline.Deadline()
             self._points = [each for each in self._points if each.watch or each.last]
-            self._take(self._spec, sys._getframe(3))  # pyright: ignore[reportPrivateUsage]
+            self._replace_points(self._spec, sys._getframe(3))  # pyright: ignore[reportPrivateUsage]
             self._begin()
 
 

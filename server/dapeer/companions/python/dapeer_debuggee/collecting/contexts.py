@@ -37,12 +37,12 @@ def context(frame: Any) -> str:
     known = places.get(id(code))
     caller = known[1].get(back.f_lasti) if known is not None else None
     if caller is None:
-        caller = noted(back)
+        caller = remember_place(back)
     thread = threads._active.get(ident())
-    return f"{named(awaiting.raw_attribute(thread, '_name')) if thread is not None else thread_name()}\t{task_name()}\t{caller}"
+    return f"{printable_name(awaiting.raw_attribute(thread, '_name')) if thread is not None else thread_name()}\t{task_name()}\t{caller}"
 
 
-def noted(frame: Any) -> str:
+def remember_place(frame: Any) -> str:
     """Return the text of the place where a frame is (`place_of`), and keep it by code and instruction.
 
     Once `MAX_PLACES` codes have some, all are forgotten.
@@ -70,7 +70,7 @@ def place_of(frame: Any) -> str:
 
 
 @functools.lru_cache(maxsize=1000)
-def named(name: Any) -> str:
+def printable_name(name: Any) -> str:
     """Return a name that the program has given, as text without unprintable characters."""
     return str(cells.escaped(str(name)))
 
@@ -82,7 +82,7 @@ def thread_name() -> str:
     """
     thread = threads._active.get(ident())
     return (
-        named(awaiting.raw_attribute(thread, "_name"))
+        printable_name(awaiting.raw_attribute(thread, "_name"))
         if thread is not None
         else f"thread {ident()}"
     )
@@ -91,4 +91,4 @@ def thread_name() -> str:
 def task_name() -> str:
     """Return the name of the task that runs in this thread; empty if none does."""
     task = awaiting.current_task()
-    return named(awaiting.name_of(task)) if task is not None else ""
+    return printable_name(awaiting.name_of(task)) if task is not None else ""

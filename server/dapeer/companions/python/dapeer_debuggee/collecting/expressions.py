@@ -35,7 +35,7 @@ class Expression:
             InvalidExpression: It does not parse.
         """
         self.text = text.strip()
-        self.code = checked(self.text)
+        self.code = compile_expression(self.text)
         tree = ast.parse(self.text, mode="eval").body
         nodes = list(ast.walk(tree))
         named = [each for each in nodes if isinstance(each, ast.Name)]
@@ -47,7 +47,7 @@ class Expression:
         self.asks_frame = bool(self.names & OF_A_FRAME) or any(
             each.startswith(OURS) for each in self.names
         )
-        self._certain_names = sorted({*certain(tree)} - self.bound)
+        self._certain_names = sorted({*names_always_read(tree)} - self.bound)
         self._failure_count = 0
         self._seconds_spent = 0.0
         self._first_failure_time = 0.0
@@ -100,7 +100,7 @@ class Expression:
         return [f"{each} = $find({each!r}, $frame)" for each in sorted(self.names - self.bound)]
 
 
-def certain(tree: ast.AST) -> Iterator[str]:
+def names_always_read(tree: ast.AST) -> Iterator[str]:
     """Yield the names that an expression, a tree of `ast`, always reads if no error ends it before.
 
     A name may come twice. Names that it may not read, such as behind `or`, are left out.
@@ -120,7 +120,7 @@ def certain(tree: ast.AST) -> Iterator[str]:
     elif isinstance(tree, ast.Lambda):
         parts = []
     for each in parts:
-        yield from certain(each)
+        yield from names_always_read(each)
 
 
 def lacks(names: tuple[str, ...], frame: Any) -> bool:
@@ -137,7 +137,7 @@ def lacks(names: tuple[str, ...], frame: Any) -> bool:
     return any(all(name not in place for place in places) for name in names)
 
 
-def checked(text: str) -> CodeType:
+def compile_expression(text: str) -> CodeType:
     """Return the compiled code of an expression, for `eval`.
 
     Raises:

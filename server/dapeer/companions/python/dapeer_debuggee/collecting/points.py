@@ -145,7 +145,7 @@ class CallTracer:
         changes: list[tuple[str, str, str]] = []
         for name, value in itertools.islice(frame.f_locals.items(), MOST_NAMES):
             fixed = cells.is_one_of(type(value), calls.FIXED)
-            now = cells.cell(value), None if fixed else (id(value), calls.parts(value))
+            now = cells.cell(value), None if fixed else (id(value), calls.content_token(value))
             before = self._known_values.get(name, UNKNOWN)
             if now != before and not name.startswith("."):
                 self._known_values[name] = now
@@ -178,7 +178,7 @@ def changed_parts(name: str, value: Any, before: Any, now: Any) -> list[tuple[st
     Args:
         name: The name of the variable.
         value: The object.
-        before: Its id, and its `calls.parts`, as they were; or None.
+        before: Its id, and its `calls.content_token`, as they were; or None.
         now: The same, as they are.
     """
     if before is None or now is None or before[0] != now[0]:
@@ -186,14 +186,14 @@ def changed_parts(name: str, value: Any, before: Any, now: Any) -> list[tuple[st
     was, are = before[1], now[1]
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is list or kind is dict:
-        return elements(name, value, was, are) if are[0] >= was[0] else []
-    return members(name, was, are) if cells.is_one_of(type(are), (dict,)) else []
+        return changed_elements(name, value, was, are) if are[0] >= was[0] else []
+    return changed_members(name, was, are) if cells.is_one_of(type(are), (dict,)) else []
 
 
-def elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, str]]:
+def changed_elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, str]]:
     """Return name, empty text and value now of each element of a list or dictionary that has changed.
 
-    `name` is that of the variable, `value` the list or dictionary. `was` and `are` are its `calls.parts` before and now, whose limit holds
+    `name` is that of the variable, `value` the list or dictionary. `was` and `are` are its `calls.content_token` before and now, whose limit holds
     here; elements that are gone are not told. Elements are compared by place.
     """
     keyed: Any = value.items() if hasattr(value, "items") else enumerate(value)
@@ -205,10 +205,12 @@ def elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[str, str, 
     ]
 
 
-def members(name: str, was: dict[str, Any], are: dict[str, Any]) -> list[tuple[str, str, str]]:
+def changed_members(
+    name: str, was: dict[str, Any], are: dict[str, Any]
+) -> list[tuple[str, str, str]]:
     """Return name, value before and value now of each changed member of an object, gone ones first.
 
-    `name` is that of the variable. `was` and `are` are the object's `calls.parts` before and now; an empty text is no value.
+    `name` is that of the variable. `was` and `are` are the object's `calls.content_token` before and now; an empty text is no value.
     """
     gone = [(f"{name}.{each}", part[1], "") for each, part in was.items() if each not in are]
     return gone + [
@@ -453,11 +455,11 @@ class Bound:
                     continue
                 record = self._maker.recorder(point, frame)
                 there = made.lines.get(point.line)
-                made.lines[point.line] = record if there is None else both(there, record)
+                made.lines[point.line] = record if there is None else record_both(there, record)
         return expected
 
 
-def both(first: Any, second: Any) -> Any:
+def record_both(first: Any, second: Any) -> Any:
     """Return a recorder that calls the recorders `first` and `second`; it has enough when both have."""
 
     def record(frame: Any, context: Any) -> bool:

@@ -346,14 +346,16 @@ class Maker:
             values="".join(f"$v{each}, " for each in count),
         )
         hit = "$hit = $next($hits)\n" + (ENOUGH_HITS if point.max_hits else "")
-        return self._compile_cells(point, frame, marked(point), hit + row, alone=not point.max_hits)
+        return self._compile_cells(
+            point, frame, marked_expressions(point), hit + row, alone=not point.max_hits
+        )
 
     def condition(self, point: Any, frame: Any) -> Any:
         """Return a function of a frame that tells whether a point's condition holds; the point must have one.
 
         The function returns True, or None if the condition is false or raises; what it raises is reported (`report` of `__init__`).
         """
-        return self._compile_cells(point, frame, marked(point)[:1], "return True\n")
+        return self._compile_cells(point, frame, marked_expressions(point)[:1], "return True\n")
 
     def cells(self, point: Any, frame: Any) -> Any:
         """Return a function of a frame that evaluates a point's expressions to cells, with a tab before each.
@@ -361,7 +363,7 @@ class Maker:
         The function returns one text. The point's condition is not evaluated. `point` is a `points.SpecifiedPoint`.
         """
         values = "".join(f"$v{number}, " for number in range(len(point.expressions)))
-        columns = marked(point)[1 if point.condition else 0 :]
+        columns = marked_expressions(point)[1 if point.condition else 0 :]
         return self._compile_cells(point, frame, columns, f"return $shapes.columns(({values}))\n")
 
     def value(self, expression: Any, frame: Any, nothing: Any, missed: Any, *, holds: bool) -> Any:
@@ -375,9 +377,9 @@ class Maker:
         )
         reads, value = self._reading(expression, frame, "e", MARK)
         value = f"{value}\n        $v = $bool($v), $v" if holds else value
-        text = watched(VALUE.format(reads=reads, value=value)) + "return $v\n"
+        text = with_deadline(VALUE.format(reads=reads, value=value)) + "return $v\n"
         given = {"e": expression, "nothing": nothing, "missed": missed}
-        return self._compiled(point, frame, [(MARK, expression)], text, given)
+        return self._compile_recorder(point, frame, [(MARK, expression)], text, given)
 
     def _compile_cells(
         self,
@@ -402,10 +404,10 @@ class Maker:
             if unknown:
                 error = UNKNOWN.format(unknown[0], functions.qualified(frame.f_code))
                 given[f"unknown{name}"] = CellText(f"{cells.FAILED}{error}")
-        body = self._body(point, frame, evaluated) + end
-        return self._compiled(point, frame, evaluated, body, given, alone=alone)
+        body = self._evaluating_statements(point, frame, evaluated) + end
+        return self._compile_recorder(point, frame, evaluated, body, given, alone=alone)
 
-    def _compiled(
+    def _compile_recorder(
         self, point: Any, frame: Any, evaluated: Any, body: str, given: Any, *, alone: bool = False
     ) -> Any:
         """Return the function `record(frame, context)` with the statements `body`, compiled.
@@ -449,12 +451,14 @@ class Maker:
         reads = expression.reads(frame.f_code, one_namespace=one_namespace) or ["pass"]
         return textwrap.indent("\n".join(reads), "    "), mark
 
-    def _body(self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]) -> str:
+    def _evaluating_statements(
+        self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]
+    ) -> str:
         """Return the statements that evaluate the expressions of a recorder, each to a variable of its own.
 
         The point's condition, if it is among them, gets no variable: its statements return from the recorder if it is false, if it raises
         or has unknown names (both are reported), or if it waits after slow failures. Then the statements behind them are not run. If one of
-        the expressions runs code, all have a deadline. `evaluated` are pairs of a mark, which stands for it in the text until `_compiled`,
+        the expressions runs code, all have a deadline. `evaluated` are pairs of a mark, which stands for it in the text until `_compile_recorder`,
         and an expression; `point` is a `points.SpecifiedPoint`.
         """
         guarded = any(each.runs_code for _mark, each in evaluated)
@@ -465,15 +469,17 @@ class Maker:
             again = "$begin($now())" if guarded else "pass"
             form = {"reads": reads, "value": value, "again": again}
             if each is not point.condition:
-                parts.append(self._cell(point, frame, each, form, guarded=guarded))
+                parts.append(self._cell_statements(point, frame, each, form, guarded=guarded))
                 continue
             unknown = each.unknown(frame)
             if unknown:
                 parts.append(UNKNOWN_CONDITION.format(names=unknown))
             parts.append(CONDITION.format(**form))
-        return watched("".join(parts)) if guarded else "".join(parts)
+        return with_deadline("".join(parts)) if guarded else "".join(parts)
 
-    def _cell(self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool) -> str:
+    def _cell_statements(
+        self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool
+    ) -> str:
         """Return the statements that evaluate one expression to the cell of its column.
 
         `each` is the expression, one of the point's, `form` has the texts to fill in (`reads`, `value`, `again`); `guarded`: code may run
@@ -494,7 +500,7 @@ class Maker:
         return cell
 
 
-def watched(body: str) -> str:
+def with_deadline(body: str) -> str:
     """Return the statements `body` with statements around that begin and end the deadline."""
     return WATCHED.format(body=textwrap.indent(body, "    "))
 
@@ -506,7 +512,7 @@ def is_local(expression: Any, frame: Any) -> bool:
     return optimized and expression.is_name and bool(expression.reads(code, one_namespace=False))
 
 
-def marked(point: Any) -> list[tuple[str, Any]]:
+def marked_expressions(point: Any) -> list[tuple[str, Any]]:
     """Return a point's expressions, its condition first, each with its mark in the incomplete text."""
     every = ([point.condition] if point.condition else []) + point.expressions
     return [(f"\0{number}\0", each) for number, each in enumerate(every)]

@@ -38,7 +38,7 @@ def create_rows_file(folder: str) -> tuple[str, int]:
             number += 1
 
 
-def mapped(file: int, start: int, size: int) -> Any:
+def map_file(file: int, start: int, size: int) -> Any:
     """Map `size` bytes of a file from `start` on into memory, and return the `mmap`.
 
     `file` is its descriptor, open for reading and writing; `start` is a multiple of the system's granularity. The file grows if it ends
@@ -141,7 +141,7 @@ class Rows:
         path, file = "", -1
         try:
             path, file = create_rows_file(self.folder)
-            self._header = mapped(file, 0, row_format.HEADER_BYTES)
+            self._header = map_file(file, 0, row_format.HEADER_BYTES)
         except OSError as error:
             remove_file(path, file)
             self._fail(error)
@@ -289,7 +289,7 @@ class Rows:
         if not self._is_open():
             return False
         try:
-            chunk = mapped(
+            chunk = map_file(
                 self._file,
                 row_format.HEADER_BYTES + place * row_format.CHUNK_BYTES,
                 row_format.CHUNK_BYTES,

@@ -53,7 +53,7 @@ def thread_tracer(tracing: Any, inner: Any) -> Any:
         if plan:
             record_begin(plan, frame)
             local = inner(frame, event, argument)
-            return (traced(plan, local) or local) if plan.records else local
+            return (begin_frame_tracer(plan, local) or local) if plan.records else local
         local = inner(frame, event, argument)
         if thread is None:
             # pydevd has begun with this thread, and has set the tracer of its outermost frame.
@@ -91,7 +91,7 @@ def first_of(code: Any) -> int:
 
 
 @guard.hook
-def traced(plan: Any, inner: Any) -> Any:
+def begin_frame_tracer(plan: Any, inner: Any) -> Any:
     """Return the trace function of a frame that begins, around `inner`; None: making it has failed."""
     return frame_tracer(plan, inner)
 
@@ -190,7 +190,7 @@ def record_end(plan: Any, raised: list[Any], frame: Any, event: str, argument: A
     is the `points.CodePlan` of the frame's code.
     """
     if event == "line":
-        raised[0] = remembered(raised[0])
+        raised[0] = exception_cell(raised[0])
     elif event == "exception":
         raised[0] = argument[1]
     elif event == "return" and not is_suspended(frame):
@@ -199,7 +199,7 @@ def record_end(plan: Any, raised: list[Any], frame: Any, event: str, argument: A
         plan.leave(frame, argument, error)
 
 
-def remembered(raised: Any) -> Any:
+def exception_cell(raised: Any) -> Any:
     """Return the cell of an exception, since keeping the exception itself would keep its frames alive.
 
     A cell or None is returned as it is.
@@ -232,7 +232,7 @@ def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> A
             frame.f_trace = inner
             return inner(frame, event, argument) if inner is not None else None
         if event != "exception":
-            stopped = looks(plan, before, seen, frame, event, argument)
+            stopped = look_for_changes(plan, before, seen, frame, event, argument)
             if stopped and frame.f_trace is not trace:
                 # Whoever looked at the stop wants to see more of this frame.
                 return frame.f_trace
@@ -245,7 +245,7 @@ def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> A
 
 
 @guard.hook
-def looks(
+def look_for_changes(
     plan: Any, before: int, seen: dict[Any, Any], frame: Any, event: str, argument: Any
 ) -> bool:
     """Look for changes, and stop the thread if a watch wants that; return whether it has stopped.

@@ -95,7 +95,7 @@ def inform(patch: Any) -> None:
                 if not known and message:
                     message = f"\n{message}"
                 body.description = body.details.message = message
-                body.details.stackTrace = tracebacks.trace(error)
+                body.details.stackTrace = tracebacks.traceback_text(error)
             except Exception:  # classes of the program
                 return response
         return response

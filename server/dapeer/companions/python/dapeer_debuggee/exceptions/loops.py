@@ -141,7 +141,7 @@ def report_error(kind: str, error: Exception, trace: TracebackType | None) -> No
     if frames and tracebacks.is_users(frames[-1][0]):
         from ..stops import breaking
 
-        hint = f"{breaking.described(error)}; {tracebacks.STOPS_THERE}"
+        hint = f"{breaking.error_text(error)}; {tracebacks.STOPS_THERE}"
         breaking.failures.add(frames[-1][:2], kind, "", hint)
 
 
@@ -150,7 +150,7 @@ FAILURE = "self format failure= level= **kwargs"
 
 def failure(stock: Callable[..., Any], self: Any, *given: Any, **named: Any) -> Any:
     """Stop at the failure that Twisted logs, then log it as Twisted does (`stock`)."""
-    show(named.get("failure", given[1] if len(given) > 1 else None))
+    show_logged_error(named.get("failure", given[1] if len(given) > 1 else None))
     return stock(self, *given, **named)
 
 
@@ -166,7 +166,7 @@ def fire(stock: Callable[..., Any], self: Any, event: Any, *rest: Any, **named: 
 
 
 @guard.hook
-def show(failure: Any) -> None:
+def show_logged_error(failure: Any) -> None:
     """Stop at an exception of the program that Twisted itself is about to log.
 
     `failure` is Twisted's `Failure`, or None for the exception that is being handled. Nothing happens where the program logs one, or it has
@@ -184,7 +184,7 @@ def show(failure: Any) -> None:
     if failure is not None and frame.f_code.co_name == "__del__":
         show_collected(error, failure.frames, frame)
     elif error is caught and tracebacks.is_in_program(error.__traceback__):
-        stop(error, error.__traceback__)
+        stop_at_error(error, error.__traceback__)
 
 
 def show_collected(error: Exception, frames: Any, frame: Any) -> None:
@@ -206,16 +206,16 @@ def show_collected(error: Exception, frames: Any, frame: Any) -> None:
                 TracebackType(trace, each.gi_frame, 0, each.gi_frame.f_lineno),
                 NO_VALUES,
             )
-    around = caller(frame)
+    around = innermost_own_frame(frame)
     if around is None:
         report_error("Twisted Deferred", error, trace)
         return
     if not tracebacks.is_in_program(trace):
         trace, remark = TracebackType(None, around, 0, around.f_lineno), NOT_RAISED
-    stop(error, trace, remark)
+    stop_at_error(error, trace, remark)
 
 
-def stop(error: Exception, trace: TracebackType | None, remark: str = "") -> None:
+def stop_at_error(error: Exception, trace: TracebackType | None, remark: str = "") -> None:
     """Stop this thread at an exception, as if it had the traceback `trace`, and return when it is resumed.
 
     During the stop the exception has that traceback, and `remark` (empty: none) is shown with its message; afterwards its own one again. It
@@ -241,7 +241,7 @@ def is_passed(frame: Any) -> bool:
     return name_of(frame).startswith(PASSED)
 
 
-def caller(frame: Any) -> Any:
+def innermost_own_frame(frame: Any) -> Any:
     """Return the innermost frame of the program's code among a frame and its callers.
 
     None: the debugger has called it, an evaluation at a stop has, or there are only libraries.

@@ -43,7 +43,7 @@ def text_of(error: BaseException) -> str:
         return ""
 
 
-def named(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return type and message of an exception, as `TYPE: MESSAGE`; the type alone if there is no message."""
     text = text_of(error)
     name = type(error).__qualname__
@@ -102,7 +102,7 @@ def place(frames: list[tuple[str, int, str]]) -> str:
     return f" at {relative(path)}:{line} in {function}"
 
 
-def written(frames: list[tuple[str, int, str]]) -> str:
+def frames_text(frames: list[tuple[str, int, str]]) -> str:
     """Return frames (file, line, function) as Python writes a traceback, repeated ones once.
 
     Only the last `MAX_FRAMES` different ones are written, behind the number of the others. Source lines are read from the files.
@@ -132,7 +132,7 @@ def members(error: BaseException, depth: int = 1) -> Iterator[str]:
     """
     inside = group_of(error)
     for member in inside[:MAX_MEMBERS]:
-        yield "  " * depth + named(member) + place(frames_of(member.__traceback__))
+        yield "  " * depth + error_text(member) + place(frames_of(member.__traceback__))
         yield from members(member, depth + 1)
     if len(inside) > MAX_MEMBERS:
         yield "  " * depth + f"and {len(inside) - MAX_MEMBERS} more"
@@ -181,21 +181,21 @@ def message(error: BaseException, known: str) -> str:
     return "\n".join(filter(None, [known, *more]))
 
 
-def trace(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
+def traceback_text(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
     """Return the tracebacks of an exception, its causes and its group's members as Python writes them.
 
     The latest comes last. An exception of a worker process has that process's traceback before its own. At most `MAX_MEMBERS` of a group
     are written. `seen` are ids of exceptions that are written already; callers leave it out.
     """
     seen |= {id(error)}
-    text = written(frames_of(error.__traceback__)) + named(error) + "\n"
+    text = frames_text(frames_of(error.__traceback__)) + error_text(error) + "\n"
     remote = remote_of(error)
     if remote:
         return remote + "\n" + CHAINED[True] + text
     for member in group_of(error)[:MAX_MEMBERS]:
-        text += "\nIn the group:\n" + trace(member, seen)
+        text += "\nIn the group:\n" + traceback_text(member, seen)
     cause = error.__cause__
     before = cause or (None if error.__suppress_context__ else error.__context__)
     if before is None or id(before) in seen:
         return text
-    return trace(before, seen) + CHAINED[cause is not None] + text
+    return traceback_text(before, seen) + CHAINED[cause is not None] + text

@@ -138,10 +138,10 @@ def replace_fork_exec(patch: Any, maker: str, owner: str) -> None:
 def replace_posix_spawn(patch: Any) -> None:
     """Patch pydevd's function `SPAWN`: the `posix_spawn` that it makes starts stand-ins where wanted.
 
-    They are wanted where `spawned` gives a command, but never in place of `posix_spawnp`; anything else is started by pydevd's function, as
+    They are wanted where `stand_in_for_spawn` gives a command, but never in place of `posix_spawnp`; anything else is started by pydevd's function, as
     without the patch. `patch` is `NATIVE`.
     """
-    swap = patch.guard(spawned, nothing)
+    swap = patch.guard(stand_in_for_spawn, nothing)
 
     @patch.replace(SPAWN)
     def make(stock: Any, original_name: Any, *rest: Any, **named: Any) -> Any:
@@ -166,7 +166,7 @@ def nothing(*_given: Any) -> None:
     """Return None for any arguments: no stand-in."""
 
 
-def spawned(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
+def stand_in_for_spawn(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
     """Return the command of a stand-in for arguments of `posix_spawn`; None: it is not for one.
 
     `path`, `argv` and `env` are that function's arguments, `options` a dict of its keyword arguments. It is as `stand_in` says, and none

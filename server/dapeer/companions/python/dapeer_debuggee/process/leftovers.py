@@ -36,7 +36,7 @@ def remove() -> None:
         restore_process_functions,
         restore_thread_functions,
         restore_hooks,
-        monitoring,
+        end_monitoring,
         end_all_tracing,
     ):
         with contextlib.suppress(Exception):
@@ -105,7 +105,7 @@ def restore_hooks() -> None:
         os.environ.pop(name, None)
 
 
-def monitoring() -> None:
+def end_monitoring() -> None:
     """Stop pydevd's `sys.monitoring` in all threads, where Python has that."""
     if hasattr(sys, "monitoring"):
         module: Any = importlib.import_module("_pydevd_sys_monitoring.pydevd_sys_monitoring")

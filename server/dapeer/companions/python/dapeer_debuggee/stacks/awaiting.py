@@ -82,7 +82,7 @@ def referents(one: Any) -> "list[Any]":
     return list(gc.get_referents(one))
 
 
-def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
+def awaiting_task(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
     """Return the asyncio task that waits for a future, also by `gather`, `shield` or a task group.
 
     Callbacks of the future lead to it, and those of futures between, at most `MAX_TASKS` of them. It is None if there is none. `asyncio` is
@@ -97,15 +97,15 @@ def awaiter(future: Any, asyncio: Any, waits: "tuple[Any, ...]" = ()) -> Any:
         for one in callback_owners(callback):
             if any(one is each for each in waits):
                 continue
-            found = parent(one, asyncio)
+            found = task_behind(one, asyncio)
             if found is None and isinstance(one, asyncio.Future) and len(waits) <= MAX_TASKS:
-                found = awaiter(one, asyncio, waits)
+                found = awaiting_task(one, asyncio, waits)
             if found is not None:
                 return found
     return None
 
 
-def parent(one: Any, asyncio: Any) -> Any:
+def task_behind(one: Any, asyncio: Any) -> Any:
     """Return the task that an object which a callback belongs to stands for; None if it stands for none.
 
     That is an asyncio task itself, or the task that has opened a task group of asyncio or anyio. `one` is the object, `asyncio` the module.
@@ -154,7 +154,7 @@ def coroutine_of(task: Any) -> Any:
     return get_coro(task) if get_coro else task._coro
 
 
-def awaiting(task: Any) -> "Iterator[Any]":
+def awaiting_frames(task: Any) -> "Iterator[Any]":
     """Yield a label (text), then the frames of the task that awaits `task`, the innermost first.
 
     Then the same for that task, …. A label names both tasks; if none awaits the first task, its label alone is yielded, and names only that
@@ -180,7 +180,7 @@ def awaited_by(task: Any) -> "tuple[str, Any]":
     The task is None if there is none.
     """
     if not is_of_trio(task):
-        return "awaited by", awaiter(task, sys.modules["asyncio"])
+        return "awaited by", awaiting_task(task, sys.modules["asyncio"])
     waits: Any = raw_attribute(raw_attribute(task, "_parent_nursery"), "_parent_task")
     # trio's own tasks are above all others.
     return "in a nursery of", waits if raw_attribute(waits, "_parent_nursery") is not None else None
@@ -210,7 +210,7 @@ def is_a(value: Any, kinds: Any) -> bool:
     return issubclass(type(value), kinds)
 
 
-def sources(future: Any) -> "list[Any]":
+def chained_futures(future: Any) -> "list[Any]":
     """Return the futures and tasks of other event loops or threads at whose end `future` ends, too.
 
     `future` is one of asyncio or of concurrent.futures that was chained to another, as by `wrap_future` or `run_coroutine_threadsafe`; it
@@ -256,15 +256,15 @@ def places() -> str:
         for ident, each in list(known._active.items())
     ]
     tasks: list[dict[str, Any]] = []
-    for task in pending():
+    for task in unfinished_tasks():
         # A class of the program may raise anything.
         with contextlib.suppress(Exception):
-            tasks.append(place_of(task, now.values()))
+            tasks.append(describe_task(task, now.values()))
     tasks.sort(key=operator.itemgetter("name"))
     return json.dumps({"threads": threads, "tasks": tasks})
 
 
-def pending() -> "Iterator[Any]":
+def unfinished_tasks() -> "Iterator[Any]":
     """Yield the unfinished tasks of all event loops of asyncio and of trio, without trio's own.
 
     Those of trio are found only for runs that a thread is in right now. It yields nothing in a program that has imported neither.
@@ -309,7 +309,7 @@ def current_task() -> Any:
     return getattr(getattr(sys.modules.get(TRIO), "GLOBAL_RUN_CONTEXT", None), "task", None)
 
 
-def place_of(task: Any, running: Any) -> "dict[str, Any]":
+def describe_task(task: Any, running: Any) -> "dict[str, Any]":
     """Return a dict with `name`, `id`, `frames` of a task, and `awaited_by` (words) if a task awaits it.
 
     `name` is the task's with its coroutine's, such as `Task-1 main()`. `frames` are lists of function, file and line, the innermost first,

@@ -46,7 +46,7 @@ KEPT: dict[Any, Any] = {}
 """By code: what its instructions say."""
 
 
-class Taking:
+class LockTaking:
     """A place in a function that takes a lock: an item of a `with`, or a call of `acquire`."""
 
     def __init__(self, node: Any, line: int, *, awaited: bool, inside: bool) -> None:
@@ -57,7 +57,7 @@ class Taking:
         """Whether it is held until a `with` ends."""
 
 
-class Followed:
+class LockFlow:
     """The instructions of a function, and what each of them may rely on."""
 
     def __init__(self, code: types.CodeType) -> None:
@@ -74,28 +74,28 @@ class Followed:
         """Return the index in `steps` of the instruction at an offset, or in whose cache that offset is."""
         return max((n for n, each in enumerate(self.steps) if each.offset <= offset), default=0)
 
-    def _takings(self) -> dict[int, Taking]:
-        """Return a dict of each place that takes a lock (`Taking`), by the index of its instruction.
+    def _takings(self) -> dict[int, LockTaking]:
+        """Return a dict of each place that takes a lock (`LockTaking`), by the index of its instruction.
 
         An item of a `with` is in it also where its expression (`node`) is unknown.
         """
-        found: dict[int, Taking] = {}
+        found: dict[int, LockTaking] = {}
         line = None
         for number, (step, stack) in enumerate(zip(self.steps, self.stacks)):
             line = symbols.line_of(step, line)
             top = stack[-1] if stack else None
             if step.opname in ENTERS and not str(step.argrepr).endswith("enter__"):
                 awaited = "ASYNC" in step.opname or "aexit" in str(step.argrepr)
-                found[number] = Taking(top, line or 0, awaited=awaited, inside=True)
+                found[number] = LockTaking(top, line or 0, awaited=awaited, inside=True)
             elif step.opname == "GET_AWAITABLE":
-                node = symbols.receiver(symbols.limited(top), "acquire")
-                found[number] = Taking(node, line or 0, awaited=True, inside=False)
+                node = symbols.receiver(symbols.without_time_limit(top), "acquire")
+                found[number] = LockTaking(node, line or 0, awaited=True, inside=False)
             elif step.opname.startswith("CALL"):
                 made = symbols.call(step, stack)
                 node = symbols.receiver(made, "acquire")
                 following = self.steps[number + 1 : number + 2]
                 if node and not (following and following[0].opname == "GET_AWAITABLE"):
-                    found[number] = Taking(node, line or 0, awaited=False, inside=False)
+                    found[number] = LockTaking(node, line or 0, awaited=False, inside=False)
         return {
             number: each for number, each in found.items() if each.node is not None or each.inside
         }
@@ -202,7 +202,9 @@ class Followed:
             (how, each)
             for how, each in state
             if not symbols.is_changed(self.takings[each].node, step)
-            and not (freed and symbols.text(freed) == symbols.text(self.takings[each].node))
+            and not (
+                freed and symbols.source_text(freed) == symbols.source_text(self.takings[each].node)
+            )
         )
         if (
             step.opname not in ("TO_BOOL", "PRECALL", "CACHE", "NOP")
@@ -256,8 +258,8 @@ def on_next(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str
     return mark_held(state, "maybe") if name.endswith("IF_FALSE") else state
 
 
-def followed(code: types.CodeType) -> Any:
-    """Return what the instructions of a function say of locks, as a `Followed`; None: it takes no lock.
+def lock_flow_of(code: types.CodeType) -> Any:
+    """Return what the instructions of a function say of locks, as a `LockFlow`; None: it takes no lock.
 
     The result is kept for later calls, for `MAX_KEPT` functions; then all are forgotten.
     """
@@ -266,30 +268,30 @@ def followed(code: types.CodeType) -> Any:
             KEPT.clear()
         opcodes = {dis.opname[each] for each in code.co_code[::2]}
         takes = not opcodes.isdisjoint(ENTERS) or "acquire" in code.co_names
-        KEPT[code] = Followed(code) if takes else None
+        KEPT[code] = LockFlow(code) if takes else None
     return KEPT[code]
 
 
-def takings(frame: Any) -> tuple[list[Taking], list[Taking]]:
+def locks_taken(frame: Any) -> tuple[list[LockTaking], list[LockTaking]]:
     """Return what the call of a frame has surely taken: by `with` around it, and by `acquire`.
 
     Both are lists, the outermost (or, of `acquire`, the earlier in the code) first; both are empty for a function that takes no lock. Of a
     `with` item that is not sure, such as because its names have changed since, `node` is None.
     """
-    found = followed(frame.f_code)
+    found = lock_flow_of(frame.f_code)
     if found is None or frame.f_lasti < 0:
         return [], []
     number = found.number(frame.f_lasti)
     sure = {each for how, each in found.known.get(number, ()) if how == "held"}
-    inside: list[Taking] = []
+    inside: list[LockTaking] = []
     for each in found.entered(number):
         one = found.takings[each]
         node = one.node if each in sure else None
-        inside.append(Taking(node, one.line, awaited=one.awaited, inside=True))
+        inside.append(LockTaking(node, one.line, awaited=one.awaited, inside=True))
     return inside, [found.takings[each] for each in sorted(sure) if not found.takings[each].inside]
 
 
-def taking_now(frame: Any) -> tuple[Any, bool]:
+def lock_taken_now(frame: Any) -> tuple[Any, bool]:
     """Return the expression of the lock that a frame takes right now, and whether that call has arguments.
 
     The frame is one that waits in C code. The expression is a tree of `ast`; arguments of `acquire` may be a time limit, and a `with` has
@@ -299,7 +301,7 @@ def taking_now(frame: Any) -> tuple[Any, bool]:
     if frame.f_lasti < 0:
         return None, False
     code = frame.f_code
-    found = followed(code) or (KEPT.update({code: Followed(code)}) or KEPT[code])
+    found = lock_flow_of(code) or (KEPT.update({code: LockFlow(code)}) or KEPT[code])
     number = found.number(frame.f_lasti)
     step, stack = found.steps[number], found.stacks[number]
     taking = found.takings.get(number)
@@ -381,31 +383,31 @@ def waited_for(frame: Any) -> tuple[Any, str, bool]:
 
     The lock is None if there is none, or nobody holds it.
     """
-    node, limited = taking_now(frame)
+    node, limited = lock_taken_now(frame)
     lock = lock_at(node, frame)
     if lock is None or "unlocked" in repr(lock):
         return None, "", False
-    return lock, name_of(lock, frame) or symbols.text(node).lstrip("?"), limited
+    return lock, name_of(lock, frame) or symbols.source_text(node).lstrip("?"), limited
 
 
-def holds(frames: list[Any], steps: dict[int, Any]) -> Iterator[tuple[Any, str]]:
+def locks_held(frames: list[Any], coroutines: dict[int, Any]) -> Iterator[tuple[Any, str]]:
     """Yield the locks that the calls of some frames have taken, each with `FILE:LINE` where it was taken.
 
-    `steps` has the coroutines of suspended frames, by the id of the frame: these keep what ends their `with`.
+    `coroutines` has the coroutines of suspended frames, by the id of the frame: these keep what ends their `with`.
     """
     for frame in itertools.filterfalse(is_library, frames):
-        yield from held_in(frame, steps.get(id(frame)))
+        yield from locks_held_in(frame, coroutines.get(id(frame)))
 
 
-def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
+def locks_held_in(frame: Any, coroutine: Any) -> Iterator[tuple[Any, str]]:
     """Yield the locks that the call of one frame holds, each with the place (text) where it was taken.
 
-    The place is `FILE:LINE`, perhaps with plain arguments of the call that gave the lock. `step` is the suspended coroutine or generator of
+    The place is `FILE:LINE`, perhaps with plain arguments of the call that gave the lock. `coroutine` is the suspended coroutine or generator of
     the frame, or None: with it, the objects of its `with` items are known for certain. A lock whose expression cannot be read is left out.
     """
     file = os.path.basename(frame.f_code.co_filename)
-    inside, acquired = takings(frame)
-    exits = exits_of(step) if step is not None and inside else []
+    inside, acquired = locks_taken(frame)
+    exits = exit_methods_of(coroutine) if coroutine is not None and inside else []
     # It may be entering one more.
     kept = len(exits) in (len(inside), len(inside) + 1)
     for number, one in enumerate(inside):
@@ -420,7 +422,7 @@ def held_in(frame: Any, step: Any) -> Iterator[tuple[Any, str]]:
             yield lock, place_taken(one, file, frame)
 
 
-def place_taken(taking: Taking, file: str, frame: Any) -> str:
+def place_taken(taking: LockTaking, file: str, frame: Any) -> str:
     """Return where a frame has taken a lock, and the arguments that gave it: `FILE:LINE (order.id = 7)`."""
     arguments = arguments_at(taking.node, frame)
     return f"{file}:{taking.line}" + (f" ({arguments})" if arguments else "")
@@ -431,7 +433,7 @@ def requested_with(frame: Any) -> str:
 
     They are as `arguments_at` has them. Empty: there is none, or the line takes several locks.
     """
-    known = followed(frame.f_code)
+    known = lock_flow_of(frame.f_code)
     every = known.takings.values() if known is not None else ()
     here = [one.node for one in every if one.line == frame.f_lineno]
     return arguments_at(here[0], frame) if len(here) == 1 else ""
@@ -446,24 +448,26 @@ def arguments_at(node: Any, frame: Any) -> str:
     told: list[str] = []
     for each in node.args if isinstance(node, ast.Call) else ():
         try:
-            value = paths.resolved(each, frame)
+            value = paths.read_expression(each, frame)
         except LookupError:
             continue
         if not isinstance(each, ast.Constant) and type(value) in PLAIN:
-            told.append(f"{symbols.text(each)} = {held.text(value, MAX_ARGUMENT_CHARS, ())}")
+            told.append(
+                f"{symbols.source_text(each)} = {held.value_text(value, MAX_ARGUMENT_CHARS, ())}"
+            )
     return ", ".join(told[:MAX_ARGUMENTS])
 
 
-def exits_of(step: Any) -> list[Any]:
+def exit_methods_of(coroutine: Any) -> list[Any]:
     """Return the bound exit methods of the `with` items that a suspended coroutine has entered.
 
-    The outermost is first. `step` is the coroutine or generator. It is empty if it is in no `with`.
+    The outermost is first. `coroutine` is the coroutine or generator. It is empty if it is in no `with`.
     """
     names = ("__exit__", "__aexit__")
     methods = (types.MethodType, types.BuiltinMethodType)
-    parts = awaiting.referents(step)
+    parts = awaiting.referents(coroutine)
     # Up to Python 3.10 the frame has them.
-    frame = awaiting.frame_of(step)
+    frame = awaiting.frame_of(coroutine)
     parts += [] if HAS_TABLE else awaiting.referents(frame)
     return [each for each in parts if type(each) in methods and each.__name__ in names]
 
@@ -479,7 +483,7 @@ def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
         step = awaiting.raw_attribute(manager, "gen")
         frame = awaiting.frame_of(step)
         if frame is not None:
-            yield from held_in(frame, step)
+            yield from locks_held_in(frame, step)
     elif (lock := as_lock(manager)) is not None:
         yield lock, place
 
@@ -491,7 +495,7 @@ def lock_at(node: Any, frame: Any) -> Any:
     runs.
     """
     try:
-        found = paths.resolved(node, frame) if node is not None else None
+        found = paths.read_expression(node, frame) if node is not None else None
     except LookupError:
         return None
     if type(found) is types.BuiltinMethodType and found.__name__ in ("acquire", "__enter__"):
@@ -648,7 +652,7 @@ def keys_of(value: Any, container: Any) -> Iterator[str]:
     if kind not in (list, tuple, dict) or len(container) > MAX_SEARCHED_ITEMS:
         return
     items = [*container.items()] if kind is dict else enumerate(container)
-    yield from (held.text(key, 40, ()) for key, each in items if each is value)
+    yield from (held.value_text(key, 40, ()) for key, each in items if each is value)
 
 
 def size_of(queue: dict[str, Any]) -> int:

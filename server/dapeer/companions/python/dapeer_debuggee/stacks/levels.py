@@ -41,7 +41,7 @@ class DebuggerWithFrames:
         return self._frames
 
 
-def listed(debugger: Any, frames: Any) -> list[Any]:
+def listed_frames(debugger: Any, frames: Any) -> list[Any]:
     """Return the frames of a stack that pydevd lists: those of all files but its own.
 
     `debugger` is pydevd's `PyDB`; `frames` are the frames of the program, the innermost first, whose order is kept.
@@ -61,7 +61,7 @@ def listed(debugger: Any, frames: Any) -> list[Any]:
     return found
 
 
-def places(frames: Any, selected: list[Any]) -> tuple[list[Any], list[int]]:
+def distinct_places(frames: Any, selected: list[Any]) -> tuple[list[Any], list[int]]:
     """Return one frame for each distinct place of the `selected` frames, and which of these each is like.
 
     The second list is as long as `selected`; its numbers are indices in the first one. A place is code object, line, whether it is the
@@ -151,13 +151,13 @@ def describe_few(patch: Any) -> None:
 
         frames = py_db.suspended_frames_manager.get_frames_list(thread_id)
         whole = frames is None or frames.chained_frames_list or py_db.is_files_filter_enabled
-        shown = [] if whole or not levels else listed(py_db, frames)
+        shown = [] if whole or not levels else listed_frames(py_db, frames)
         if len(shown) <= min(levels, MAX_DESCRIBED_FRAMES):
             return of(py_db, start_frame, levels)
         part: Any = copy.copy(frames)
         selected = shown[start_frame : start_frame + levels]
         folds = len(selected) > MAX_DESCRIBED_FRAMES
-        part._frames, like = places(frames, selected) if folds else (selected, [])
+        part._frames, like = distinct_places(frames, selected) if folds else (selected, [])
         made = of(DebuggerWithFrames(py_db, part), 0, 0)
         body: dict[str, Any] = made.as_dict["body"]
         body["totalFrames"] = len(shown)

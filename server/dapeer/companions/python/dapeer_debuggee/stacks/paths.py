@@ -53,7 +53,7 @@ def variables_of(frame: Any) -> list[tuple[str, Any]]:
 
 def row(name: str, value: Any) -> list[str]:
     """Return name, value (in `MAX_VARIABLE_CHARS` characters) and type of a variable, as texts."""
-    return [name, held.text(value, MAX_VARIABLE_CHARS, ()), held.NAME.__get__(type(value))]
+    return [name, held.value_text(value, MAX_VARIABLE_CHARS, ()), held.NAME.__get__(type(value))]
 
 
 def kind_of(value: Any) -> tuple[str, str]:
@@ -62,7 +62,7 @@ def kind_of(value: Any) -> tuple[str, str]:
     return str(MODULE.__get__(kind)), str(held.NAME.__get__(kind))
 
 
-def parts(value: Any) -> list[tuple[str, Any]]:
+def first_members(value: Any) -> list[tuple[str, Any]]:
     """Return the first `MAX_MEMBERS` members of a container or object, as pairs of a label and a value.
 
     Labels are a dictionary's keys as texts of at most 40 characters, indices such as `[0]` of a list or tuple, or names of attributes. It
@@ -72,7 +72,7 @@ def parts(value: Any) -> list[tuple[str, Any]]:
     if issubclass(kind, dict):
         known: Any = dict
         items = [*known.items(value)][:MAX_MEMBERS]
-        return [(held.text(key, 40, ()), each) for key, each in items]
+        return [(held.value_text(key, 40, ()), each) for key, each in items]
     sequences: Any = (list, tuple)
     for known in sequences:
         if issubclass(kind, known):
@@ -99,7 +99,7 @@ def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
     except SyntaxError:
         raise LookupError(f"`{path}` does not parse") from None
     try:
-        return resolved(tree.body, frame)
+        return read_expression(tree.body, frame)
     except NeedsCodeError:
         if not runs:
             raise
@@ -141,7 +141,7 @@ def evaluate_aside(code: types.CodeType, frame: Any) -> Any:
     return value
 
 
-def resolved(node: Any, frame: Any) -> Any:
+def read_expression(node: Any, frame: Any) -> Any:
     """Return the value of an expression in a frame, if it needs no code of the program.
 
     It may have names, attributes, items, constants, and operators of whole numbers. `node` is its tree, of the module `ast`.
@@ -151,23 +151,23 @@ def resolved(node: Any, frame: Any) -> Any:
         NeedsCodeError: Code of the program would have to run.
     """
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
-        return computed(node, frame)
-    text = symbols.text(node)
+        return compute_operation(node, frame)
+    text = symbols.source_text(node)
     if isinstance(node, ast.Name):
         for space in (frame.f_locals, frame.f_globals, frame.f_builtins):
             if node.id in space:
                 return space[node.id]
         raise LookupError(f"no variable `{node.id}` in this frame")
     if isinstance(node, ast.Attribute):
-        return attribute(resolved(node.value, frame), node.attr, text)
+        return attribute(read_expression(node.value, frame), node.attr, text)
     if isinstance(node, ast.Subscript):
-        return item(resolved(node.value, frame), resolved(index(node), frame), text)
+        return item(read_expression(node.value, frame), read_expression(index(node), frame), text)
     if isinstance(node, ast.Constant):
         return node.value
     raise NeedsCodeError(f"`{text}` would run code: names, attributes and items can be read")
 
 
-def computed(node: Any, frame: Any) -> Any:
+def compute_operation(node: Any, frame: Any) -> Any:
     """Return the result of an operator with whole numbers, or of a minus sign before one.
 
     `node` is an `ast.BinOp` or `ast.UnaryOp`, `frame` has its names.
@@ -177,12 +177,12 @@ def computed(node: Any, frame: Any) -> Any:
         LookupError: There is no such name or item.
     """
     minus = isinstance(node, ast.UnaryOp)
-    left = 0 if minus else resolved(node.left, frame)
-    right = resolved(node.operand if minus else node.right, frame)
+    left = 0 if minus else read_expression(node.left, frame)
+    right = read_expression(node.operand if minus else node.right, frame)
     operate = OPERATORS.get(ast.Sub if type(node.op) is ast.USub else type(node.op))
     small = all(type(each) is int and abs(each) < LARGEST_OPERAND for each in (left, right))
     if operate is None or not small or (not right and operate in DIVISIONS):
-        raise NeedsCodeError(f"`{symbols.text(node)}` would run code")
+        raise NeedsCodeError(f"`{symbols.source_text(node)}` would run code")
     return operate(left, right)
 
 
@@ -209,8 +209,8 @@ def attribute(value: Any, name: str, text: str) -> Any:
     mangled = [each for each in mine if each.endswith(name) and each.startswith("_")]
     if name.startswith("__") and mangled:
         return mine[mangled[0]]
-    of_class = held.found(value if issubclass(kind, type) else kind, name)
-    if of_class is None or held.found(type(of_class), "__get__") is not None:
+    of_class = held.class_member(value if issubclass(kind, type) else kind, name)
+    if of_class is None or held.class_member(type(of_class), "__get__") is not None:
         raise NeedsCodeError(f"`{text}` is not there, or would run code")
     return of_class
 

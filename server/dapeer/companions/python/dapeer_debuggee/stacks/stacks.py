@@ -240,7 +240,7 @@ def add_members(frames: Any, error: Any, lists: Any) -> None:
         while last.chained_frames_list is not None:
             last = last.chained_frames_list
         if listed is not None and listed.exc_desc is LABEL:
-            label = f"in the group: {tracebacks.named(member)}"
+            label = f"in the group: {tracebacks.error_text(member)}"
             listed._frames[0] = lists.Frame(None, 0, lists.FCode(label, LABEL), {})
             last.chained_frames_list = listed
             add_members(frames, member, lists)
@@ -260,7 +260,7 @@ def label_causes(patch: Any) -> None:
         frames = stock(*given, **named)
         with contextlib.suppress(Exception):  # classes of the program
             error: Any = frames.exc_desc
-            label = f"before it: {tracebacks.named(error)}"
+            label = f"before it: {tracebacks.error_text(error)}"
             frames._frames.insert(0, lists.Frame(None, 0, lists.FCode(label, LABEL), {}))
             # pydevd puts this in front of the name of each frame.
             frames.exc_desc = LABEL
@@ -293,7 +293,7 @@ def insert_awaiting_frames(known: list[Any], lists: Any) -> None:
     if place is None:
         return
     ids = set(map(id, known))
-    waits = [each for each in awaits.awaiting(task) if id(each) not in ids]
+    waits = [each for each in awaits.awaiting_frames(task) if id(each) not in ids]
     known[place + 1 : place + 1] = [
         lists.Frame(None, 0, lists.FCode(each, LABEL), {}) if isinstance(each, str) else each
         for each in waits

@@ -75,18 +75,18 @@ def stack_after(step: Any, stack: list[Any]) -> list[Any]:
     if name in SILENT:
         return stack
     if name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SPECIAL"):
-        return attributed(step, stack)
+        return stack_after_attribute(step, stack)
     if name.startswith("BINARY_"):
         return [*stack[:-2], binary(step, stack)]
     if name.startswith("CALL"):
         return [*stack[: max(len(stack) - size_of(step), 0)], call(step, stack)]
     if name in POPS:
         return stack[:-1]
-    pushed = loaded(step)
-    return [*stack, *pushed] if pushed else moved(step, stack)
+    pushed = pushed_expressions(step)
+    return [*stack, *pushed] if pushed else stack_after_move(step, stack)
 
 
-def loaded(step: Any) -> list[Any]:
+def pushed_expressions(step: Any) -> list[Any]:
     """Return the expressions that an instruction pushes on the stack; empty if it does anything else.
 
     `step` is a `dis.Instruction`.
@@ -102,7 +102,7 @@ def loaded(step: Any) -> list[Any]:
     return [ast.Constant(value=arg)] if name in ("LOAD_CONST", "LOAD_SMALL_INT") else []
 
 
-def moved(step: Any, stack: list[Any]) -> list[Any]:
+def stack_after_move(step: Any, stack: list[Any]) -> list[Any]:
     """Return what is known of the stack behind a copy or a swap of its values; empty: nothing is known.
 
     It is empty behind any other instruction. `step` is a `dis.Instruction`, `stack` what is known of the stack before it, the top last; it
@@ -118,7 +118,7 @@ def moved(step: Any, stack: list[Any]) -> list[Any]:
     return []
 
 
-def attributed(step: Any, stack: list[Any]) -> list[Any]:
+def stack_after_attribute(step: Any, stack: list[Any]) -> list[Any]:
     """Return the stack behind an instruction that replaces its top by an attribute or a method.
 
     `step` is a `dis.Instruction`, `stack` what is known of the stack before it.
@@ -182,9 +182,9 @@ def call(step: Any, stack: list[Any]) -> Any:
     return None if function is None else ast.Call(func=function, args=arguments, keywords=[])
 
 
-def limited(node: Any) -> Any:
+def without_time_limit(node: Any) -> Any:
     """Return the awaitable that a call of `asyncio.wait_for` gets; any other expression unchanged."""
-    if isinstance(node, ast.Call) and node.args and text(node.func).endswith("wait_for"):
+    if isinstance(node, ast.Call) and node.args and source_text(node.func).endswith("wait_for"):
         return node.args[0]
     return node
 
@@ -231,7 +231,7 @@ def line_of(step: Any, before: Any) -> Any:
     return step.starts_line or before
 
 
-def text(node: Any) -> str:
+def source_text(node: Any) -> str:
     """Return the source text of an expression of names, attributes, items and operators.
 
     Anything else in it, such as a call or an unknown value, is `?`. Operators are in parentheses. `node` is a tree of `ast`, or None.
@@ -239,14 +239,14 @@ def text(node: Any) -> str:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        return f"{text(node.value)}.{node.attr}"
+        return f"{source_text(node.value)}.{node.attr}"
     if isinstance(node, ast.Constant):
         return repr(node.value)
     if isinstance(node, ast.Subscript):
         inner: Any = node.slice
         inner = getattr(inner, "value", inner) if type(inner).__name__ == "Index" else inner
-        return f"{text(node.value)}[{text(inner)}]"
+        return f"{source_text(node.value)}[{source_text(inner)}]"
     if isinstance(node, ast.BinOp):
         sign = next((sign for sign, kind in OPERATORS.items() if isinstance(node.op, kind)), "?")
-        return f"({text(node.left)} {sign} {text(node.right)})"
+        return f"({source_text(node.left)} {sign} {source_text(node.right)})"
     return "?"

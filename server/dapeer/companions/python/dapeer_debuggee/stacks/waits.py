@@ -20,10 +20,10 @@ def dependencies(future: Any) -> list[Any]:
     Others are futures of other threads or event loops, by which it ends.
     """
     children: Any = awaiting.raw_attribute(future, "_children")
-    return children if type(children) is list else [future, *awaiting.sources(future)]  # pyright: ignore[reportUnknownVariableType]
+    return children if type(children) is list else [future, *awaiting.chained_futures(future)]  # pyright: ignore[reportUnknownVariableType]
 
 
-def ended_by(future: Any, members: list[Any]) -> Iterator[tuple[Any, str, str]]:
+def members_ending(future: Any, members: list[Any]) -> Iterator[tuple[Any, str, str]]:
     """Yield each member that has to end a future, as (member, how in words, an empty text).
 
     The last is where a `Wait` has the place since which a lock is held. `members` are `ThreadOrTask`s: those meant are the task itself, a
@@ -40,7 +40,9 @@ def ended_by(future: Any, members: list[Any]) -> Iterator[tuple[Any, str, str]]:
 
 def is_run_by(future: Any, member: Any) -> bool:
     """Return whether a thread of an executor runs what ends `future`; `member` is a `ThreadOrTask`."""
-    items = [each.f_locals.get("self") for each in member.frames if is_in(each, "thread.py", "run")]
+    items = [
+        each.f_locals.get("self") for each in member.frames if is_frame_of(each, "thread.py", "run")
+    ]
     return any(awaiting.raw_attribute(each, "future") is future for each in items)
 
 
@@ -54,7 +56,7 @@ def is_begun_by(future: Any, member: Any) -> bool:
     return any(one is future for each in callbacks for one in awaiting.callback_owners(each))
 
 
-def queued_for(future: Any, members: list[Any]) -> list[Any]:
+def workers_queueing(future: Any, members: list[Any]) -> list[Any]:
     """Return the worker threads (`ThreadOrTask`s) of the thread pool in whose queue a future is.
 
     It is empty if it is in none, such as when a worker runs it already. `members` are all threads and tasks.
@@ -64,7 +66,9 @@ def queued_for(future: Any, members: list[Any]) -> list[Any]:
     for each in members:
         for frame in each.frames:
             queue = (
-                frame.f_locals.get("work_queue") if is_in(frame, "thread.py", "_worker") else None
+                frame.f_locals.get("work_queue")
+                if is_frame_of(frame, "thread.py", "_worker")
+                else None
             )
             if queue is not None:
                 queues[id(queue)] = queue
@@ -88,7 +92,7 @@ def loop_of(member: Any) -> Any:
 
     None: it runs none, or is a task.
     """
-    found = (each for each in member.frames if is_in(each, "base_events.py", "run_forever"))
+    found = (each for each in member.frames if is_frame_of(each, "base_events.py", "run_forever"))
     if member.kind != "thread":
         return None
     frame = next(found, None)
@@ -100,11 +104,11 @@ def is_worker(member: Any, local: Any) -> bool:
 
     `local` are variables of `to_thread_run_sync`.
     """
-    frames = [each for each in member.frames if is_in(each, "_threads.py", "worker_fn")]
+    frames = [each for each in member.frames if is_frame_of(each, "_threads.py", "worker_fn")]
     return any(each.f_locals.get("context") is local.get("context") for each in frames)
 
 
-def is_in(frame: Any, file: str, function: str) -> bool:
+def is_frame_of(frame: Any, file: str, function: str) -> bool:
     """Return whether a frame runs the function of that name in a file with the base name `file`."""
     code = frame.f_code
     return (os.path.basename(code.co_filename), code.co_name) == (file, function)
@@ -154,7 +158,7 @@ class ThreadOrTask:
         They are found at the first access, and kept. A lock is left out while it waits for the lock's condition, which releases it.
         """
         if self._held_objects is None:
-            found = holding.holds(self.frames, self.steps)
+            found = holding.locks_held(self.frames, self.steps)
             self._held_objects = [
                 each for each in found if not holding.waits_for_condition_of(self.frames, each[0])
             ]
@@ -196,7 +200,9 @@ def look(question: str) -> str:
     """
     asking = json.loads(question)
     members = [*threads(), *tasks()][:MAX_MEMBERS]
-    return json.dumps(in_frame(members, asking) if "number" in asking else graph(members))
+    return json.dumps(
+        frame_variables(members, asking) if "number" in asking else describe_waits(members)
+    )
 
 
 def threads() -> Iterator[ThreadOrTask]:
@@ -217,13 +223,13 @@ def threads() -> Iterator[ThreadOrTask]:
 
 def tasks() -> Iterator[ThreadOrTask]:
     """Yield a `ThreadOrTask` for each unfinished task of asyncio and trio."""
-    for task in awaiting.pending():
+    for task in awaiting.unfinished_tasks():
         steps = awaiting.steps_of(awaiting.coroutine_of(task))
         frames = [awaiting.frame_of(each) for each in steps]
         yield ThreadOrTask("task", awaiting.name_of(task), task, frames, steps)
 
 
-def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
+def frame_variables(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str, Any]:
     """Return the variables of a frame, or a value in it and its members, as `value` and `variables`.
 
     `question` has `id` of a thread or task, `number` of a frame in it (0: the innermost) and its `place` (function, file, line), perhaps
@@ -241,14 +247,14 @@ def in_frame(members: list[ThreadOrTask], question: dict[str, Any]) -> dict[str,
             found = paths.value_at(question["path"], frame, runs=question.get("runs"))
         except LookupError as error:
             return {"error": str(error.args[0])}
-        named, value = paths.parts(found), paths.row(question["path"], found)
+        named, value = paths.first_members(found), paths.row(question["path"], found)
     return {"value": value, "variables": [paths.row(*each) for each in named]}
 
 
 # -- what waits for what
 
 
-def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
+def describe_waits(members: list[ThreadOrTask]) -> dict[str, Any]:
     """Find what each member waits for, and return that as a JSON object; `wait` of each member is set.
 
     Its keys are `waits` (for each member that waits an object with `member`, `what`, `state`, `timed`, `on`, `by`, `note`, `together`,
@@ -257,10 +263,12 @@ def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
     the queue in all processes, its name there, and the place.
     """
     for each in members:
-        each.wait = of_thread(each, members) if each.kind == "thread" else of_task(each, members)
+        each.wait = (
+            wait_of_thread(each, members) if each.kind == "thread" else wait_of_task(each, members)
+        )
     stuck = deadlocked(members)
     return {
-        "waits": [described(each, members) for each in members if each.wait],
+        "waits": [wait_data(each, members) for each in members if each.wait],
         "circle": [members.index(each) for each in circle(stuck)],
         "members": [[each.kind, each.name, each.id] for each in members],
         "queues": [
@@ -271,7 +279,7 @@ def graph(members: list[ThreadOrTask]) -> dict[str, Any]:
     }
 
 
-def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, Any]:
+def wait_data(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, Any]:
     """Return what a member waits for as a JSON object, in which members are their indices in `members`.
 
     Its keys are `member`, `what` and `state` (texts for a person), `timed` (the wait has a limit), `on` (the id of what is waited for; 0:
@@ -296,7 +304,7 @@ def described(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
     }
 
 
-def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
+def wait_of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     """Return the `Wait` of a thread; None if nothing is known that it waits for.
 
     It is None as well for a thread that the debugger has stopped, and for one in `run_forever` of an event loop, whose tasks have waits of
@@ -309,19 +317,19 @@ def of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
         if not holding.is_library(frame):
             user = frame
             break
-        if is_in(frame, "base_events.py", "run_forever"):
+        if is_frame_of(frame, "base_events.py", "run_forever"):
             return None
         if holding.waits_in(frame):
             inner = frame
     if inner is not None:
-        return in_library(inner, user or member.frames[-1], members)
+        return wait_in_library(inner, user or member.frames[-1], members)
     if user is None:
         return None
     lock, name, timed = holding.waited_for(user)
-    return None if lock is None else of_lock(lock, name, members, timed=timed)
+    return None if lock is None else wait_for_lock(lock, name, members, timed=timed)
 
 
-def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
+def wait_of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     """Return the `Wait` of a task; None if what it waits for is unknown.
 
     `members` are all threads and tasks, among which those are looked for that could end the wait. A task that is ready waits for its turn
@@ -331,13 +339,13 @@ def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     inner = [each for each in member.frames if holding.waits_in(each)]
     ends, of_trio = awaiting.waiting_for(member.own), awaiting.is_of_trio(member.own)
     if ends is not None and inner and user is not None:
-        wait = in_library(inner[-1], user, members)
+        wait = wait_in_library(inner[-1], user, members)
         wait.timed = wait.timed or (of_trio and is_limited(member.own))
         return wait
     if ends is not None and of_trio:
         return None
     if ends is not None:
-        wait = of_future(ends, "", members)
+        wait = wait_for_future(ends, "", members)
         # A name costs a search, and helps where nothing else is known.
         name = holding.name_of(ends, user) if user and wait.together == UNKNOWN else ""
         if name:
@@ -350,7 +358,7 @@ def of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     return Wait(f"its turn in the event loop of thread {thread.name}", by=[(thread, "", "")])
 
 
-def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
+def wait_in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     """Return the `Wait` of a frame of Python's library, or of trio and anyio, that waits.
 
     `frame` is the outermost such frame below `user`, the program's frame that has called it. What is waited for is named as `user` names
@@ -363,7 +371,7 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     name = holding.name_of(own, user)
     mine = holding.raw_attributes(own)
     if kind in ("Future", "Task") or awaiting.is_a(own, awaiting.future_kinds()):
-        wait = of_future(own, name, members)
+        wait = wait_for_future(own, name, members)
         wait.timed = timed
         return wait
     if awaiting.is_a(own, threading.Thread):
@@ -382,15 +390,15 @@ def in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     if function in ("acquire", "__enter__") and kind in LOCKS:
         condition = kind == "Condition"
         lock = mine.get("_lock") if condition else own
-        wait = of_lock(lock, name, members, timed=timed, condition=condition)
+        wait = wait_for_lock(lock, name, members, timed=timed, condition=condition)
         wait.note = holding.requested_with(user)
         return wait
     if function.startswith("acquire") and kind == "CapacityLimiter":
-        return of_limiter(own, name, members, timed=timed)
-    return of_other(own, name, function, timed=timed)
+        return wait_for_limiter(own, name, members, timed=timed)
+    return wait_for_object(own, name, function, timed=timed)
 
 
-def of_other(own: Any, name: str, function: str, *, timed: bool) -> Wait:
+def wait_for_object(own: Any, name: str, function: str, *, timed: bool) -> Wait:
     """Return the `Wait` for an object of a library that has no holder, such as a queue or an event.
 
     `own` is that object, `name` is its name in the program (empty: none), `function` the name of the method in which one waits, `timed`
@@ -409,7 +417,7 @@ def of_other(own: Any, name: str, function: str, *, timed: bool) -> Wait:
     return wait
 
 
-def of_lock(
+def wait_for_lock(
     lock: Any, name: str, members: list[ThreadOrTask], *, timed: bool, condition: bool = False
 ) -> Wait:
     """Return the `Wait` for a lock or semaphore, with its holders in `by`.
@@ -441,7 +449,7 @@ def of_lock(
     return wait
 
 
-def of_limiter(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: bool) -> Wait:
+def wait_for_limiter(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: bool) -> Wait:
     """Return the `Wait` for a limiter of trio or anyio (`CapacityLimiter`), with its borrowers in `by`.
 
     A function in a thread borrows for itself, so it is no member; such borrowers are only counted, in `state`. `name` is the limiter's name
@@ -471,7 +479,7 @@ def held_since(member: ThreadOrTask, lock: Any) -> str:
     return next((where for each, where in member.held if each is lock), "")
 
 
-def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
+def wait_for_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
     """Return the `Wait` for a future or a task, with the members that have to end it in `by`.
 
     They may be the task itself, those that end what the future depends on, or the workers of the pool in whose queue it is. `name` is its
@@ -484,18 +492,18 @@ def of_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
     if task is not None:
         wait.by = [(task, "", "")]
     for one in dependencies(future) if task is None else ():
-        wait.by += ended_by(one, members)
-        workers = queued_for(one, members)
+        wait.by += members_ending(one, members)
+        workers = workers_queueing(one, members)
         if workers:
             wait.by, wait.any = [(each, "queued behind", "") for each in workers], True
             wait.state = "not begun"
     wait.known = bool(wait.by)
     if not wait.by:
-        in_pool(wait, future, members)
+        complete_pool_wait(wait, future, members)
     return wait
 
 
-def in_pool(wait: Wait, future: Any, members: list[ThreadOrTask]) -> None:
+def complete_pool_wait(wait: Wait, future: Any, members: list[ThreadOrTask]) -> None:
     """Complete the wait for a future that no member ends, by its work item in a process pool, if any.
 
     `wait` is changed: with a work item it is one for the pool, and names its processes; without one its state is that nobody is known to

@@ -41,7 +41,7 @@ class FailedEvaluations:
         Report all unreported ones if this is the first, second, fourth, eighth … of its kind. `place` is file and line; `kind` is what
         failed, such as `condition` or `log message`; `text` is the expression.
         """
-        key = (*place, kind, text, error if isinstance(error, str) else described(error))
+        key = (*place, kind, text, error if isinstance(error, str) else error_text(error))
         with self._lock:
             count = self._counts[key] = self._counts.get(key, 0) + 1
         if count & (count - 1) == 0:
@@ -82,7 +82,7 @@ waiting = threading.local()
 """`log`: the breakpoint that this thread has hit and whose message is due, and its frame."""
 
 
-def described(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return type and message of an exception in one line; the type alone if making the message fails."""
     try:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
@@ -145,7 +145,7 @@ def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
     return frame.f_code.co_filename, getattr(breakpoint_, "line", None) or frame.f_lineno
 
 
-def holds(breakpoint_: Any, frame: Any) -> bool:
+def conditions_hold(breakpoint_: Any, frame: Any) -> bool:
     """Return whether the condition of a breakpoint is true in a frame, and then its hit condition.
 
     Both run code of the program; one that is missing is true. A hit is counted on pydevd's breakpoint only where the condition is true, as
@@ -188,7 +188,7 @@ def message(breakpoint_: Any, frame: Any) -> str:
             parts.append(str(evaluated(expression, frame)))
         except Exception as error:
             failures.add(place_of(breakpoint_, frame), "log message", expression, error)
-            parts.append(f"{{{expression}: {described(error)}}}")
+            parts.append(f"{{{expression}: {error_text(error)}}}")
     return "".join(parts)
 
 

@@ -75,7 +75,7 @@ WAIT: dict[Any, str] = {
 
 @CONDITIONS
 def count_conditions(patch: Any) -> None:
-    """Patch pydevd so that it evaluates conditions and hit conditions by `breaking.holds`.
+    """Patch pydevd so that it evaluates conditions and hit conditions by `breaking.conditions_hold`.
 
     `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
@@ -94,7 +94,7 @@ def count_conditions(patch: Any) -> None:
 
         pydevd's own function is not called.
         """
-        held = breaking.holds(pybreakpoint, new_frame)
+        held = breaking.conditions_hold(pybreakpoint, new_frame)
         if not held:
             breaking.waiting.log = None
         return held

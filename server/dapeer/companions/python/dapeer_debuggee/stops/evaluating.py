@@ -23,7 +23,7 @@ captured = threading.local()
 def take_printed() -> str:
     """Return what this thread's evaluation has printed up to now, and forget it; empty outside of one.
 
-    An evaluation is the body of `listening`.
+    An evaluation is the body of `capture_printed`.
     """
     text: Any = getattr(captured, "text", None)
     if text is None:
@@ -35,7 +35,7 @@ def take_printed() -> str:
 
 
 @contextlib.contextmanager
-def listening() -> Generator[None]:
+def capture_printed() -> Generator[None]:
     """Capture what is printed to `sys.stdout` and `sys.stderr` in the body; `take_printed` returns it.
 
     Both are replaced for all threads meanwhile. What is not taken by the end is lost.
@@ -92,7 +92,7 @@ def add_printed(patch: Any) -> None:
 
     @patch.replace(EVALUATE)
     def evaluate(stock: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
-        with listening() if request.arguments.context == "repl" else contextlib.nullcontext():
+        with capture_printed() if request.arguments.context == "repl" else contextlib.nullcontext():
             return stock(py_db, request, *rest, **named)
 
 

@@ -56,7 +56,7 @@ def _described(expression: str, names: Any) -> dict[str, Any]:
     Raises:
         InvalidExpression: It is no variable, attribute or item, is computed, or is none that another run could tell.
     """
-    tree = parsed(expression)
+    tree = parse_place(expression)
     if isinstance(tree, ast.Name):
         there = watching.stopped_frame(names) or names
         code = there.f_code
@@ -84,7 +84,7 @@ def _described(expression: str, names: Any) -> dict[str, Any]:
     return {"kind": "item", "name": repr(part), **of}
 
 
-def parsed(expression: str) -> Any:
+def parse_place(expression: str) -> Any:
     """Return the tree (of `ast`) of an expression that is a variable, attribute or item.
 
     Raises:
@@ -110,10 +110,10 @@ def owner_of(tree: Any, names: Any) -> Any:
     """
     known = {**names.f_globals, **names.f_locals}
     try:
-        owner = watching.valued(tree.value, known)
+        owner = watching.evaluate_part(tree.value, known)
         if isinstance(tree, ast.Attribute):
             return owner, tree.attr
-        key = watching.valued(tree.slice, known)
+        key = watching.evaluate_part(tree.slice, known)
     except Exception as error:
         raise expressions.InvalidExpression(f"{type(error).__name__}: {error}") from None
     if issubclass(type(owner), list) and type(key) is int and key < 0:
@@ -194,13 +194,13 @@ def chain_of(tree: Any) -> Chain:
     return (tree.id, *reversed(steps))
 
 
-def along(chain: Chain, local: Any, module: Any) -> Iterator[Any]:
+def objects_along(chain: Chain, local: Any, module: Any) -> Iterator[Any]:
     """Yield the objects that a chain names, one for each of its steps; no code of the program runs.
 
     `local` and `module` are dicts of the variables of the frame and of its module. It ends early where an object has no such part, or the
     part is computed.
     """
-    value = named(chain[0], local, module)
+    value = value_of_name(chain[0], local, module)
     for step in chain[1:]:
         if value is NOTHING:
             return
@@ -210,7 +210,7 @@ def along(chain: Chain, local: Any, module: Any) -> Iterator[Any]:
         yield value
 
 
-def named(name: str, local: Any, module: Any) -> Any:
+def value_of_name(name: str, local: Any, module: Any) -> Any:
     """Return the value of a variable; `NOTHING`: there is none."""
     return local[name] if name in local else module.get(name, NOTHING)
 
@@ -225,8 +225,8 @@ def member(owner: Any, name: str) -> Any:
     except expressions.InvalidExpression:
         return NOTHING
     if value is NOTHING:
-        value = objects.found(type(owner), name)
-        if value is None or objects.found(type(value), "__get__") is not None:
+        value = objects.class_member(type(owner), name)
+        if value is None or objects.class_member(type(value), "__get__") is not None:
             return NOTHING
     return value
 
@@ -239,7 +239,7 @@ def item(owner: Any, step: Any, local: Any, module: Any) -> Any:
     """
     is_name, key = step
     if is_name:
-        key = named(key, local, module)
+        key = value_of_name(key, local, module)
     if type(key) not in PLAIN_KEYS:
         return NOTHING
     try:
@@ -396,7 +396,7 @@ class LastWrites:
         file = frame.f_code.co_filename
         known = chains_in(file)
         chains = known.get(line, ()) if known else [(each,) for each in local]
-        every = (each for chain in chains for each in along(chain, local, frame.f_globals))
+        every = (each for chain in chains for each in objects_along(chain, local, frame.f_globals))
         return list({id(each): each for each in every if self._is_wanted(type(each))}.values())
 
     def _is_wanted(self, kind: Any) -> bool:
@@ -516,7 +516,7 @@ def told(expression: str) -> str:
     collecting: Any = importlib.import_module("dapeer_debuggee.collecting.collecting")
     looking = [each for collector in collecting.collectors for each in collector.last_writes()]
     try:
-        every = [each.told(parsed(expression), here) for each in looking]
+        every = [each.told(parse_place(expression), here) for each in looking]
         return json.dumps(every[0] if every else {"error": "nothing was recorded"})
     except expressions.InvalidExpression as error:
         return json.dumps({"error": str(error)})

@@ -124,7 +124,7 @@ LIMITS = patching.Row(
 
 
 @LIMITS
-def limit(patch: Any) -> None:
+def limit_evaluations(patch: Any) -> None:
     """Patch pydevd so that evaluations which take longer than `SECONDS_TO_EVALUATE` are cut off.
 
     An `await` in one ends after `AWAIT_SECONDS`. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
@@ -164,11 +164,11 @@ def limit(patch: Any) -> None:
 
     @patch.replace(AWAIT)
     def awaited(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
-        return in_time(stock(self, *rest, **named))
+        return await_in_time(stock(self, *rest, **named))
 
 
 @types.coroutine
-def refusing(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
+def refuse_other_loops(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
     """Run a coroutine, and raise in it where it waits for a future of another event loop than `loop`.
 
     It is awaited in `loop`, returns the coroutine's result and raises what that raises. What is raised in it is a `RuntimeError`. asyncio
@@ -190,7 +190,7 @@ def refusing(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
             go, given = coroutine.throw, error
 
 
-async def in_time(coroutine: Any) -> Any:
+async def await_in_time(coroutine: Any) -> Any:
     """Return the result of a coroutine, for which it waits in this event loop for `AWAIT_SECONDS` at most.
 
     Then the coroutine is cancelled. It fails where it waits for a future of another event loop. Locks, events and queues that were bound to
@@ -202,7 +202,7 @@ async def in_time(coroutine: Any) -> Any:
     """
     asyncio: Any = importlib.import_module("asyncio")
     loop = asyncio.get_running_loop()
-    task = asyncio.ensure_future(refusing(coroutine, loop))
+    task = asyncio.ensure_future(refuse_other_loops(coroutine, loop))
     await asyncio.wait({task}, timeout=AWAIT_SECONDS)
     unbind(loop)
     if not task.done():

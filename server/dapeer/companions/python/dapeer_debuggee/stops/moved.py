@@ -32,7 +32,7 @@ MOVED = patching.Row(
 )  # fmt: skip
 
 
-class Names:
+class FileNames:
     """What the program calls the files that have breakpoints."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Names:
         none, unless `path` is in an archive and the texts are the same.
         """
         taken = self.found.values()
-        lengths = {each: common(path, each) for each in files if each not in taken}
+        lengths = {each: count_common_names(path, each) for each in files if each not in taken}
         most = max(lengths.values(), default=0)
         best = [each for each, length in lengths.items() if length == most]
         if most < MIN_COMMON_NAMES or len(best) != 1 or best[0] == path:
@@ -60,10 +60,10 @@ class Names:
         return "" if os.path.exists(path) and os.path.exists(best[0]) else best[0]
 
 
-names = Names()
+names = FileNames()
 
 
-def common(path: str, other: str) -> int:
+def count_common_names(path: str, other: str) -> int:
     """Return how many names, separated by `os.sep`, are the same at the ends of `path` and `other`."""
     count = 0
     for one, its in zip(reversed(path.split(os.sep)), reversed(other.split(os.sep))):
@@ -97,7 +97,7 @@ def files_with_breakpoints() -> list[str]:
     return [each for each, points in list(held.items()) if points]
 
 
-def found(name: str, path: str) -> str:
+def find_moved_file(name: str, path: str) -> str:
     """Return the file with breakpoints that a name of code is of, and send `dapeerFileNamed`; empty: none.
 
     `name` is the file's name in the code, `path` pydevd's absolute path for it. The answer is remembered in `names`, also that there is
@@ -137,7 +137,7 @@ def know_by_ends(patch: Any) -> None:
             if filename in names.alone or filename.startswith("<"):
                 return paths
             is_here = os.path.exists(paths[0]) and not files_elsewhere()
-            file = "" if is_here else found(filename, paths[0])
+            file = "" if is_here else find_moved_file(filename, paths[0])
         return (file, file) if file else paths
 
     @patch.replace(CHANGED)
@@ -148,7 +148,7 @@ def know_by_ends(patch: Any) -> None:
         """
         held: Any = files.NORM_PATHS_AND_BASE_CONTAINER
         for name, path in [] if removed else list(names.alone.items()):
-            if found(name, path):
+            if find_moved_file(name, path):
                 for each in [key for key, known in list(held.items()) if known[0] == path]:
                     held.pop(each, None)
         return stock(self, removed, *rest, **named)

@@ -38,7 +38,7 @@ RETURNED = patching.Row(
 
 
 @RETURNED
-def forget(patch: Any) -> None:
+def forget_returned(patch: Any) -> None:
     """Patch pydevd so that values returned to a frame are forgotten when it resumes.
 
     The time for which the thread was stopped is added to what `stopped_ns` returns in it. `patch` is this patch's `patching.Row`: it calls
@@ -94,7 +94,7 @@ def class_of(code: Any, frame: Any) -> str | None:
     first: Any = frame.f_locals[name]
     of: Any = type(first)  # pyright: ignore[reportUnknownVariableType]
     kind: Any = first if issubclass(of, type) else of
-    method: Any = objects.found(kind, code.co_name)
+    method: Any = objects.class_member(kind, code.co_name)
     function: Any = method.__func__ if type(method) in (staticmethod, classmethod) else method
     is_its = type(function) is types.FunctionType and function.__code__ is code
     return objects.name_of(kind) if is_its else None

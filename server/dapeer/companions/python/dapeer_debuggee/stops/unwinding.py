@@ -188,7 +188,7 @@ def awaiter_of(frame: Any) -> Any:
         return None
     if task is None or getattr(awaiting.coroutine_of(task), "cr_frame", None) is not frame:
         return None
-    waits = awaiting.awaiter(task, asyncio)
+    waits = awaiting.awaiting_task(task, asyncio)
     frames: Any = awaiting.frames_of(awaiting.coroutine_of(waits)) if waits is not None else ()
     return next(iter(frames), None)
 

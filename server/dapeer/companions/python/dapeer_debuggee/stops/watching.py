@@ -38,7 +38,7 @@ def text_of(value: Any) -> str:
     return "" if value is NOTHING else str(cells.cell(value))
 
 
-def valued(tree: ast.expr, known: dict[str, Any]) -> Any:
+def evaluate_part(tree: ast.expr, known: dict[str, Any]) -> Any:
     """Return the value of a part of an expression with these names; it may run code of the program."""
     code = compile(
         ast.Expression(getattr(tree, "value", tree) if is_index(tree) else tree), "<watch>", "eval"
@@ -64,7 +64,7 @@ def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
         if type(each.get(name)).__name__ == "member_descriptor":
             member = each[name]
             return lambda: slot(member, owner)
-    descriptor = objects.found(type(owner), "__dict__")
+    descriptor = objects.class_member(type(owner), "__dict__")
     if type(descriptor) not in HOLDERS:
         raise expressions.InvalidExpression(f"{type(owner).__name__} holds no attribute {name}")
     held = descriptor.__get__
@@ -77,11 +77,11 @@ def _refuse_property(owner: Any, name: str) -> None:
     Raises:
         InvalidExpression: It is one; the text names the attributes that it reads.
     """
-    computed = objects.found(type(owner), name)
+    computed = objects.class_member(type(owner), name)
     if type(computed) is not property:
         return
     code = getattr(computed.fget, "__code__", None)
-    held = objects.own(owner)
+    held = objects.own_attributes(owner)
     reads = [each for each in getattr(code, "co_names", ()) if each in held]
     instead = f"; it reads {', '.join(reads)}: watch that" if reads else ""
     raise expressions.InvalidExpression(
@@ -289,11 +289,11 @@ class PointWatch:
                 f"`{self.expression.text}` is no variable, attribute or item"
             )
         try:
-            owner = valued(tree.value, known)
+            owner = evaluate_part(tree.value, known)
             if isinstance(tree, ast.Attribute):
                 self.read = attribute_of(owner, tree.attr)
             else:
-                self.read = reader_of(owner, valued(tree.slice, known))
+                self.read = reader_of(owner, evaluate_part(tree.slice, known))
         except expressions.InvalidExpression:
             raise
         except Exception as error:
@@ -493,7 +493,7 @@ def stop_at(breakpoint_: Any, frame: Any) -> None:
     while outer is not None and not evaluates:
         evaluates = outer.f_code.co_filename in EXPRESSIONS
         outer = outer.f_back
-    if not evaluates and breaking.holds(breakpoint_, frame):
+    if not evaluates and breaking.conditions_hold(breakpoint_, frame):
         suspend(frame, "line", None, breakpoint_)
 
 

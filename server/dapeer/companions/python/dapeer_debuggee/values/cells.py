@@ -39,12 +39,14 @@ def cell(value: Any, max_chars: int = MAX_CELL_CHARS) -> str:
             else values.integer(value, 3 * max_chars)
         )
     if kind is str:
-        return repr(value) if len(value) <= max_chars else escaped(values.shown(value, max_chars))
+        return (
+            repr(value) if len(value) <= max_chars else escaped(values.value_text(value, max_chars))
+        )
     if kind is float or kind is bool or value is None:
         return repr(value)
     if (kind is list or kind is tuple) and len(value) <= MAX_ELEMENTS and all(map(is_small, value)):
         return repr(value)
-    return escaped(values.shown(value, max_chars, ROW))
+    return escaped(values.value_text(value, max_chars, ROW))
 
 
 def is_small(value: Any) -> bool:
@@ -68,7 +70,7 @@ def failed(error: BaseException) -> str:
 
 def written_by_python(error: BaseException) -> bool:
     """Return whether an exception's text is made by Python alone, of plain arguments."""
-    writes = values.objects.found(type(error), "__str__")
+    writes = values.objects.class_member(type(error), "__str__")
     arguments: Any = ARGUMENTS.__get__(error)  # pyright: ignore[reportAttributeAccessIssue]
     return type(writes) is types.WrapperDescriptorType and all(
         is_one_of(type(x), SHOWN_AS_THEY_ARE) for x in arguments

@@ -48,7 +48,7 @@ def describe_library_value(value: Any, kind: Any, max_chars: int, show: Show) ->
     A reference is a weak one, a view one of a dictionary, a cell that of a closure. `kind` is the type of `value`; `max_chars` is about how
     many characters it may have; `show(VALUE, ROOM)` makes the text of a value inside of it.
     """
-    text = referring(value, kind)
+    text = reference_text(value, kind)
     if text is not None:
         return text
     if kind is types.MappingProxyType:
@@ -67,7 +67,7 @@ def describe_library_value(value: Any, kind: Any, max_chars: int, show: Show) ->
     return None
 
 
-def referring(value: Any, kind: Any) -> str | None:
+def reference_text(value: Any, kind: Any) -> str | None:
     """Return the text of a weak reference or proxy, with the type that it refers to; None for all else.
 
     `kind` is the type of `value`. No code of the object that is referred to runs.
@@ -269,7 +269,7 @@ def is_own(kind: Any) -> bool:
     `HOOKS` that it has comes from outside of SQLAlchemy. A class with the last of `HOOKS`, a compiler of its own, never is.
     """
     for name in HOOKS:
-        hook: Any = objects.found(kind, name)
+        hook: Any = objects.class_member(kind, name)
         module = getattr(hook, "__module__", None) or type(hook).__module__
         if hook is not None and (name == HOOKS[-1] or module.partition(".")[0] != "sqlalchemy"):
             return False
@@ -313,7 +313,7 @@ def describe_array(value: Any, kind: Any, max_chars: int, show: Show) -> str | N
     if at_hand and numpy is not None and kind.__module__.startswith("jaxlib"):
         value, kind = numpy.asarray(value), numpy.ndarray
     lost = missing_elements(value, kind, numpy) if at_hand else ""
-    body = written(value, max_chars, show, numpy) if at_hand else "(not fetched)"
+    body = elements_text(value, max_chars, show, numpy) if at_hand else "(not fetched)"
     return f"{tuple(value.shape)} {value.dtype} {lost}{body}"
 
 
@@ -334,7 +334,7 @@ def edges(max_chars: int) -> tuple[int, int]:
     return (max(max_chars // 8, 20), 3) if max_chars >= MIN_ALONE_CHARS else (10, 2)
 
 
-def corner(value: Any, max_chars: int) -> tuple[Any, int]:
+def first_corner(value: Any, max_chars: int) -> tuple[Any, int]:
     """Return the part of an array at its first indices that is small enough to show, and its depth.
 
     The part is a view, the array itself if that is small enough. The depth is how many leading dimensions were left out by taking their
@@ -357,12 +357,12 @@ def size(shape: Any) -> int:
     return product
 
 
-def written(value: Any, max_chars: int, show: Show, numpy: Any) -> str:
+def elements_text(value: Any, max_chars: int, show: Show, numpy: Any) -> str:
     """Return the elements of an array as NumPy writes them, in a line; objects and strings as `show` does.
 
     `max_chars` tells how many elements are shown; `show(VALUE, ROOM)` makes a text; `numpy` is the module.
     """
-    value, deep = corner(value, max_chars)
+    value, deep = first_corner(value, max_chars)
     threshold, edge = edges(max_chars)
     formats = dict.fromkeys(("object", "numpystr"), lambda each: element_text(each, show))  # type: ignore[reportUnknownLambdaType]
     with numpy.printoptions(threshold=threshold, edgeitems=edge, formatter=formats):
@@ -424,15 +424,15 @@ def tensor(value: Any, max_chars: int) -> str:
         facts.append("requires_grad")
     if not at_hand or held.is_quantized:
         return f"tensor({', '.join(facts)})"
-    if count := not_numbers(held):
+    if count := count_nan(held):
         facts.append(f"({count} missing)")
-    part, deep = corner(held, max_chars)
+    part, deep = first_corner(held, max_chars)
     threshold, edge = edges(max_chars)
     elements = "".join(array_parts(part, part.numel() <= threshold, edge))
     return f"{' '.join(facts)} {nested(elements, deep)}"
 
 
-def not_numbers(held: Any) -> int:
+def count_nan(held: Any) -> int:
     """Return how many elements of a tensor (`held`) are NaN; 0 also if they are not counted.
 
     Not counted are tensors of integers, of more than `MAX_COUNTED_CELLS` elements, or of a type that PyTorch cannot test for NaN.
@@ -497,13 +497,13 @@ def describe_table(value: Any, kind: Any, max_chars: int, show: Show) -> str | N
     """
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
-        return frame(value, max_chars, show, pandas)
+        return table_text(value, max_chars, show, pandas)
     if issubclass(kind, (pandas.Index, pandas.api.extensions.ExtensionArray)):
         return sequence(value, kind, max_chars, show)
     return None
 
 
-def of_polars(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
+def describe_polars(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return shape, typed columns, first and last rows of a DataFrame or Series of Polars; else None.
 
     Rows are left out where `max_chars`, the characters of the text, is less than `MIN_ALONE_CHARS`, or where a column has objects. `kind` is the
@@ -525,7 +525,7 @@ def of_polars(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     return "\n".join([head, *"\n…\n".join("\n".join(each) for each in rows).split("\n")])
 
 
-def frame(value: Any, max_chars: int, show: Show, pandas: Any) -> str:
+def table_text(value: Any, max_chars: int, show: Show, pandas: Any) -> str:
     """Return shape, columns with types and missing cells, and first and last rows of a pandas table.
 
     `value` is a DataFrame or Series. Rows are on lines of their own. `max_chars` is how many characters it may have: with less than
@@ -583,7 +583,7 @@ def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
         if number > last + 1:
             yield "…"
         last = number
-        label = f"{text(table.columns[number], show)} " if named else ""
+        label = f"{cell_text(table.columns[number], show)} " if named else ""
         gone = f" ({lost[number]} missing)" if lost and lost[number] else ""
         yield f"{label}{table.dtypes.iloc[number]}{gone}"
 
@@ -606,7 +606,7 @@ def known_labels(part: Any, show: Show, pandas: Any) -> Any:
     for number in sorted({*range(min(half, count)), *range(max(count - half, 0), count)}):
         dtype = part.dtypes.iloc[number]
         if str(dtype) in ("object", "category"):
-            cells = [text(each, show) for each in part.iloc[:, number]]
+            cells = [cell_text(each, show) for each in part.iloc[:, number]]
             part.isetitem(number, cells)
         elif not is_known(dtype):
             part.isetitem(number, "…")
@@ -621,10 +621,12 @@ def labels(index: Any, show: Show, pandas: Any) -> Any:
     `index` is the table's own `Index`; it is returned itself if none of its labels can be an object. `show` makes the text of an object.
     """
     if index.nlevels > 1:
-        shown = [tuple(text(each, show) for each in label) for label in index]
+        shown = [tuple(cell_text(each, show) for each in label) for label in index]
         return pandas.MultiIndex.from_tuples(shown, names=index.names) if shown else index
     if str(index.dtype) in ("object", "category"):
-        return pandas.Index([text(each, show) for each in index], name=index.name, dtype=object)
+        return pandas.Index(
+            [cell_text(each, show) for each in index], name=index.name, dtype=object
+        )
     return index
 
 
@@ -640,7 +642,7 @@ def sequence(value: Any, kind: Any, max_chars: int, show: Show) -> str:
     plain = is_known(value.dtype)
     shown = ", …, ".join(
         ", ".join(
-            show(each, CELL_CHARS) if isinstance(each, str) else text(each, show)
+            show(each, CELL_CHARS) if isinstance(each, str) else cell_text(each, show)
             for each in (end if plain else ())
         )
         for end in ends
@@ -648,7 +650,7 @@ def sequence(value: Any, kind: Any, max_chars: int, show: Show) -> str:
     return f"{kind.__name__} ({len(value)},) {value.dtype} [{shown or '…' * bool(len(value))}]"
 
 
-def text(each: Any, show: Show) -> str:
+def cell_text(each: Any, show: Show) -> str:
     """Return the text of a table's cell or label: strings without quotes, pandas' and NumPy's by `str`.
 
     A string of more than `CELL_CHARS` characters is cut, with its length. Numbers, dates and None are written by `str`, too. `show(VALUE,
@@ -675,7 +677,7 @@ PATHS = (pathlib.PosixPath, pathlib.WindowsPath)
 QUALIFIED: Any = type.__dict__["__qualname__"]
 
 
-def described(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
+def describe_value(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a value that has a form of its own, such as a date, enum or function; else None.
 
     `kind` is the value's type, `max_chars` about how many characters it may have, `show(VALUE, ROOM)` makes the text of a value inside.
@@ -686,23 +688,23 @@ def described(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
         if package in PACKAGES:
             return PACKAGES[package](value, kind, max_chars, show)
         if objects.is_one_of(kind, MOMENTS):
-            return moment(value)
+            return moment_text(value)
         if issubclass(kind, enum.Enum):
-            return member(value, kind, max_chars, show)
+            return enum_text(value, kind, max_chars, show)
         if objects.is_one_of(kind, PATHS):
             return f"Path({str(value)!r})"
         if kind is memoryview:
             return memory(value, max_chars)
         return (
-            named(value, kind)
-            or place_of(value, kind)
+            named_object_text(value, kind)
+            or suspended_text(value, kind)
             or describe_library_value(value, kind, max_chars, show)
         )
     except Exception:
         return None
 
 
-def named(value: Any, kind: Any) -> str | None:
+def named_object_text(value: Any, kind: Any) -> str | None:
     """Return a function with parameters and location, a class or module by its name; None for all else.
 
     A function is `<function NAME(PARAMETERS) FILE:LINE>`; the location, where it is defined, shows which of several with one name it is. A
@@ -736,7 +738,7 @@ def owner_of(value: Any) -> str:
     return f"class {name}" if issubclass(kind, type) else f"<{name}>"
 
 
-def moment(value: Any) -> str | None:
+def moment_text(value: Any) -> str | None:
     """Return a date or time as Python writes it; None if its time zone is of a class of the program."""
     zone = getattr(value, "tzinfo", None)
     known = zone is None or type(zone) is dt.timezone
@@ -747,7 +749,7 @@ def moment(value: Any) -> str | None:
     return str(value) if known else None
 
 
-def member(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
+def enum_text(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return name and value of an enum member, as `COLOR.RED (1)`; of several flags the names of all.
 
     These are joined by `|`, or `0` if there are none. None: it has no name, and its value is no integer. `kind` is the enum class; `show`
@@ -765,13 +767,13 @@ def member(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
 
 def members_of(kind: Any) -> Iterator[tuple[str, int]]:
     """Yield name and number of each flag of an enum class."""
-    for name, each in objects.found(kind, "_member_map_").items():
+    for name, each in objects.class_member(kind, "_member_map_").items():
         number = objects.attributes_of(each).get("_value_")
         if type(number) is int:
             yield name, number
 
 
-def place_of(value: Any, kind: Any) -> str | None:
+def suspended_text(value: Any, kind: Any) -> str | None:
     """Return a generator or coroutine as text with the line where it is suspended; None for all else.
 
     The text has its kind, qualified name and `FILE:LINE`. One that has not begun, or is over, is said to be so. `kind` is the type of
@@ -808,7 +810,7 @@ SUSPENDED = (
 
 PACKAGES: dict[str, Callable[[Any, Any, int, Show], str | None]] = {
     "pandas": describe_table,
-    "polars": of_polars,
+    "polars": describe_polars,
     "sqlalchemy": describe_statement,
     **dict.fromkeys(ARRAYS, describe_array),
 }

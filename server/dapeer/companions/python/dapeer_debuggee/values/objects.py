@@ -58,7 +58,7 @@ def namespaces(kind: Any) -> Iterator[Any]:
         yield NAMESPACE.__get__(klass)
 
 
-def found(kind: Any, name: str) -> Any:
+def class_member(kind: Any, name: str) -> Any:
     """Return what a class, or the first of its bases that has it, defines by a name.
 
     It is None if there is none. A descriptor is returned as it is, and not asked.
@@ -72,7 +72,7 @@ def written_in(function: Any, *files: str) -> bool:
     return code is not None and code.co_filename.replace("\\", "/").endswith(files)
 
 
-def own(value: Any) -> dict[str, Any]:
+def own_attributes(value: Any) -> dict[str, Any]:
     """Return an object's own attributes and slots by name, public names first, without code of its class.
 
     Names that begin with two underscores, and what libraries keep for themselves, are left out; so is what the class only computes. It is a
@@ -113,7 +113,7 @@ def is_proxy(kind: Any) -> bool:
 
     Those of lazy_object_proxy do so, too.
     """
-    each: Any = found(kind, "__wrapped__")
+    each: Any = class_member(kind, "__wrapped__")
     # Python's own `staticmethod` has one, too.
     return is_one_of(type(each), (*READ, property)) and module_of(kind) != "builtins"
 
@@ -124,10 +124,10 @@ def attributes_of(value: Any) -> dict[str, Any]:
     It is empty if its class computes it.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
-    descriptor = found(kind, "__dict__")
+    descriptor = class_member(kind, "__dict__")
     if not is_one_of(type(descriptor), READ) or is_proxy(kind):
         return {}
-    return {**named_in(descriptor.__get__(value)), **kept_in(value, EXTRAS)}
+    return {**named_in(descriptor.__get__(value)), **slot_contents(value, EXTRAS)}
 
 
 def named_in(attributes: Any) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def named_in(attributes: Any) -> dict[str, Any]:
     return {name: each for name, each in list(attributes.items()) if type(name) is str}  # type: ignore[reportUnknownVariableType]
 
 
-def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
+def slot_contents(value: Any, slots: Iterable[str]) -> dict[str, Any]:
     """Return what an object keeps in dictionaries in these slots of its class, as one new dict.
 
     `slots` are names of slots, such as `EXTRAS`; a later one wins. It is empty if the class has no such slots, or they are not set. No code
@@ -148,7 +148,7 @@ def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
     """
     kept: dict[str, Any] = {}
     for slot in slots:
-        descriptor = found(type(value), slot)
+        descriptor = class_member(type(value), slot)
         if type(descriptor) is types.MemberDescriptorType:
             try:
                 kept.update(named_in(descriptor.__get__(value)))
@@ -157,7 +157,7 @@ def kept_in(value: Any, slots: Iterable[str]) -> dict[str, Any]:
     return kept
 
 
-def inherited(value: Any) -> set[str]:
+def inherited_names(value: Any) -> set[str]:
     """Return the names of functions and classes that a value has from its class or its bases, not itself.
 
     It is empty for a module. No code of the program runs.
@@ -207,7 +207,7 @@ def of_class(value: Any, name: str) -> Any:
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     is_class = issubclass(kind, type)
-    each: Any = found(value if is_class else kind, name)
+    each: Any = class_member(value if is_class else kind, name)
     how: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
     if is_one_of(how, READ):
         # What has such a name is computed, or is of no interest.
@@ -219,7 +219,7 @@ def of_class(value: Any, name: str) -> Any:
             return NOTHING
     if how is staticmethod or how is classmethod:
         return each.__func__
-    if is_routine(how) or issubclass(how, type) or found(how, "__get__") is None:
+    if is_routine(how) or issubclass(how, type) or class_member(how, "__get__") is None:
         return each
     return Property()
 

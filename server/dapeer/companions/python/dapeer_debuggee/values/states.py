@@ -51,7 +51,7 @@ def state(value: Any) -> Any:
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is int or kind is str or kind is bool or value is None:
         return kind.__name__, value
-    return Parts().of(value)
+    return Parts().state_of(value)
 
 
 class Parts:
@@ -61,7 +61,7 @@ class Parts:
         self._parts_left = MAX_PARTS
         self._enclosing_ids: set[int] = set()
 
-    def of(self, value: Any) -> Any:
+    def state_of(self, value: Any) -> Any:
         """Return the state of a part: a tuple that is equal to a later one while the part is the same.
 
         `value` is the part itself, of any type. A part beyond the limits (`MAX_LEVELS`, `MAX_PARTS` in all), or one inside of itself, is
@@ -79,32 +79,37 @@ class Parts:
             return id(kind), id(value)
         self._enclosing_ids.add(id(value))
         try:
-            return (id(kind), *self._held(value, kind))
+            return (id(kind), *self._states_inside(value, kind))
         finally:
             self._enclosing_ids.discard(id(value))
 
-    def _held(self, value: Any, kind: Any) -> tuple[Any, ...]:
+    def _states_inside(self, value: Any, kind: Any) -> tuple[Any, ...]:
         """Return the states of what a value of the type `kind` holds; an object without `==` has its identity.
 
         They are one tuple, for comparing only. It counts the parts, as `of` does.
         """
         for each in LISTS:
             if issubclass(kind, each):
-                return self._elements(value, each.__iter__)
+                return self._element_states(value, each.__iter__)
         if issubclass(kind, dict):
             keys: Any = DICT.keys(value)
-            return (*self._elements(keys, iter), *self._elements(DICT.values(value), iter))
+            return (
+                *self._element_states(keys, iter),
+                *self._element_states(DICT.values(value), iter),
+            )
         for each in SETS:
             if issubclass(kind, each):
                 elements = list(each.__iter__(value))
-                return (frozenset(map(self.of, elements)),)
+                return (frozenset(map(self.state_of, elements)),)
         if issubclass(kind, (bytearray, bytes, str, int)):
             return (plain(value, kind),)
         if issubclass(kind, float):
             return (float.__repr__(value),)
-        return _of_library(value, kind, self.of) or self._of_object(value, kind)
+        return _of_library(value, kind, self.state_of) or self._of_object(value, kind)
 
-    def _elements(self, value: Any, iterate: Callable[[Any], Iterable[Any]]) -> tuple[Any, ...]:
+    def _element_states(
+        self, value: Any, iterate: Callable[[Any], Iterable[Any]]
+    ) -> tuple[Any, ...]:
         """Return the state of the elements that `iterate(value)` yields, as a tuple.
 
         Floats are kept as bytes, other plain values as they are, and of everything else the states.
@@ -117,15 +122,15 @@ class Parts:
         if found <= PLAIN_IDS:
             kinds = tuple(type(each).__name__ for each in every) if len(found) > 1 else ()
             return (tuple(every), kinds, next(iter(found), 0))
-        return (tuple(map(self.of, every)),)
+        return (tuple(map(self.state_of, every)),)
 
     def _of_object(self, value: Any, kind: Any) -> tuple[Any, ...]:
         """Return the names and states of an object's attributes if its class compares; else its identity."""
-        compares = objects.found(kind, "__eq__")
-        held: Any = None if compares is IDENTITY else objects.own(value)
+        compares = objects.class_member(kind, "__eq__")
+        held: Any = None if compares is IDENTITY else objects.own_attributes(value)
         if not held:
             return (id(value),)
-        return (tuple((name, self.of(each)) for name, each in held.items()),)
+        return (tuple((name, self.state_of(each)) for name, each in held.items()),)
 
 
 PLAIN_IDS = frozenset(map(id, PLAIN))
@@ -160,8 +165,12 @@ def _of_library(value: Any, kind: Any, of: Callable[[Any], Any]) -> tuple[Any, .
         return (str(value),)
     if module == "datetime" and objects.name_of(kind) == "timezone":
         return (repr(value),)
-    reduce = objects.found(kind, "__reduce__")
-    if module not in REDUCED_IN_C or reduce is REDUCES or objects.found(kind, "__eq__") is IDENTITY:
+    reduce = objects.class_member(kind, "__reduce__")
+    if (
+        module not in REDUCED_IN_C
+        or reduce is REDUCES
+        or objects.class_member(kind, "__eq__") is IDENTITY
+    ):
         return ()
     reduced: Any = reduce(value) if type(reduce) is types.MethodDescriptorType else None
     return tuple(map(of, reduced[1])) if reduced is not None and len(reduced) == TAKEN_APART else ()

@@ -65,7 +65,7 @@ def plain_value(value: Any, kind: Any) -> Any:
     if of_array is type and issubclass(kind, array) and kind is not array:
         return array.view(value, array)
     table: Any = getattr(sys.modules.get("pandas"), "DataFrame", None)
-    reads = objects.found(kind, "__getattribute__")
+    reads = objects.class_member(kind, "__getattribute__")
     if type(table) is type and issubclass(kind, table) and reads is object.__getattribute__:
         return table(value)
     return None
@@ -96,14 +96,14 @@ def names_of(kind: Any, shows: Any) -> list[str] | None:
     `kind` is the class, `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one. Fields that it is told not to show
     are left out.
     """
-    fields: Any = objects.found(kind, "__dataclass_fields__")
+    fields: Any = objects.class_member(kind, "__dataclass_fields__")
     if fields is not None and objects.written_in(shows, "/dataclasses.py", "/reprlib.py"):
         return shown_fields(fields.items())
-    fields = objects.found(kind, "__attrs_attrs__")
+    fields = objects.class_member(kind, "__attrs_attrs__")
     if fields is not None and file_of(shows).startswith(GENERATED):
         return [each.name for each in fields if getattr(each, "repr", True)]
     for name in OF_PYDANTIC if is_of_pydantic(kind, shows) else ():
-        fields = objects.found(kind, name)
+        fields = objects.class_member(kind, name)
         how: Any = type(fields)  # pyright: ignore[reportUnknownVariableType]
         if how is dict:
             return shown_fields(fields.items())
@@ -168,9 +168,12 @@ def _is_safe(value: Any, left: list[int]) -> bool:
         return len(value) <= MAX_TEXT_CHARS
     if objects.is_one_of(kind, PLAIN) or objects.module_of(kind) in OURS:
         return True
-    shows = objects.found(kind, "__repr__")
+    shows = objects.class_member(kind, "__repr__")
     if issubclass(kind, type):
-        reads = objects.found(kind, "__getattribute__"), objects.found(kind, "__getattr__")
+        reads = (
+            objects.class_member(kind, "__getattribute__"),
+            objects.class_member(kind, "__getattr__"),
+        )
         return shows is type.__repr__ and reads == (type.__getattribute__, None)
     if shows is object.__repr__:
         return True
@@ -225,7 +228,7 @@ def is_code(member: Any) -> bool:
     if how is types.FunctionType:
         return True
     in_c = objects.is_one_of(how, (*objects.READ, *objects.ROUTINES))
-    return not in_c and objects.found(how, "__get__") is not None
+    return not in_c and objects.class_member(how, "__get__") is not None
 
 
 def is_of_library(kind: Any) -> bool:
@@ -294,7 +297,7 @@ OUTSIDE = Inside()
 """A value by itself: it is shown with its address where its `repr` does that."""
 
 
-def shown(value: Any, max_chars: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> str:
+def value_text(value: Any, max_chars: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE) -> str:
     """Return a value like its `repr` in about `max_chars`, without code of the program.
 
     An object with a `repr` that was not called is shown with its members, as `<Order: id=1, name='Ada'>`. A text that is cut says how long
@@ -308,7 +311,7 @@ def shown(value: Any, max_chars: int = MAX_VALUE_CHARS, inside: Inside = OUTSIDE
     # Of these nothing else has to be found out.
     if id(kind) in SCALARS:
         return repr(value)
-    text = contained(value, kind, max_chars, inside)
+    text = container_or_error_text(value, kind, max_chars, inside)
     if text is None:
         text = recognized(value, kind, max_chars, inside)
     if len(text) <= max(2 * max_chars, MAX_UNCUT_CHARS):
@@ -326,27 +329,27 @@ def recognized(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
     is in. Only an outermost object with the `repr` of `object` gets its address.
     """
     alone = max_chars if not inside.ids else min(max_chars, MAX_INNER_CHARS)
-    within = functools.partial(shown, inside=inside.of(value, opened=True))
-    text: str | None = forms.described(value, kind, alone, within)
+    within = functools.partial(value_text, inside=inside.of(value, opened=True))
+    text: str | None = forms.describe_value(value, kind, alone, within)
     if text is not None:
         return text
-    text = opened(value, kind, max_chars, inside)
+    text = members_text(value, kind, max_chars, inside)
     if text is None:
-        return represented(value, kind, max_chars, inside)
+        return repr_text(value, kind, max_chars, inside)
     # Only the outermost object shows its address, as its `repr` does.
-    bare = inside is OUTSIDE and objects.found(kind, "__repr__") is object.__repr__
+    bare = inside is OUTSIDE and objects.class_member(kind, "__repr__") is object.__repr__
     return f"{text} at {id(value):#x}" if bare else text
 
 
-def represented(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
+def repr_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
     """Return the `repr` of a value if it is short and runs no code of the program, else contents or type.
 
     `kind` is the value's type, `max_chars` about how many characters it may have, `inside` what it is in. Inside another value the address
     is left out. A `repr` that raises becomes `<no repr of TYPE>`.
     """
-    bare = objects.found(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
+    bare = objects.class_member(kind, "__repr__") is object.__repr__ and inside is not OUTSIDE
     if not bare and is_safe(value):
-        text = by_itself(value, kind)
+        text = own_repr(value, kind)
         text = text if inside is OUTSIDE else WHERE.sub("", text)
         if len(text) <= max(max_chars, MAX_UNCUT_CHARS):
             return text
@@ -355,16 +358,16 @@ def represented(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
     return contents_text(value, kind, max_chars, inside) or text
 
 
-def contained(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
+def container_or_error_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
     """Return the text of a container or a plain exception, by its built-in class's methods; else None.
 
     None is also the answer for a container, or an exception, whose class has a `repr` of its own. A container that is inside of itself is
     written as `[...]`. `kind` is the type of the value, `max_chars` about how many characters there are, `inside` what the value is in.
     """
     if kind is defaultdict:
-        factory = shown(value.default_factory, max_chars, inside)
-        return f"defaultdict({factory}, {contained(dict(value), dict, max_chars, inside)})"
-    shows_itself = objects.found(kind, "__repr__")
+        factory = value_text(value.default_factory, max_chars, inside)
+        return f"defaultdict({factory}, {container_or_error_text(dict(value), dict, max_chars, inside)})"
+    shows_itself = objects.class_member(kind, "__repr__")
     if shows_itself is BaseException.__repr__:
         given, around = ARGUMENTS.__get__(value), (f"{objects.name_of(kind)}(", ")")
         if not given or id(value) in inside.ids:
@@ -391,12 +394,14 @@ def container(
     if not size:
         return repr(known())
     max_chars -= len(opening) + len(closing)
-    parts = fitting(elements(value, known, inside), size, max_chars)
+    parts = fitting_texts(elements(value, known, inside), size, max_chars)
     if len(parts) == size:
         comma = "," if size == 1 and opening == "(" else ""
         return f"{opening}{', '.join(parts)}{comma}{closing}"
-    ending = fitting(backwards(value, known, inside), LAST_ELEMENTS, max_chars // 4)[::-1]
-    parts = fitting(elements(value, known, inside), size, max_chars - sum(map(len, ending)))
+    ending = fitting_texts(elements_from_end(value, known, inside), LAST_ELEMENTS, max_chars // 4)[
+        ::-1
+    ]
+    parts = fitting_texts(elements(value, known, inside), size, max_chars - sum(map(len, ending)))
     if not parts:
         return f"{opening}… {size} items{closing}"
     left_out = ["…"] if len(parts) + len(ending) < size else []
@@ -418,7 +423,7 @@ def elements(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]
             yield inside, each
 
 
-def backwards(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]]:
+def elements_from_end(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...]]:
     """Yield the elements of a container from its end; of a sequence the last `LAST_ELEMENTS`.
 
     Each is `(inside, value)`, or `(inside, key, value)` for a dict. It yields nothing for a set, or if an old Python does not know the
@@ -432,7 +437,7 @@ def backwards(value: Any, known: Any, inside: Inside) -> Iterator[tuple[Any, ...
             yield inside, known.__getitem__(value, index)
 
 
-def fitting(parts: Iterable[tuple[Any, ...]], size: int, max_chars: int) -> list[str]:
+def fitting_texts(parts: Iterable[tuple[Any, ...]], size: int, max_chars: int) -> list[str]:
     """Return the texts of the first elements that fit into `max_chars`, `size` at most.
 
     `parts` are `(inside, value)` or, of a dict, `(inside, key, value)`; `size` is how many there are in all. It ends at the first element
@@ -446,9 +451,9 @@ def fitting(parts: Iterable[tuple[Any, ...]], size: int, max_chars: int) -> list
             break
         left = size - len(texts)
         share = max(max_chars // max(min(left, SHARING_ELEMENTS), 1), min(max_chars, MIN_CHARS))
-        text = shown(part[0], share, inside)
+        text = value_text(part[0], share, inside)
         if len(part) > 1:
-            text = f"{text}: {shown(part[1], max(share - len(text), MIN_CHARS), inside)}"
+            text = f"{text}: {value_text(part[1], max(share - len(text), MIN_CHARS), inside)}"
         if texts and len(text) > max_chars:
             break
         texts.append(text)
@@ -458,7 +463,7 @@ def fitting(parts: Iterable[tuple[Any, ...]], size: int, max_chars: int) -> list
     return texts
 
 
-def opened(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
+def members_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
     """Return an object as `TYPE(NAME=VALUE, …)` if its `repr` is generated or that of `object`; else None.
 
     Generated means by dataclasses, named tuples, attrs or pydantic. None also means that the object has no members. `kind` is its type,
@@ -467,7 +472,7 @@ def opened(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
     held = members(value, kind)
     if not held:
         return None
-    return written(value, held, max_chars, inside, (f"{objects.name_of(kind)}(", ")"))
+    return attributes_text(value, held, max_chars, inside, (f"{objects.name_of(kind)}(", ")"))
 
 
 def contents_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
@@ -485,19 +490,19 @@ def contents_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str 
                 return f"<{name}: {container(value, known, (opening, closing), min(max_chars, MAX_INNER_CHARS), within)}>"
         plain = plain_value(value, kind)
         if plain is not None:
-            return f"<{name}: {shown(plain, min(max_chars, MAX_INNER_CHARS), within)}>"
-    held = objects.own(value)
+            return f"<{name}: {value_text(plain, min(max_chars, MAX_INNER_CHARS), within)}>"
+    held = objects.own_attributes(value)
     if issubclass(kind, BaseException):
         held = {"args": ARGUMENTS.__get__(value), **held}
     elif objects.is_proxy(kind):
         others = stood_for(value)
         held = {"holds": others} if others else {}
-    own = not is_known(objects.found(kind, "__repr__"), kind) or objects.is_proxy(kind)
+    own = not is_known(objects.class_member(kind, "__repr__"), kind) or objects.is_proxy(kind)
     around = (f"<{name}: ", ">") if own else (f"{name}(", ")")
-    return written(value, held, max_chars, inside, around) if held else None
+    return attributes_text(value, held, max_chars, inside, around) if held else None
 
 
-def written(
+def attributes_text(
     value: Any, held: dict[str, Any], max_chars: int, inside: Inside, around: tuple[str, str]
 ) -> str:
     """Return the names and values of `held` between the two texts `around`, in about `max_chars`.
@@ -514,14 +519,14 @@ def written(
     max_chars = max_chars if not inside.objects else min(max_chars, MAX_INNER_CHARS)
     within = inside.of(value, opened=True)
     left = max_chars - sum(map(len, around))
-    parts = named(held, left, within)
+    parts = attribute_texts(held, left, within)
     if len(parts) < len(held):
-        parts = named(dict(sorted(held.items(), key=sort_key)), left, within)
+        parts = attribute_texts(dict(sorted(held.items(), key=sort_key)), left, within)
     more = [f"… ({len(held)} attributes)"] if len(parts) < len(held) else []
     return f"{around[0]}{', '.join(parts + more)}{around[1]}"
 
 
-def named(held: dict[str, Any], left: int, within: Inside) -> list[str]:
+def attribute_texts(held: dict[str, Any], left: int, within: Inside) -> list[str]:
     """Return the first items of `held` as a list of `NAME=VALUE`, as many as fit into `left` characters.
 
     The first one is always there, however long. Values share the room, and are cut to their share. `within` is the `Inside` for the values.
@@ -530,7 +535,7 @@ def named(held: dict[str, Any], left: int, within: Inside) -> list[str]:
     for attribute, each in held.items():
         rest = len(held) - len(parts)
         share = max(left // min(rest, SHARING_ELEMENTS) - len(attribute), MIN_CHARS)
-        parts.append(f"{attribute}={shown(each, share, within)}")
+        parts.append(f"{attribute}={value_text(each, share, within)}")
         left -= len(parts[-1]) + 2
         if left < MIN_CHARS:
             break
@@ -556,21 +561,21 @@ def members(value: Any, kind: Any) -> dict[str, Any]:
     `kind` is the class of `value`. That holds for classes without a `repr`, and for generated ones: named tuples, dataclasses, attrs,
     pydantic. What an object of pydantic keeps beside its fields is among them.
     """
-    shows = objects.found(kind, "__repr__")
+    shows = objects.class_member(kind, "__repr__")
     if shows is object.__repr__:
-        return {} if issubclass(kind, type) else objects.own(value)
-    names: Any = objects.found(kind, "_fields")
+        return {} if issubclass(kind, type) else objects.own_attributes(value)
+    names: Any = objects.class_member(kind, "_fields")
     if issubclass(kind, tuple) and objects.written_in(shows, "/collections/__init__.py"):
         return dict(zip(names, tuple.__iter__(value)))  # type: ignore[reportUnknownArgumentType]
     chosen = names_of(kind, shows)
     if chosen is None:
         return {}
-    held = objects.own(value)
-    chosen += objects.kept_in(value, objects.EXTRAS)
+    held = objects.own_attributes(value)
+    chosen += objects.slot_contents(value, objects.EXTRAS)
     return {name: held[name] for name in chosen if name in held}
 
 
-def by_itself(value: Any, kind: Any) -> str:
+def own_repr(value: Any, kind: Any) -> str:
     """Return a value's own `repr`, which may run code; if that raises, a text that says so."""
     try:
         return repr(value)

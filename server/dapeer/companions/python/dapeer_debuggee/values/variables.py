@@ -129,7 +129,7 @@ def fields_of(kind: Any, size: int) -> tuple[str, ...]:
 
     It is empty if the class `kind` is none.
     """
-    names: Any = objects.found(kind, "_fields") if issubclass(kind, tuple) else None
+    names: Any = objects.class_member(kind, "_fields") if issubclass(kind, tuple) else None
     if type(names) is not tuple or len(names) != size or size > FIRST_ELEMENTS:  # pyright: ignore[reportUnknownArgumentType]
         return ()
     listed: list[Any] = [*names]
@@ -184,7 +184,7 @@ def pairs(items: Iterator[tuple[Any, Any]]) -> Iterator[NamedChild]:
     """
     seen: set[str] = set()
     for key, each in items:
-        name = str(values.shown(key))
+        name = str(values.value_text(key))
         if name in seen:
             name = f"{name} (id: {id(key)})"
         seen.add(name)
@@ -272,7 +272,7 @@ MAX_WHOLE_CHARS = 100_000
 def text_of(value: Any, max_chars: int = values.MAX_VALUE_CHARS) -> str:
     """Return the text of a value in about `max_chars`; if that fails, the name of its type in `<…>`."""
     try:
-        return str(values.shown(value, max_chars))
+        return str(values.value_text(value, max_chars))
     except Exception:
         return f"<{objects.name_of(type(value))}>"
 
@@ -324,8 +324,8 @@ KINDS = patching.Row(
 
 
 @RENDERED
-def render(patch: Any) -> None:
-    """Patch pydevd so that it shows values by `values.shown`.
+def show_values(patch: Any) -> None:
+    """Patch pydevd so that it shows values by `values.value_text`.
 
     If the client wants a whole or hexadecimal value, pydevd's own function makes it. `patch` is this patch's `patching.Row`: it calls this
     function when it is applied, and its `undo` puts back what was replaced by it.
@@ -342,14 +342,14 @@ def render(patch: Any) -> None:
         if self.raw_value or self.convert_to_hex or whole != getattr(self, "maxother_outer", None):
             return stock(self, obj, *rest, **named)
         try:
-            text: str = values.shown(obj)
+            text: str = values.value_text(obj)
         except Exception:  # a class of the program
             return stock(self, obj, *rest, **named)
         return text
 
 
 @TABLES
-def present(patch: Any) -> None:
+def show_tables(patch: Any) -> None:
     """Patch pydevd so that pandas tables are shown by this package, not by its own plug-in.
 
     `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
@@ -424,8 +424,8 @@ def list_contents(patch: Any) -> None:
         """
         if is_theirs(self.value) or wants_hexadecimal(*rest, **named):
             return stock(self, *rest, **named)
-        hidden = objects.inherited(self.value)
-        listed, groups = grouped(group, self.py_db, named_children(self.value), hidden)
+        hidden = objects.inherited_names(self.value)
+        listed, groups = group_entries(group, self.py_db, named_children(self.value), hidden)
         return [
             frames._ObjectVariable(
                 self.py_db,
@@ -449,7 +449,7 @@ def list_contents(patch: Any) -> None:
         whole = any(each.startswith("max") for each in named)
         if is_theirs(self.value) or wants_hexadecimal(*rest, **named) or whole:
             return stock(self, *rest, **named)
-        return described(self, MAX_WHOLE_CHARS if wants_whole(*rest, **named) else None)
+        return variable_data(self, MAX_WHOLE_CHARS if wants_whole(*rest, **named) else None)
 
 
 def wants_hexadecimal(fmt: Any = None, *_: Any, **__: Any) -> bool:
@@ -469,7 +469,7 @@ def wants_whole(fmt: Any = None, *_: Any, **__: Any) -> bool:
     return bool(fmt) and bool(fmt.get(WHOLE))
 
 
-def described(variable: Any, max_chars: int | None = None) -> dict[str, Any]:
+def variable_data(variable: Any, max_chars: int | None = None) -> dict[str, Any]:
     """Return the DAP `Variable` for a variable of pydevd's; making it runs no code of the program.
 
     Its text has about `max_chars` characters; None: as many as usual.
@@ -508,14 +508,14 @@ PLACEHOLDERS = {"function": len, "class": int}
 """What pydevd groups in place of a value of a kind: it would ask the value itself for its class."""
 
 
-class Stand:
+class GroupStandIn:
     """Stands for a variable whose entries pydevd groups."""
 
     def __init__(self, debugger: Any) -> None:
         self.py_db, self.value = debugger, None
 
 
-def grouped(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
+def group_entries(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
     """Return entries as pydevd groups them by names: those outside of groups, and the groups.
 
     `group` is pydevd's function, `debugger` its `PyDB`, `lst` tuples of name, value and expression. Both results are lists of such tuples;
@@ -530,7 +530,7 @@ def grouped(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> Any:
         name = f"inherited {number}" if hidden else each[0]
         held[name] = each
         entries.append((name, PLACEHOLDERS[objects.kind_of(each[1])] if hidden else None, None))
-    listed, groups = group(Stand(debugger), entries, handle_return_values=True)
+    listed, groups = group(GroupStandIn(debugger), entries, handle_return_values=True)
     for _, each, _ in groups:
         inside = each.contents_debug_adapter_protocol
         inside[:] = [held[name] for name, *_ in inside]
@@ -571,7 +571,7 @@ def list_frames(patch: Any) -> None:
     def group(
         stock: Any, self: Any, lst: Any, handle_return_values: Any, *rest: Any, **named: Any
     ) -> Any:
-        return grouped(stock, self.py_db, lst)
+        return group_entries(stock, self.py_db, lst)
 
     @patch.replace(CHILDREN)
     def children(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
