@@ -149,6 +149,9 @@ async def test_a_value_that_is_cut_names_what_shows_the_whole(
         if name == "long.py":
             rows = await ask(c, "dap_evaluate", expression="rows", max_chars=100_000)
             assert ast.literal_eval(rows["result"]) == [{"id": n} for n in range(2000)]
+            both = await ask(c, "dap_evaluate", expressions=["rows", "len(s)"], max_chars=50_000)
+            assert ast.literal_eval(both["values"][0]["result"])[-1] == {"id": 1999}
+            assert both["values"][1]["result"] == "16000"
             with_error = await refusal(c, "dap_evaluate", expression="nosuch", max_chars=9)
             assert "NameError" in with_error
 

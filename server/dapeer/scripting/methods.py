@@ -968,7 +968,7 @@ class Methods(Protocol):
         `context` is DAP's. Of several each one has its value or its error, and those behind one that has resumed or ended the program are not
         evaluated. While the program runs, a frame of a thread is read, where that is possible. The data of one is `result`, `type`,
         `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
-        `max_chars`, one value is shown as whole as the adapter gives it.
+        `max_chars`, each value is shown as whole as the adapter gives it, of several at most an equal share of `MAX_WHOLE_CHARS`.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.

@@ -79,17 +79,15 @@ async def dap_evaluate(
     `context` is DAP's. Of several each one has its value or its error, and those behind one that has resumed or ended the program are not
     evaluated. While the program runs, a frame of a thread is read, where that is possible. The data of one is `result`, `type`,
     `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
-    `max_chars`, one value is shown as whole as the adapter gives it.
+    `max_chars`, each value is shown as whole as the adapter gives it, of several at most an equal share of `MAX_WHOLE_CHARS`.
 
     Raises:
         RequestFailed: There is one expression only, and it fails.
         NotStopped: The session is not stopped, and its threads cannot be read.
-        ArgumentError: `expressions` is empty, or several with `max_chars`, or there is no such frame.
+        ArgumentError: `expressions` is empty, or there is no such frame.
     """
     if not expressions:
         raise ArgumentError("`expressions` is empty.", "Give at least one.")
-    if max_chars is not None and (len(expressions) > 1 or meant.group is not None):
-        raise ArgumentError("`max_chars` is for one expression.", "Evaluate them one by one.")
     session = call.session(meant.session_id)
     left = RemainingTime(timeout_ms)
     if running := await report.frame_to_read(session, frame_id):
@@ -98,8 +96,15 @@ async def dap_evaluate(
     place = evaluation.place(session, frame)
     where = [f"in {place}"] * bool(place)
     if len(expressions) > 1 or meant.group is not None:
-        found = await evaluation.evaluate_all(session, expressions, frame, context, left)
-        room = max(RESULT_CHARS // len(found), VALUE_CHARS)
+
+        async def evaluate_one(expression: str) -> EvaluationResult:
+            return await _evaluated(call, session, expression, frame, context, max_chars, left)
+
+        found = await evaluation.evaluate_all(
+            session, expressions, frame, context, left, evaluate_one
+        )
+        total = RESULT_CHARS if max_chars is None else MAX_WHOLE_CHARS
+        room = min(max(total // len(found), VALUE_CHARS), max_chars or total)
         lines = [*(each.line(room) for each in found), *(f"({each})" for each in where)]
         values = [each.data(room) for each in found]
         return Reply(lines_of(lines), {"values": values, "frame": place})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 LONG_LINE_CHARS = 500
@@ -14,6 +15,8 @@ MAX_TOLD_PLACES = 5
 """Places that are told as choices."""
 CONTEXT_CHARS = 24
 """Characters around a place that are told on each side."""
+MAX_SEARCHED_CHARS = 200_000
+"""Characters of a line in which the nearest text is looked for."""
 _ENDS = re.compile(r";|=>|\)\{")
 _HEADS = re.compile(
     r"\bfunction\b[^({]{0,40}\(|[\w$]{1,40}=\(?[\w$,]{0,40}\)?=>|\bclass [\w$]{1,40}"
@@ -60,6 +63,21 @@ def heads_near(line: str, column: int = 1) -> list[LinePlace]:
         LinePlace(each + 1, line[each : each + 2 * CONTEXT_CHARS])
         for each in starts[:MAX_TOLD_PLACES]
     ]
+
+
+def nearest_place(line: str, text: str) -> str:
+    """Return the place on a line that has the longest part of `text`, as ``COLUMN `CONTEXT` ``.
+
+    It is empty where less than half of the text is there in one piece, or the line is longer than `MAX_SEARCHED_CHARS`.
+
+    >>> nearest_place("let s=1,{late:i}=B(e);f(s)", "let{late:i}=B(")
+    '9 `let s=1,{late:i}=B(e);f(s)`'
+    """
+    if len(line) > MAX_SEARCHED_CHARS:
+        return ""
+    part = SequenceMatcher(None, line, text, autojunk=False).find_longest_match()
+    place = LinePlace(part.a + 1, _context_at(line, part.a))
+    return listed_places([place]) if part.size * 2 > len(text) else ""
 
 
 def listed_places(places: Sequence[LinePlace]) -> str:

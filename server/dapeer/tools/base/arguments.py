@@ -12,7 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.sources import line_text, relative_to_project
 from dapeer.base.text.fitting import quoted
-from dapeer.base.text.line_places import has_many_places, heads_near, listed_places, places_of
+from dapeer.base.text.line_places import (
+    has_many_places,
+    heads_near,
+    listed_places,
+    nearest_place,
+    places_of,
+)
 from dapeer.dap.requested_breakpoints import (
     Place,
     RequestedBreakpoint,
@@ -331,9 +337,10 @@ def resolve_column(path: str, requested: RequestedBreakpoint) -> RequestedBreakp
         return requested
     found = places_of(line, text)
     if not found:
+        near = nearest_place(line, text)
         raise ArgumentError(
             f"`at`: line {requested['line']} does not have the text {quoted(text)}.",
-            "Copy it from the line, which dap_source shows.",
+            f"The nearest is {near}." if near else "Copy it from the line, which dap_source shows.",
         )
     if len(found) > 1:
         raise ArgumentError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -412,13 +412,20 @@ async def evaluate_all(
     frame: int | None,
     context: str,
     remaining: RemainingTime,
+    evaluate_one: Callable[[str], Awaitable[EvaluationResult]] | None = None,
 ) -> list[EvaluationResult]:
     """Evaluate expressions one after the other; return one result per expression, in their order.
 
     An expression that fails has its error in its result; a name that does not exist gets suggestions. After an expression that takes too
     long, or that resumes, stops or ends the program, the following ones are not evaluated: their error says so. `frame` is the adapter's id
-    of a frame, or None for no frame; `context` is DAP's, such as `watch`; `remaining` is the time for all of them.
+    of a frame, or None for no frame; `context` is DAP's, such as `watch`; `remaining` is the time for all of them. `evaluate_one` evaluates
+    an expression where `evaluate_expression` is not to.
     """
+
+    async def evaluate_shortened(expression: str) -> EvaluationResult:
+        return await evaluate_expression(session, expression, frame, context, remaining)
+
+    evaluate_one = evaluate_one or evaluate_shortened
     found: list[EvaluationResult] = []
     before, over = session.mirror.stop, False
     for expression in expressions:
@@ -426,7 +433,7 @@ async def evaluate_all(
             found.append(EvaluationResult(expression, error="not evaluated"))
             continue
         try:
-            one = await evaluate_expression(session, expression, frame, context, remaining)
+            one = await evaluate_one(expression)
         except DapeerError as error:
             over = isinstance(error, (RequestTimeout, ChannelClosed))
             consequence = "" if over else await consequence_of(session, before, remaining)
