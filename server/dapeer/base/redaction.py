@@ -94,9 +94,10 @@ def is_mixed(text: str) -> bool:
 def is_credential(body: str, name: str, *, password: bool, sure: bool) -> bool:
     """Return whether the value `body` looks like the secret that `name` names, by length and characters.
 
-    Where the name is that of a PIN or a card's code, `body` must be 3 or 4 to 8 digits, and the other arguments do not count. Code, paths,
-    placeholders and texts with spaces are none. A token needs `_MIN_TOKEN_CHARS` characters, with letters and digits. A `password` needs
-    six with letters and digits, or, with `sure` (it stands where only values can), any four.
+    Where the name is that of a PIN, `body` must be 4 to 8 digits, of a card's code 3 to 8, and the other arguments do not count. Code,
+    paths, placeholders, texts with spaces, and short ones with a word such as `password` or `string` are none. A token (no `password`)
+    needs `_MIN_TOKEN_CHARS` characters, with letters and digits. A `password` needs six with letters and digits, or, with `sure` (it stands
+    where only values can), any four.
     """
     if is_pin_name(name):
         return body.isdecimal() and 4 - ("cv" in name.lower()) <= len(body) <= 8

@@ -172,7 +172,9 @@ def inputs_of(top: Json, text: str) -> dict[str, Json]:
 def _compound(name: str, written: Json) -> Compound:
     """Return a compound of launch.json by its `name`, from `written`, as the file has it.
 
-    Its members (`configurations`) may be names, or objects with a `name`. A `preLaunchTask` that is no text is ignored.
+    Its members (`configurations`) may be names, or objects with a `name`; any other member becomes its text, which names no configuration.
+    Without a list there are no members, and `stopAll` counts only if it is true. A `preLaunchTask` that is no text is ignored. Nothing is
+    raised.
     """
     members = [
         str(each.get("name") if is_object(each) else each)

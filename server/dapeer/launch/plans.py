@@ -214,8 +214,9 @@ def check_interpreter(plan: Plan) -> None:
 def _project_of(inputs: Json, project: Path) -> Path:
     """Return the project folder of a program: dapeer's own, or another one if the program lies outside.
 
-    `inputs` have the `program`, or its `cwd`. There it is the nearest folder above that looks like a project, or else the program's own
-    folder. A home is none: what an adapter searches there takes it minutes.
+    `inputs` have the `program`, or else its `cwd`. `project` is dapeer's own folder; where that is the person's home or `/`, it is not
+    returned only because the program lies in it: what an adapter searches there takes it minutes. Another project is the nearest folder
+    from the program's own upwards that has a mark such as `.git` or `pyproject.toml` (a home with one, too), or else the program's own.
     """
     program = inputs.get("program")
     folder = Path(node_id(str(program))[0]).parent if program else Path(inputs["cwd"])

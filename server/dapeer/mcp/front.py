@@ -236,10 +236,11 @@ def is_modern(line: bytes) -> bool:
 
 
 def _read_message(line: bytes) -> dict[str, Any] | None:
-    """Return the request or notification in a line; None for anything else.
+    """Return the object in a line that has no other keys than a request or notification; else None.
 
-    None is returned, too, where JSON parsers disagree. Long lines, deep ones, and those with half a surrogate pair are not read either.
-    `line` is what the client has sent, as bytes.
+    `line` is what the client has sent, as bytes. The object has `jsonrpc`, which is "2.0", and may have `id`, `method` and `params`, of any
+    type: the caller checks them. A key that is there twice has its last value. None is returned for a line that is no JSON or no UTF-8,
+    holds `NaN`, `Infinity` or half of a surrogate pair, or has more than `MAX_LINE_BYTES` or `MOST_NESTED` opening brackets.
     """
     if len(line) > MAX_LINE_BYTES or line.count(b"{") + line.count(b"[") > MOST_NESTED:
         return None

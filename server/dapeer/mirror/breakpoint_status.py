@@ -204,8 +204,9 @@ class BreakpointStatuses:
     def state_at(self, path: str, spot: Spot, *, collecting: bool = False) -> Breakpoint | None:
         """Return the state of the first breakpoint that was requested at a place of a file, or None.
 
-        Breakpoints of the adapter come before those at which the program collects by itself, unless `collecting` is True. One without a
-        column stands for a place of its line, if it is the only one there: a sign of Neovim's has none.
+        Breakpoints of the adapter come before those at which the program collects by itself, unless `collecting` is True: then after them. One
+        without a column stands for any `spot` on its line, if it is the only one there: a sign of Neovim's has none. One with a column stands
+        for no other spot, so not for one without a column.
         """
         line, _ = spot
         every = [self.lines.get(path, ()), self.collecting.get(path, ())]

@@ -482,9 +482,10 @@ async def dap_set_exception_breakpoints(
 ) -> Reply:
     """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none.
 
-    `filters` are ids of the adapter's exception filters, which may have a condition. They replace the earlier ones in all living sessions,
-    and count for later ones; with `session_id` only that session gets them. Sessions whose adapters lack some of the filters get the
-    others, and are named in notes. The data has `filters`.
+    `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a `TYPE` alone; types and
+    conditions only where the adapter's definition knows how to ask for them. They replace the earlier ones in all living sessions, and
+    count for later ones; with `session_id` only that session gets them. Sessions whose adapters lack some of the filters get the others,
+    and are named in notes. The data has `filters`, as the caller gave them. Without a living session nothing is checked.
 
     Raises:
         ArgumentError: No adapter of these sessions has all of the filters; nothing was sent.

@@ -471,8 +471,9 @@ class StartArguments:
 async def _tasks_to_explain(call: Call, values: Json) -> Json:
     """Return the tasks that a call's configuration runs, for the question to a person.
 
-    They are texts with the tasks' commands, under the key `tasks`. `values` are the checked arguments of `dap_run`. Empty: it names no
-    configuration, or that has no tasks.
+    They are texts `LABEL: COMMAND`, under the key `tasks`, read from the project's files; nothing runs. `values` are the checked arguments of
+    `dap_run`. A task that cannot be run is missing, and those after it. Empty: the call names no configuration, or an unknown one, or one
+    without tasks. Nothing is raised.
     """
     name = values["configuration"]
     if name is None:

@@ -430,7 +430,8 @@ def _description(stop: Stop) -> str:
 def _with_output(snapshot: Snapshot, mirror: Mirror, project: Path, since: int) -> Snapshot:
     """Add output, log messages and their notes since the cursor `since` to `snapshot`, and return it.
 
-    Notes that the snapshot had before are replaced.
+    The object `snapshot` itself is changed: it gets `output`, `logged` and `notes`, each only if there is something. `notes` replaces all
+    notes that it had before. The cursor is not kept in it.
     """
     notes: list[str] = []
     printed = new_output(snapshot["session_id"], mirror, since, None, notes)

@@ -136,7 +136,7 @@ def why_slow(python: str, interpreter: Interpreter, cwd: Path) -> str:
 def _newer_pythons(least: int, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     """Yield minor version and path of the Python 3s of PATH, pyenv and uv from `least` on, newest first.
 
-    `least` is a minor version, `env` has `PATH`.
+    `least` is a minor version, `env` has `PATH`. Each version comes once, that of PATH first; shims are passed over, and none is run.
     """
     # A shim is there for each version that pyenv or asdf has anywhere, and refuses to run most of them.
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if Path(each).name != "shims"]

@@ -327,7 +327,7 @@ def _place_arguments(place: Mapping[str, Any], tool: str) -> Iterator[tuple[str,
 def add_parser(
     add: Callable[..., argparse.ArgumentParser], name: str, tool: str
 ) -> argparse.ArgumentParser:
-    """Add the parser of a tool's command by `add`, and return it with all its options.
+    """Add the parser of a tool's command by `add`, and return it, with the options for output, too.
 
     `add` makes a parser of a name, `help` and `description`, as argparse's sub-parsers or `single_parser` do. `name` is the command's
     name, `tool` the tool that it calls.
@@ -358,7 +358,8 @@ def add_parser(
 def add_any(add: Callable[..., argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Add the parser of the command `call`, which calls any tool, by `add`, and return it.
 
-    `add` makes a parser of a name, `help` and `description`.
+    `add` makes a parser of a name, `help` and `description`, as for `add_parser`. What is parsed has `tool`, the tool's name, `arguments`, a
+    dict from one word of JSON (empty if that is left out), and what `add_output_options` adds.
     """
     summary = "call any tool by its whole name, such as those of Neovim"
     parser = add(CALL, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")

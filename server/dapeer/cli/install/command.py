@@ -59,7 +59,8 @@ def run(
 ) -> int:
     """Install dapeer for a client or for Neovim, or remove it, after asking; return the exit code.
 
-    The changes are printed. The code is 0, or `DECLINED` if the person does not agree, or has to do it by hand.
+    The changes are printed. The code is 0, also where nothing is to be changed, or with `no`; it is `DECLINED` if the person does not agree,
+    or has to do it by hand.
 
     Args:
         target: The id of a client, or `nvim`.

@@ -170,8 +170,8 @@ class CallLines:
     def differing_arguments(self, indices: Sequence[int]) -> str:
         """Return the names of arguments that differ among calls, with some of their values.
 
-        Empty: none differs. `indices` are the calls' rows, all of one function. The values are those from the second call on, and are
-        left out if they would not show the difference.
+        The text is such as `n=2, 3, key`, where the names without values come last. Empty: none differs. `indices` are the calls' rows, at
+        least one, all of one function. The values are those from the second call on, and are left out if they would not show the difference.
         """
         differences: dict[str, str] = {}
         for name, texts in self.different(indices).items():

@@ -262,8 +262,9 @@ class Catalogue:
     async def _on_event(self, event: Json) -> None:
         """At an event that changes lists, drop the cache, and request the project's skills anew.
 
-        The listener gets the event. Other events are ignored. If the skills are others than before, `changed` is called. `event` is
-        OpenCode's, with its `type`; those of `CHANGES` count.
+        The listener gets the event first. If the skills are others than before, they are kept, and `changed` is called; where the request
+        fails, the project counts as having no skills, and nothing is raised. `event` is OpenCode's, with its `type`; those of `CHANGES` count,
+        and others are ignored.
         """
         if event.get("type") in CHANGES:
             self._gets_events = True

@@ -212,7 +212,9 @@ class OpenCode:
     async def events(self) -> AsyncGenerator[AsyncGenerator[Json]]:
         """Connect to the stream of events of all directories; yield a generator of events, as JSON objects.
 
-        The generator ends with the stream; the connection is closed after the body. What has happened is under an event's `payload`.
+        The generator ends with the stream; the connection is closed after the body. What has happened is under an event's `payload`. Events
+        that are no JSON objects are left out. Where the stream breaks, the generator raises an `httpx2.TransportError`, which becomes an
+        `OpenCodeError` when it leaves the body: catch that around the `async with`.
 
         Raises:
             OpenCodeError: There is no such stream, or it breaks, or is silent for too long.

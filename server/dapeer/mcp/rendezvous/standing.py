@@ -173,8 +173,10 @@ class ClientRequests:
     def take_lost_requests(self) -> tuple[Sequence[bytes], Sequence[bytes]]:
         """Record that the server has ended: return the lines for the client, and those for the next server.
 
-        The first are errors, one for each open request, which is forgotten; a diff that waits for a person counts as rejected instead. The
-        second is an unanswered `initialize`, to be sent again. Streams of changes (`subscriptions/listen`) stay open, and are in neither.
+        The first are errors, one for each open request; a call that waits for a person's decision on a diff gets the result "rejected"
+        instead. The second is at most one, an unanswered `initialize`. All these requests are forgotten, and so are the bridge's own: who
+        sends the `initialize` again records it again by `record_sent`. Streams of changes (`subscriptions/listen`) stay open, and are in
+        neither.
         """
         answers: list[bytes] = []
         again: list[bytes] = []

@@ -77,7 +77,8 @@ class LivePages:
     async def _page_line(self) -> str:
         """Read the newest rows of the latest programs, and return what a page shows of them as a line of JSON.
 
-        At most `SHOWN_PROGRAMS` programs are shown, the newest first. The line is made in a thread, which other tasks do not wait for.
+        At most `SHOWN_PROGRAMS` programs are shown, the newest first. The object is that of `_page_data`, with an empty `programs` if there is
+        none, and the line ends with a newline. It is made in a thread, which other tasks do not wait for.
 
         Raises:
             IndexError, RuntimeError: Rows came or went meanwhile: it is to be called again.

@@ -321,7 +321,8 @@ async def serve_page(
 ) -> AsyncGenerator[None]:
     """Serve the page for a person, and nothing else, on a bound socket while the body runs.
 
-    `rules` say which requests are accepted. At the end all streams of the server end, those of its other clients, too.
+    `rules` say which requests are accepted. At the end all streams of the server end, those of its other clients, too. Closing the socket
+    is left to the caller.
     """
     guard = Guard(Starlette(routes=_page(server)), rules)
     async with serve_application(guard, bound):

@@ -536,7 +536,7 @@ class LineBreakpoints:
         """Yield the instruction for each point: a line or function at which to record values, or a watch.
 
         Those on lines and at functions have the keys `id`, `collect`, `condition`, `expect`, `max_hits` and `calls`, and `file` and `line`,
-        or `function` and perhaps `life`. Those that are watched are as `watch` got them.
+        or `function` and perhaps `life`. Those that are watched are as `watch` got them. A point that is not among the program's yet is added.
         """
         for path, collecting_lines in self._points.items():
             for each in collecting_lines:

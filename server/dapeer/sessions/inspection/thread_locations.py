@@ -138,7 +138,8 @@ class ThreadLocator:
     ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[ThreadLocation]] | None]:
         """Return the threads by id, and where the program says they are; None for what is missing at `end`.
 
-        `end` is a time of anyio's clock. The places have the keys `threads` and `tasks`.
+        `end` is a time of anyio's clock. What fails is missing, too; nothing is raised. The places, which have the keys `threads` and `tasks`,
+        are requested after the threads, and not at all if those are missing.
         """
         clock = anyio.current_time
         names = await _within(end - clock(), self._inspect.threads())

@@ -152,7 +152,14 @@ class WritesUpToStop(AtWatchpoint):
         return found
 
     async def _variables(self) -> Sequence[Mapping[str, str]]:
-        """Request the variables of the innermost `MAX_READ_FRAMES` frames of the user's; a dict for each."""
+        """Request the variables of the innermost `MAX_READ_FRAMES` frames of user code in `stack`.
+
+        The result has a dict of texts by name for each frame, the innermost first, with the variables of its first scope that is not
+        expensive to read, which is mostly that of the locals. A frame without such a scope has no dict.
+
+        Raises:
+            DapeerError: A request failed.
+        """
         found: list[Mapping[str, str]] = []
         users = filter(self.session.frames.is_users, self.stack)
         for frame in itertools.islice(users, MAX_READ_FRAMES):

@@ -98,11 +98,11 @@ def digest(function: Any) -> str:
 def owner_of_target(target: str) -> tuple[Any, str]:
     """Return the module or class in which a target `module:Class.name` is, and its name there.
 
-    The module is imported. Whether it has that name is not checked.
+    The module is imported, which may run its code. Whether the module or class has that name is not checked.
 
     Raises:
         Misfit: A class in between does not exist.
-        ImportError: There is no such module, or the module raises another exception.
+        ImportError: There is no such module. Any other exception that the module raises at its import leaves this function, too.
     """
     module, _, path = target.partition(":")
     *outer, name = path.split(".")
@@ -121,7 +121,7 @@ def attribute(target: str) -> Any:
 
     Raises:
         Misfit: It does not exist, or the constructor does not name it.
-        ImportError: There is no such module, or the module raises another exception.
+        ImportError: There is no such module. Any other exception that the module raises at its import leaves this function, too.
     """
     target, _, own = target.partition("#")
     owner, name = owner_of_target(target)

@@ -125,7 +125,8 @@ class MonitoringHooks:
     def _find(self, frame: Any) -> Any:
         """Return the plan of a frame's code, and switch on the events of `sys.monitoring` that it needs.
 
-        A new plan is made by the `points.Bound`, and kept; None: nothing is recorded of this code.
+        A new plan is made by the `points.Bound`, and kept; its events are switched on only then. None: nothing is recorded of this code; that
+        is not kept, so the next call asks again.
         """
         code = frame.f_code
         known = self._codes.get(id(code))
@@ -234,7 +235,9 @@ class MonitoringHooks:
     def _watching_caller(self) -> Any:
         """Return the callback of lines where something is watched: it looks for changes, and then records.
 
-        It is guarded: what it raises does not reach the program.
+        Where a watched thing has changed, it may stop the thread, and returns when that is resumed. It takes a code object and a line, and
+        returns `DISABLE` for a line at which nothing is watched or recorded, else None. It is guarded: what it raises does not reach the
+        program.
         """
         find, disable, look = self._codes.get, self._sys_monitoring.DISABLE, self._look
 
