@@ -141,7 +141,8 @@ def _object(kind: type, *, complete: bool) -> Check:
     """Return the function that checks and mends an object of the TypedDict `kind`.
 
     It returns the object itself if it fits, a mended copy, or `ABSENT` if it lacks a required `id` or `threadId`. With `complete` it also
-    adds required fields that are missing: "", 0, or an empty list or object. Missing flags are never added.
+    adds required fields that are missing: "", 0, or an empty list or object. Missing flags are never added. What is no object is `ABSENT`
+    if it would need a required `id`, `threadId` or such an added field, else an empty object.
     """
     hints = get_type_hints(kind, include_extras=True)
     # A body may contain itself, so the check of a field is made when it is first needed.

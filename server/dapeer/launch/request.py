@@ -46,7 +46,7 @@ def is_url(program: str) -> bool:
 
 
 def _plain(value: object) -> object:
-    """Return a mapping as a dict and a sequence as a list, as JSON has them; other values as they are.
+    """Return a mapping as a new dict, a list or tuple as a new list, as JSON has them; others as they are.
 
     What is in them is not copied.
     """

@@ -102,7 +102,7 @@ class UnfoldedValues:
 
         `enclosing` are the references of the containers that it is in: one inside itself has no members. Each container that is expanded is
         appended to `done`; at `MAX_CONTAINERS` of these, or `MAX_LEVELS` around it, the result is empty. Names and values are shortened, so
-        that all fit into `UNFOLDED_TEXT`.
+        that all fit into `UNFOLDED_TEXT`. The members are those that `keep_members` has kept; without such it is empty. Nothing is sent.
         """
         first = self.first.get(reference)
         enough = len(done) >= MAX_CONTAINERS or len(enclosing) >= MAX_LEVELS

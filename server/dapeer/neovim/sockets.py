@@ -85,10 +85,11 @@ def normalize_address(address: str) -> str:
 def connect(address: str) -> socket.socket:
     """Return a connection to an address, a path or `host:port`; the caller closes it.
 
-    A host of IPv6 is in brackets. It blocks for about `SECONDS_TO_CONNECT` at most.
+    A host of IPv6 is in brackets. It blocks for about `SECONDS_TO_CONNECT` at most. That stays the socket's timeout: later calls of
+    `recv` and `sendall` raise `TimeoutError` after it, unless the caller sets another one.
 
     Raises:
-        OSError: No process accepts connections there.
+        OSError: No process accepts connections there in time.
     """
     match = HOST_AND_PORT.fullmatch(address)
     if match is not None:

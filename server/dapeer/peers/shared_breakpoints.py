@@ -135,7 +135,11 @@ class SharedBreakpoints:
 
         Return the paths of the files that changed, sorted. While that is done, changes are not sent back to Neovim. `applied` is the
         number of dapeer's last change that Neovim had applied when it sent `signs`: later changes of dapeer's count as if `signs` had
-        them. Those in `wait_until_applied` are woken.
+        them. Those in `wait_until_applied` are woken. `signs` is read as by `_read_signs`, which edits it, and replaces `self.signs`.
+
+        Raises:
+            LookupError, TypeError, AttributeError: `signs` does not have lists of breakpoints with a `line` by path. One that is no object
+                counts as empty.
         """
         before, now = self._known_signs, self._read_signs(signs)
         self._unapplied_changes = {
@@ -219,7 +223,8 @@ class SharedBreakpoints:
         """Return the breakpoints that Lua has sent, by path here and line; an empty Lua table may be a list.
 
         `signs` has lists of breakpoints by the path that Neovim uses. `self.signs` is replaced by the lines of signs that differ from
-        those on disk, and the entries of the argument are edited: the key `sign` is removed.
+        those on disk, and the entries of the argument are edited: the key `sign` is removed, so reading it twice empties `self.signs`.
+        What is no object counts as empty; entries of a wrong shape raise `LookupError`, `TypeError` or `AttributeError`.
         """
         files = as_object(signs)
         picture: Picture = {}

@@ -475,7 +475,8 @@ class Methods(Protocol):
         `last` (with "write" alone) runs the program a second time, to say who wrote the value last before this stop. The options say what is
         evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
         (`wait_until_paused`, `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
-        `writes`, `same` and `told`.
+        `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other languages,
+        watchpoints or conditions of the adapter are used, else single steps.
 
         It calls the tool `dap_run_until`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 

@@ -82,12 +82,13 @@ async def dap_run_until(
     `last` (with "write" alone) runs the program a second time, to say who wrote the value last before this stop. The options say what is
     evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
     (`wait_until_paused`, `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
-    `writes`, `same` and `told`.
+    `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other languages,
+    watchpoints or conditions of the adapter are used, else single steps.
 
     Raises:
         NotStopped: The session is not stopped.
         ArgumentError: The expression is empty, too long or does not parse, or an argument does not go with `last`.
-        DapeerError: The expression cannot be watched there.
+        DapeerError: The expression cannot be watched there, or the program could only be stepped, in a session of nvim-dap.
     """
     session = call.session(options.session_id)
     stop = session.mirror.require_stop()

@@ -175,7 +175,8 @@ def _module_folder(name: str) -> str | None:
 def _executables(name: str) -> Iterator[str]:
     """Yield paths of executables of this name on PATH, beside dapeer's Python, and of its adapters.
 
-    The paths are absolute, in the order of preference; `name` may be a path with `~`.
+    The paths are absolute, in the order of preference. `name` may be a path, also with `~`: if that is executable, it is yielded, once for
+    each of these folders.
     """
     name = os.path.expanduser(name)
     own = sorted(Path(folder_names.adapters()).glob("*/bin"))

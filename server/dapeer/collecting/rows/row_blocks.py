@@ -99,8 +99,9 @@ class _ChunkRows:
 def read_part(chunk: bytes, names: NumberedNames) -> tuple[BlockPart, int]:
     """Return the complete rows of a chunk, and how many bytes they take.
 
-    They end at a zero byte, or at the chunk's end; an incomplete one is left for later. `names` has what the numbers in the rows stand
-    for.
+    They end at a zero byte, which is not counted, or at the chunk's end; an incomplete one is left for later. `names` has what the numbers
+    in the rows stand for. Rows of plain values whose shape it does not have, or that do not fit it, are dropped, though counted in the
+    bytes and in `count`. Undecodable bytes of lines are replaced; nothing is raised.
     """
     found = _ChunkRows()
     while found.end < len(chunk) and chunk[found.end]:

@@ -231,7 +231,14 @@ class _ExpressionCompiler:
                 raise ArgumentError(f"The filter knows no `{what}`.", _hint(self._columns))
 
     def _compile_logic(self, node: ast.BoolOp, depth: int) -> Reads:
-        """Return a function that tells of a row whether an `and` or `or` holds."""
+        """Return a function that tells of a row whether an `and` or `or` holds.
+
+        It takes the row's index, and returns a bool; parts behind the one that decides are not evaluated. `node` is the syntax tree, nested
+        `depth` levels deep.
+
+        Raises:
+            ArgumentError: A part has what a filter has not.
+        """
         parts = [self.compile_node(each, depth + 1) for each in node.values]
         combine = all if isinstance(node.op, ast.And) else any
         return lambda index: combine(part(index) for part in parts)
@@ -242,10 +249,13 @@ class _ExpressionCompiler:
         """Return a function that tells of a row whether a text begins or ends with another, or has a pattern.
 
         `name` is the function that the filter calls: `startswith`, `endswith` or `matches`; `text` and `other` are the syntax trees of its
-        arguments, which are nested `depth` levels deep. All texts of the column are searched by `matches` here, at once.
+        arguments, which are nested `depth` levels deep. The function takes the row's index, and returns a bool. Values that are no texts
+        are compared as the text that `str` gives (12 begins with "1"), so none raises an error; of a tuple as `other` one must fit.
+        All texts of the column are searched by `matches` here, at once.
 
         Raises:
-            ArgumentError: `matches` has no column or no literal pattern.
+            ArgumentError: `matches` has no column or no literal pattern, or its pattern is invalid or takes too long; or an argument has
+                what a filter has not.
         """
         part, with_what = self.compile_node(text, depth + 1), self.compile_node(other, depth + 1)
         if name != "matches":
@@ -266,10 +276,11 @@ class _ExpressionCompiler:
     def _compile_unary(self, node: ast.UnaryOp, depth: int) -> Reads:
         """Return a function that gives, in a row, the value of a `not` or of a number with a minus sign.
 
-        It takes the row's index; the minus raises `TypeError` for what is no number. `node` is the syntax tree, nested `depth` levels deep.
+        It takes the row's index; the minus raises `TypeError` for what is no number. `node` is the syntax tree, nested `depth` levels deep;
+        its operand may be any part of a filter.
 
         Raises:
-            ArgumentError: It is another operator.
+            ArgumentError: It is another operator, or the operand has what a filter has not.
         """
         part = self.compile_node(node.operand, depth + 1)
         if isinstance(node.op, ast.Not):
@@ -301,7 +312,11 @@ class _ExpressionCompiler:
     def _compile_arithmetic(self, node: ast.BinOp, depth: int) -> Reads:
         """Return a function that computes an arithmetic operation of two numbers in a row.
 
-        The function raises `TypeError` if one is no number, and `ZeroDivisionError`.
+        It takes the row's index, and raises `TypeError` if one is no number, and `ZeroDivisionError`. `node` is the syntax tree, nested
+        `depth` levels deep; its operator must be one of `_RECKONS`.
+
+        Raises:
+            ArgumentError: An operand has what a filter has not.
         """
         left, right = (
             self.compile_node(node.left, depth + 1),
@@ -465,7 +480,8 @@ def _error(result: str) -> str | None:
 def _lines(table: Table, expressions: Sequence[str], selection: RowSelection) -> Iterator[str]:
     """Yield rows as lines, or plots, as a selection wants them; columns that do not change come first.
 
-    `expressions` are the names of the table's columns.
+    All rows of `table` are meant: the caller has applied the range and the filter of `selection`. Without either, only the first and last
+    rows are listed (`_cut_lines`). `expressions` are the names of the table's columns.
     """
     found = shown_columns(table, expressions, 0 if len(table) > 1 else MAX_WHOLE_CELL_CHARS)
     if selection.plot:
@@ -503,8 +519,9 @@ def _groups(
 ) -> Iterator[str]:
     """Yield a summary of the rows of each thread, task, caller or process, as `selection.by` says.
 
-    `names` are those of the columns. With `calls` the rows are calls, shown as a tree, and `process` is the number of their process. At
-    most `MAX_GROUPS` are shown, in the order in which they come; a last line counts the others.
+    All rows of `table` are summarized: the caller has applied the range and the filter of `selection`, whose `by` is one of these four.
+    `names` are those of the columns, `process` is the number of the process of all rows. With `calls` the rows are calls, and each group is
+    shown as a tree. At most `MAX_GROUPS` are shown, in the order in which they come; a last line counts the others.
     """
     key = {
         "thread": table.threads,

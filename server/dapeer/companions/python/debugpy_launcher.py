@@ -154,8 +154,9 @@ def improve() -> None:
 def take_over(patch: Any) -> None:
     """Patch debugpy so that its command line only starts the debugger, and does not run the program.
 
-    The function that runs it, with the file, module or code of the command line, is appended to `left`, for `main`. `patch` is this patch's
-    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    In place of running it, a function without arguments is appended to `left`, which `main` calls: it runs the file, module or code of the
+    command line by `run_file`, `run_module` or `run_code` of this module, not by debugpy's. `patch` is this patch's `patching.Row`: it
+    calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     cli: Any = importlib.import_module(CLI)
     options, runpy_of_it = cli.options, cli.runpy

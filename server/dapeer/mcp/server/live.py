@@ -44,8 +44,8 @@ class LivePages:
     async def page_lines(self) -> AsyncGenerator[str]:
         """Yield a line of JSON with all that a page shows, now and whenever that has changed, until `close`.
 
-        The JSON is that of `_page_data`. Two lines are at least `SECONDS_BETWEEN_PICTURES` apart, and differ. Each caller gets the whole
-        of it.
+        The JSON is that of `_page_data`, with a line end. Two lines are at least `SECONDS_BETWEEN_PICTURES` apart, and differ. Each
+        caller gets the whole of it.
         """
         news, shown = anyio.Event(), ""
 
@@ -94,7 +94,8 @@ class LivePages:
         """Return what a page shows of some programs, each given by its first session, as a line of JSON.
 
         It has `programs`, a list of objects with `name`, `state`, `place`, `awaited` (places without rows) and `points` (the rows of the
-        last `SHOWN_POINTS` points that have some). Secrets are masked, unless they are to be shown. This runs in a thread.
+        last `SHOWN_POINTS` points that have some). Secrets are masked, unless they are to be shown. The line has its line end, and no
+        other. This runs in a thread.
         """
         data: Json = {
             "programs": [

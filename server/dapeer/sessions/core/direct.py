@@ -582,7 +582,10 @@ class DirectSession(Session):
             self.process.kill_program(self.pid)
 
     async def terminate(self) -> None:
-        """End the debuggee and the session: `terminate` first, `disconnect` if that fails, and last a kill."""
+        """End the debuggee and the session: `terminate` first, `disconnect` if that fails, and last a kill.
+
+        `terminate` is left out if the adapter does not support it; its errors are ignored.
+        """
         if not await self.ask_to_end(SECONDS_TO_END_ITSELF):
             await self.leave(SECONDS_TO_END_ITSELF, terminate=True)
         await self.close()

@@ -170,7 +170,8 @@ class ForwardedSession(Session):
     async def terminate(self) -> None:
         """End the debuggee: `terminate` first, and if it has not ended, `disconnect` with `terminateDebuggee`.
 
-        Wait a moment for nvim-dap to close the session; no error is raised if it does not.
+        `terminate` is left out if the adapter does not support it. Then wait a moment for nvim-dap to close the session. Nothing is raised
+        if the adapter rejects either request or does not answer it, or if the session stays open: `over` tells whether it has ended.
         """
         if not await self.ask_to_end(SECONDS_TO_END_ITSELF):
             with contextlib.suppress(ChannelError):

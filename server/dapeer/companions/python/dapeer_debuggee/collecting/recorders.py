@@ -60,7 +60,7 @@ class Shapes:
         make it a line of text. `context` is a number or, where there is no room for more of them, a text; `hit` numbers the row. A text as
         context, and a whole number of more than 8 bytes, also make it a line of text. `latest` is set where the types of all values can be
         packed, none is None, and `context` is a number: it lets the next row with values of the same types be packed at once. Else it stays
-        as it was.
+        as it was. A shape that is new is written to the header of the file of rows, not into the returned bytes.
         """
         kinds: list[Any] = [*map(type, values)]
         letters = "".join([LETTERS.get(id(each), NONE) for each in kinds])
@@ -370,7 +370,9 @@ class Maker:
         """Return a function of a frame that gives an expression's value; `nothing` where that raises.
 
         `missed` is called with the cell of the error then. With `holds` the function gives a tuple: whether the value is true, and the
-        value. `expression` is an `expressions.Expression`, `frame` one of the code in which it is used.
+        value; but `nothing` itself, not in a tuple, where the expression or the test of its value raises. An expression whose
+        failures have taken too much time is not evaluated for a while (`Expression.waits`), and gives `nothing`, too.
+        `expression` is an `expressions.Expression`, `frame` one of the code in which it is used.
         """
         point = types.SimpleNamespace(
             id=0, condition=None, expressions=[], hits=None, max_hits=None

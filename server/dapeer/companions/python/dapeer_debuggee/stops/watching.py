@@ -309,8 +309,8 @@ class PointWatch:
     def looker(self, maker: Any, frame: Any) -> Any:
         """Return a function of a frame that gives the watched value; `NOTHING` where it has none there.
 
-        For an `until` expression it gives a tuple: whether it is true, and the value. `maker` is a `recorders.Maker`, `frame` one of the
-        code.
+        For an `until` expression it gives a tuple, whether it is true and the value, or `NOTHING` itself. `maker` is a
+        `recorders.Maker`, `frame` one of the code.
         """
         if self.read is not None:
             return functools.partial(ignoring, self.read)

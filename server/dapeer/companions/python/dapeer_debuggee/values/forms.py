@@ -202,7 +202,8 @@ def describe_statement(value: Any, kind: Any, max_chars: int, show: Show) -> str
 
     A mapped attribute, such as `Order.id`, is written as its own `str`. An expression of more than `MAX_PARTS` parts, or one with
     constructs or types of the program, is not compiled: the text only names its class. `kind` is the type of `value`; `show` makes the text
-    of a parameter in `max_chars`.
+    of a parameter in `max_chars`. The whole text may be longer. What SQLAlchemy raises while it compiles is raised: `describe_value`
+    catches it.
     """
     attributes = sys.modules.get("sqlalchemy.orm.attributes")
     if attributes is not None and issubclass(kind, attributes.QueryableAttribute):

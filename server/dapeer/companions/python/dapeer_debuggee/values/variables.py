@@ -519,8 +519,8 @@ def group_entries(group: Any, debugger: Any, lst: Any, inherited: Any = ()) -> A
     """Return entries as pydevd groups them by names: those outside of groups, and the groups.
 
     `group` is pydevd's function, `debugger` its `PyDB`, `lst` tuples of name, value and expression. Both results are lists of such tuples;
-    the value of a group holds its entries in the list `contents_debug_adapter_protocol`. Names in `inherited` go to the groups of functions
-    and classes.
+    the value of a group holds its entries in the list `contents_debug_adapter_protocol`. Names in `inherited`, as of
+    `objects.inherited_names`, go to the groups of functions and classes; each must name a function or class, else `KeyError` is raised.
     """
     held: dict[str, Any] = {}
     entries: list[Any] = []
