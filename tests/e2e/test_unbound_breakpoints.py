@@ -141,11 +141,25 @@ async def test_one_in_a_file_that_the_adapter_does_not_debug_is_rejected_at_once
     p = program("loop.py")
     place = "loop.c:9 (debugpy debugs no such files; debug the program that they are of by itself)"
     async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
-        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("after_loop"), C_FILE])
+        wanted = [p.at("after_loop"), C_FILE]
+        start = {"program": str(p), "breakpoints": wanted, "follow_children": False}
+        stop = await ask(c, "dap_run", **start)
         assert stop["breakpoints"] == {"rejected": [place]}
         assert "breakpoints" not in await ask(c, "dap_step_over")
         # The reason was told.
         assert (await ask(c, "dap_continue"))["breakpoints"] == {"never bound": ["loop.c:9"]}
+
+
+async def test_one_in_a_file_of_another_language_waits_for_a_child_of_it() -> None:
+    needs("gdb")
+    p = program("loop.py")
+    async with asyncio.timeout(LIMIT), client(PROGRAMS) as c:
+        stop = await ask(c, "dap_run", program=str(p), breakpoints=[p.at("after_loop"), C_FILE])
+        place = "loop.c:9 (no child of that language is debugged yet)"
+        assert stop["breakpoints"] == {"pending": [place]}
+        assert "breakpoints" not in await ask(c, "dap_step_over")
+        (never,) = (await ask(c, "dap_continue"))["breakpoints"]["never bound"]
+        assert never.startswith("loop.c:9")
 
 
 async def test_one_that_the_adapter_refuses_is_told_with_its_reason() -> None:
