@@ -135,7 +135,7 @@ class SharedBreakpoints:
 
         Return the paths of the files that changed, sorted. While that is done, changes are not sent back to Neovim. `applied` is the
         number of dapeer's last change that Neovim had applied when it sent `signs`: later changes of dapeer's count as if `signs` had
-        them. Those in `wait_until_applied` are woken. `signs` is read as by `_read_signs`, which edits it, and replaces `self.signs`.
+        them. Those in `wait_until_applied` are woken. `signs` is read as by `_read_signs`, which replaces `self.signs`.
 
         Raises:
             LookupError, TypeError, AttributeError: `signs` does not have lists of breakpoints with a `line` by path. One that is no object
@@ -223,16 +223,18 @@ class SharedBreakpoints:
         """Return the breakpoints that Lua has sent, by path here and line; an empty Lua table may be a list.
 
         `signs` has lists of breakpoints by the path that Neovim uses. `self.signs` is replaced by the lines of signs that differ from
-        those on disk, and the entries of the argument are edited: the key `sign` is removed, so reading it twice empties `self.signs`.
-        What is no object counts as empty; entries of a wrong shape raise `LookupError`, `TypeError` or `AttributeError`.
+        those on disk; the breakpoints are without their key `sign`. What is no object counts as empty; entries of a wrong shape raise
+        `LookupError`, `TypeError` or `AttributeError`.
         """
         files = as_object(signs)
         picture: Picture = {}
         self.signs = {}
         for there, lines in files.items():
             path = self._names.get(there, there)
-            self.signs[path] = {each["line"]: each.pop("sign") for each in lines if "sign" in each}
-            picture[path] = {each["line"]: each for each in lines}
+            # `signs` may be read again.
+            copied: Any = [{**each} for each in lines]
+            self.signs[path] = {each["line"]: each.pop("sign") for each in copied if "sign" in each}
+            picture[path] = {each["line"]: each for each in copied}
         return picture
 
 
