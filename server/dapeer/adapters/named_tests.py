@@ -117,8 +117,9 @@ def as_program(
 ) -> tuple[dict[str, Any], Mapping[str, Any], str]:
     """Return what to launch for a Python test or test runner: inputs, keys of the adapter's, and a name.
 
-    `inputs` and `config` are the caller's. For tests, `program` is dapeer's launcher, which `args` tell what to run, and `module` is gone.
-    Anything else is returned unchanged, with an empty name.
+    `inputs` and `config` are the caller's, `tests` is how the adapter's definition runs tests. For tests, `program` is dapeer's launcher,
+    which `args` tell what to run, `module` is gone, and keys that the definition gives join those of `config`, which win. Anything else
+    is returned unchanged, with an empty name. The file of a test is read for the class of its method.
 
     Raises:
         ArgumentError: Several classes have the test.

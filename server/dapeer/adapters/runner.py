@@ -468,8 +468,8 @@ def _filled(command: Sequence[str], values: Values) -> list[str]:
 async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], seconds: float) -> str:
     """Run a command to its end, and return its stdout; what it has started is killed then.
 
-    It is killed if it does not end within `seconds`, or if the caller is cancelled. `env` is added to the environment of the command that
-    starts programs in this task, or else dapeer's.
+    It is killed if it does not end within `seconds`, or if the caller is cancelled. It has no input. `env` are variables that replace or
+    join those of the command line that has asked for a start in this task, or else those of dapeer (`of_starter`).
 
     Raises:
         AdapterFailed: It cannot be run, does not end in time, or fails, with the end of its output.

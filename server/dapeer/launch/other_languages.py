@@ -162,7 +162,9 @@ def _undebugged_processes(
 ) -> list[tuple[int, Definition]]:
     """Return those of a process and its descendants that a wanted definition debugs, each with that.
 
-    Those in `known`, those that wait for dapeer, and debuggers' own are left out. It reads files of all processes: call it in a thread.
+    Left out are descendants in `known` (process ids; `pid` itself is looked at all the same, since `os.execv` may have made it another
+    program), processes that are traced or wait for dapeer, debuggers' own, and native programs without line numbers. It reads files of
+    all processes: call it in a thread.
     """
     found: list[tuple[int, Definition]] = []
     # The program itself may have become another one (`os.execv`).

@@ -304,7 +304,8 @@ class Launcher:
     async def _by_name(self, launch: LaunchRequest, chosen: Configuration, where: Where) -> Start:
         """Return the start of the configuration `chosen`, with the caller's arguments in place of its own.
 
-        It is in Neovim if `where` and its nvim-dap allow it, else under an adapter of dapeer.
+        Nothing is started yet, but files are read, and programs may be asked for their versions. It is in Neovim if `where` and its
+        nvim-dap allow it, else under an adapter of dapeer.
 
         Raises:
             DapeerError: Something only a person can answer is missing, no adapter fits, or an argument does not.

@@ -75,7 +75,8 @@ def _timeline(
     filter with `matches`, and blocks: call this in a thread.
 
     Raises:
-        ArgumentError: The filter fits none, or the selection has what does not go with a timeline.
+        ArgumentError: The filter fits none, the selection's `rows` are no range, or it has `changes`, `by` or `plot`, which do not go with
+            a timeline.
     """
     if selection.changes or selection.by or selection.plot:
         raise ArgumentError("`timeline` goes with `at`, `rows` and `where`.", "Leave out the rest.")

@@ -266,9 +266,8 @@ async def _list_children(
 ) -> Reply:
     """Return the variables in a container that a caller names by its handle, as a reply.
 
-    `kind` is `indexed`, `named` or None for both; `count` of them from index `start`. They are requested from the adapter. The getter that
-    the handle may stand for is run if there is consent. `handle` is the `variables_reference` of an answer; `start` and `count` say which
-    of the variables.
+    They are requested from the adapter; the getter that the handle may stand for is run if there is consent. `handle` is the
+    `variables_reference` of an answer. `kind` is `indexed`, `named` or None for both; `count` of them are returned, from index `start` on.
 
     Raises:
         StaleReference: The handle belongs to an earlier stop.

@@ -199,7 +199,8 @@ async def dap_disassemble(
     `current`. A line says if those before cannot be had.
 
     Raises:
-        ArgumentError: There is no such address.
+        ArgumentError: There is no such address, or the adapter does not report that of the frame.
+        ConsentNeeded: Only an evaluation finds the address.
         Unsupported: The adapter cannot disassemble.
         NotStopped: The session is not stopped.
     """

@@ -367,7 +367,8 @@ def _fitted_items(
 ) -> Iterator[str]:
     """Yield the texts of the first elements that fit into `max_chars`, each cut to its share.
 
-    It ends at the first element that has no room, or that stands for others that were left out.
+    It ends at the first element that has no room, or that stands for others that were left out. The room counts two characters between
+    elements. `preferred` are names of members that come first in the objects within the elements; the order of `items` stays.
     """
     for number, item in enumerate(items):
         if _is_left_out(item):

@@ -228,8 +228,9 @@ def changes_of_skill(
 ) -> list[FileChange]:
     """Return the changes that give an agent the skill that names commands, or with `remove` take it away.
 
-    Nothing is written yet. No server is configured. The skill goes where the client reads skills, and where several agents do. What a
-    person has changed is not removed, but is replaced when the skill is given. A file that stays has a change that is false.
+    It only reads files: nothing is written, and the configuration of MCP servers is not touched. Each file of the skill has a change in
+    the client's own folder, if it has one, and in the folder that several agents read, both of the project or the home (`scope`). With
+    `remove`, a file that a person has changed stays; without, it is replaced. A `FileChange` is false if its file stays as it is.
 
     Raises:
         ArgumentError: A file cannot be read.

@@ -218,9 +218,9 @@ class Collected:
     ) -> Point:
         """Return the point with these properties; if there is none yet, add one with the next number.
 
-        `expressions` are what is recorded at each hit. `path`, `line` and `column` (0: none), or `function`, are its place; `client` is the key of the client
-        that has asked for it. `max_hits` is the number of rows after which no more are taken (0: all are taken), `calls` says that each row
-        is a call of the function, `expect` is an expression that must hold.
+        `expressions` are what is recorded at each hit. `path`, `line` and `column` (0: none), or `function`, are its place; `client` is the
+        key of the client that has asked for it, empty if none has. `max_hits` is the number of rows after which no more are taken (0: all
+        are taken), `calls` says that each row is a call of the function, `expect` is an expression that must hold (empty: none).
         """
         place = path, line, function, tuple(expressions), client, max_hits
         identity = (*place, "", False, calls, expect, column)

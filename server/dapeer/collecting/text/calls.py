@@ -210,8 +210,9 @@ def _lines_of_calls(
 ) -> Iterator[str]:
     """Yield the lines of calls that follow each other; those that repeat are folded into one line.
 
-    `forest` has all calls of the table. `calls` are row indices, `deepest` is how many levels of calls are shown, `indent` stands before
-    each line.
+    `forest` has all calls of the table. `calls` are row indices; `deepest` is how many levels are shown, these calls being the first
+    (1: only these, but a call is opened further if an odd call is within it). `indent` stands before each line. Parts that are left out
+    are one line with their number of calls.
     """
     shapes = [forest.shapes[each] for each in calls]
     parts = list(repeats(shapes))

@@ -510,7 +510,8 @@ class Service:
     async def _serve_cli(self, connection: ServerConnection) -> None:
         """Serve one CLI until it disconnects; then its open calls end, and its open diffs are closed.
 
-        It gets notifications once it has sent `ide_connected`. The number of connected CLIs is reported when that changes.
+        It gets notifications once it has sent `ide_connected`; from then on it counts as connected. The number of connected CLIs is
+        reported when that changes, and without any of them the selection that new ones would get is forgotten. `connection` is a WebSocket.
         """
         # Each has a name of its own: nobody closes the diffs of another.
         editor = self._make_editor(f"claude-code {next(self._numbers)}")

@@ -200,7 +200,16 @@ async def opencode_todo(call: Call, session_id: str) -> Reply:
 
 @tool("OpenCode changes", section=SECTION, read_only=True)
 async def opencode_diff(call: Call, session_id: str, whole_session: bool = False) -> Reply:
-    """Read the file changes of an OpenCode session's last prompt, or of all its prompts, oldest first."""
+    """Read the file changes of an OpenCode session's last prompt, or of all its prompts, oldest first.
+
+    `whole_session` takes all prompts (of its last 1000 messages); a file that several have changed is there several times. The data has
+    `files`, objects as OpenCode sends them, with the key `patch`, which is shortened, and hidden for a file of secrets. Empty: OpenCode
+    reports none, and the text says why that may be.
+
+    Raises:
+        ArgumentError: There is no such session.
+        OpenCodeError: No server is known, or OpenCode is gone or rejects a request.
+    """
     opencode = _opencode(call)
     session = await catalogue_of(call).request_session(session_id)
     prompts = [one for one in await _messages(opencode, session, 1000) if is_prompt(one)]

@@ -188,7 +188,9 @@ async def _messages(
 ) -> AsyncGenerator[SessionMessage]:
     """Yield the client's messages, those before the handover first, until it has left.
 
-    A line that is wrong is answered with an error, and yields nothing.
+    `handover` has what the client sent while the front answered in place of the server. The messages that the front has answered are
+    yielded too, so that the server knows of them; `replay` keeps the server's answers from the client, and each is awaited before the
+    next message. A line that is wrong is answered with an error by `writer`, and yields nothing.
     """
     async for message in _replayed_messages(handover, replay, writer):
         yield message

@@ -87,7 +87,12 @@ async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Contain
     """Return what gives the elements and members of the container `reference` at a stop.
 
     If the adapter says how many elements there are, and the mirror has not all of them, they are requested page by page later; else the
-    whole list is fetched here, by `fetching`, with the elements behind placeholders.
+    whole list is fetched here, by `fetching`, with the elements behind placeholders. What the mirror has already is not requested.
+    `reference` is the adapter's `variablesReference`.
+
+    Raises:
+        NotStopped: The program runs.
+        DapeerError: A request failed.
     """
     size = stop.values.elements.get(reference, 0)
     known = (

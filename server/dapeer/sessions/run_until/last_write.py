@@ -394,8 +394,8 @@ class _Traced:
     ) -> tuple[bool, Stop | None]:
         """Let the program go on until it stops as `wanted` for the `times`-th time.
 
-        `end` is a time of anyio's clock. Return whether it has, and the last stop of the session at which it stands; None: it has ended, or
-        runs on.
+        It is resumed at all other stops, also those of other sessions of the program. `end` is a time of anyio's clock. Return True and
+        that stop, or else False and None: the program has ended, or still runs at `end`.
 
         Raises:
             DapeerError: The program cannot be resumed, or its stack cannot be fetched.

@@ -656,7 +656,8 @@ class Triggers:
     ) -> None:
         """Start a task that does these triggers in order, for the client `client` (its key).
 
-        It ends with the session's program. `cwd` is the folder where commands run; `ready` tells when the program is ready.
+        The first is done once the program is ready, as `ready` tells; after one that fails the others are not sent. The task ends with the
+        session's program, and nothing is raised: the run is kept with the state of each trigger. `cwd` is the folder where commands run.
         """
         readiness = Readiness(session, ready, self._all_sessions, AwaitedLines(ready.output))
         doings = [TriggerProgress(each) for each in triggers]

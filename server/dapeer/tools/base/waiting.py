@@ -181,10 +181,11 @@ async def show_state(
 ) -> Reply:
     """Return the state of a session as a reply.
 
-    The session becomes the client's default one if it belongs to the same program as the present default, or if there is none. `thread_locations` has
-    the locations of its threads, if it runs; None: they are not known. What does not arrive in the time `remaining` (None: a default) is
-    missing. If another client resumes the program while expressions are evaluated, its next stop is awaited and shown instead. `options`
-    say what to evaluate, and how much to show. `inspected`: its stop has been inspected in this call.
+    The session becomes the client's default one if it belongs to the same program as the present default, or if there is none. The adapter
+    is asked for what belongs to its stop, unless that was done in this call (`inspected`). What does not arrive in the time `remaining`
+    (None: `SECONDS_TO_LOOK`) is missing. If another client resumes the program while expressions are evaluated, its next stop is awaited
+    and shown instead. `thread_locations` has the locations of its threads, if it runs; None: they are not known. `options` say what to
+    evaluate, and how much to show.
     """
     remaining = remaining or RemainingTime(SECONDS_TO_LOOK * 1000)
     call.focus.move_default(session)
