@@ -274,11 +274,12 @@ def _quote_argument(word: object, *, quotes: bool) -> str:
 def _patterns(label: str, matcher: object) -> tuple[str, str, bool]:
     """Return the patterns of lines with which a background task begins and ends its work.
 
-    The third part says whether it works from its start. `label` is for the error. `matcher` is the task's `problemMatcher`, a name, an
-    object or a list of these; the first pattern to end is used.
+    The first is empty if there is none. The third part says whether it works from its start: `activeOnStart`, or else whether no pattern
+    begins its work. `label` is for the error. `matcher` is the task's `problemMatcher`, a name, an object or a list of these; the first of
+    them with an `endsPattern` is used. The patterns are not compiled.
 
     Raises:
-        NoTask: It names none, or a matcher that dapeer does not know.
+        NoTask: None has an `endsPattern`, or dapeer does not know a matcher by its name.
     """
     matchers: list[Any] = matcher if is_array(matcher) else [matcher] if matcher else []
     unknown = [each for each in matchers if isinstance(each, str) and each not in MATCHERS]

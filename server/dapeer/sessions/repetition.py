@@ -79,7 +79,8 @@ async def _start_run(begin: Begin, tally: Tally) -> Session:
 def _count_passed_run(debugger: Debugger, session: Session, tally: Tally, seconds: float) -> None:
     """Count a run that has passed in `tally`, and drop the sessions of the one that passed before it.
 
-    `seconds` is how long it took.
+    `session` is one of the run's sessions; the program of its first one is dropped when the next run has passed. Processes that the run has
+    left running are added to `tally`, and are not reported again. `seconds` is how long it took.
     """
     if tally.last_passed_session is not None:
         debugger.sessions.drop_program(tally.last_passed_session)

@@ -81,10 +81,10 @@ def _session_of_run(call: Call, number: int) -> Session:
 def _points(call: Call, session: Session) -> list[Point]:
     """Return the points at which the client of `call` has collected in a run, without those of watches.
 
-    Points that nobody in particular has asked for are among them.
+    Points that nobody in particular has asked for are among them, and points without a row, as long as one of all has rows.
 
     Raises:
-        ArgumentError: There are none, or none has rows (any more).
+        ArgumentError: There are no points, none of them has rows, or the rows were given up for those of later runs.
     """
     collected = session.program.collected
     if collected.given_up:

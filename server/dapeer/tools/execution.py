@@ -191,9 +191,9 @@ async def _step(
 ) -> Reply:
     """Step a thread by a DAP request, and return the next stop as a reply.
 
-    Where the frame that is shown has called something (such as a library) that still runs, that runs to its end first. If another thread
-    has interrupted an earlier step of this one, and the debugger keeps such steps, the program is continued instead. Notes say whether the
-    step is not done, or was made elsewhere.
+    Where the frame that is shown has called something (such as a library) that still runs, that runs to its end first; this is left out if
+    `arguments` have more than `threadId`, or `options` do not wait for the stop. If another thread has interrupted an earlier step of this
+    one, and the debugger keeps such steps, the program is continued instead. Notes say whether the step is not done, or was made elsewhere.
 
     Args:
         call: The call of the tool.
@@ -201,6 +201,10 @@ async def _step(
         command: The request: `next`, `stepIn` or `stepOut`.
         arguments: The request's arguments, with `threadId`.
         options: What to evaluate and show at the stop, and how long to wait.
+
+    Raises:
+        NotStopped: The program runs, or has ended.
+        DapeerError: The adapter rejects a request.
     """
     before, thread = session.mirror.require_stop(), arguments["threadId"]
     keeps = _keeps_step(call, session)

@@ -141,9 +141,10 @@ async def _evaluated(
 
 
 def _reply_of(one: EvaluationResult, max_chars: int | None, where: list[str], place: str) -> Reply:
-    """Return one result as a reply, cut to `max_chars`, with a note on how to see more.
+    """Return one result as a reply, cut to `max_chars`, with a hint in brackets below it.
 
-    None stands for `RESULT_CHARS`. `where` are the other parts of the note; `place` is the frame.
+    None or 0 stands for `RESULT_CHARS`. `where` are sentences for the hint, which is there if there are any, or the value is cut: then the
+    hint says how to see more. `place` is the frame as text, which becomes `frame` of the data.
     """
     room = max_chars or RESULT_CHARS
     shown = one.text(room)

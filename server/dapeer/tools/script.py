@@ -110,7 +110,8 @@ async def _run_script(
     folder. A cancelled call kills the process. The exit code is known by then, so None is never returned.
 
     Raises:
-        ArgumentError: The process could not be started.
+        SystemUnsupported: The system lacks memory, processes, file descriptors or room on a disk.
+        ArgumentError: The process could not be started for another reason.
     """
     ours, theirs = socket.socketpair()
     number = theirs.fileno()

@@ -533,11 +533,12 @@ async def _prepare(
 ) -> StartedProgram:
     """Return the program that arguments describe, ready to be started, its breakpoints checked.
 
-    Their files and columns are resolved. With `fresh`, programs that the client has started before are ended first, and its breakpoints
-    that are not given again are forgotten; those of a person stay.
+    Files and columns of the breakpoints are resolved, and those that collect are marked as the client's; none is set. With `fresh`, when
+    all this is checked, programs that the client has started before are ended, and breakpoints that tools have set are forgotten if they
+    are not given again; those of a person stay. `triggers` are what to do while it runs.
 
     Raises:
-        DapeerError: It cannot be started as described; nothing was started.
+        DapeerError: It cannot be started as described, or an earlier program does not end; nothing was started.
     """
     debugger, filters = call.debugger, arguments.exception_filters
     placed, functions = split_breakpoints(call, arguments.breakpoints, arguments.program or "")

@@ -422,8 +422,12 @@ def _with_last_words(
 ) -> Transport:
     """Return a transport by which breakpoints are removed if dapeer is killed, where that is needed.
 
-    It is needed where dapeer has attached by process id, and the program would stop at breakpoints for ever; else `transport` itself is
-    returned. A process that dapeer starts for it, which also holds `stream`, removes them; that ends with `stack`.
+    It is needed where dapeer has attached to the `pid` of `inputs`, and the quirks of `definition` say that the program would stop at
+    breakpoints for ever; else `transport` itself is returned. A small process that is started here, and also holds `stream`, a socket,
+    removes them; it ends with `stack`.
+
+    Raises:
+        OSError: The process cannot be started.
     """
     pid, leaves = inputs.get("pid"), definition.quirks.leaves_stopped
     if not (isinstance(pid, int) and leaves and processes.are_attached):

@@ -96,9 +96,9 @@ def as_rows(
 ) -> Iterator[Event]:
     """Yield an event for each row whose condition holds, and for each condition that is an error.
 
-    `numbers` are those of the collection points, `text` what the log point has printed, `mark` its secret, and `error_pattern` a
-    pattern of errors. A row is an `output` event with `ROW`, an object of `point` and `cells`; an error an event of
-    `failures.EVENT` with `error`.
+    `numbers` are those of the collection points, in the order of their parts in `text`, which the log point has printed; `mark` is its
+    secret. `error_pattern` is the pattern of the debugger's errors in place of a value; None: it has none. A row is an `output` event with
+    `ROW`, an object of `point` and `cells`; an error an event of `failures.EVENT` with `error`.
     """
     parts = text.removesuffix("\n").split(row_separator(mark))
     for point, part in zip(numbers, parts, strict=False):

@@ -187,10 +187,11 @@ def _take_place_words(tool: str, known_tool: KnownTool, values: dict[str, str]) 
 
 
 def _option_words(name: str, value: str, known_tool: KnownTool) -> Iterator[str]:
-    """Yield the words of an option for an argument `name` and its `value`, as the text has it.
+    """Yield the words of the option for an argument `name` and its `value`, as the text has it.
 
-    A flag is one word, `--NAME` or `--no-NAME`; any other option has its value, quoted for a shell, as a second word. `known_tool` is what
-    is known of the tool: its schema and traits.
+    A flag is one word, `--NAME` or `--no-NAME`. Another option has its value, quoted for a shell, as a second word; the option is repeated
+    for each element of a `value` that is a list. Breakpoints in a list become options of their own, and `session_id` is `-s`. `known_tool`
+    is what is known of the tool: its schema and traits.
     """
     dashed = name.replace("_", "-")
     schema = known_tool["arguments"].get("properties", {}).get(name, {})

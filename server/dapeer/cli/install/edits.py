@@ -116,10 +116,11 @@ def without_entry(editor: TextEditor, text: str, path: Keys) -> str | None:
 def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str:
     """Return the text with a value at the path, and nothing else changed.
 
-    It is the first text of the editor that has this value there. None as `text`: there is no file.
+    It is the first of the texts which `editor` proposes that reads as this value at `path`. None as `text`: there is no file. Nothing is
+    written. The caller looks first whether the value is there already.
 
     Raises:
-        UnsafeEdit: There is no such way.
+        UnsafeEdit: No proposed text changes only this, or the value is there already.
     """
     ways = (
         after

@@ -313,10 +313,11 @@ def is_rare(count: int, total: int) -> bool:
 def _rare_rows(
     values: Sequence[str], counts: Counter[str], *, kinds: bool = False
 ) -> Iterator[OddRow]:
-    """Yield the first rows of values that are rare.
+    """Yield for each rare value its first rows, at most `MAX_ODD_ROWS`, each with a text on the value.
 
-    With `kinds`, also the first of each other kind but the usual. `counts` has how often each value comes. Nothing is yielded for few
-    rows, or where much is rare.
+    Nothing is yielded for fewer than `MIN_ROWS_FOR_RARE` rows, or, without `kinds`, where many rows are rare. With `kinds` the values are
+    kinds of rows: the first row of each other kind but the most frequent ones is yielded, too, however many they are. `counts` has how
+    often each of `values` comes; it is not empty.
     """
     total = len(values)
     if total < MIN_ROWS_FOR_RARE:

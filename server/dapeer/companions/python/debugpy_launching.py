@@ -59,11 +59,12 @@ def run(folder: str, script: str, beside: Callable[[str], Any]) -> None:
 def spawn_beneath(patching: Any, folder: str, script: str) -> Any:
     """Register the row by which debugpy's launcher starts the program by a script, and return it.
 
-    The row is not applied here.
+    The row is not applied here. Applied, it replaces debugpy's `spawn`: the script is put before `folder` on the command line, and behind
+    it the option for an access token is left out if it says that there is none. A command line without `folder` stays as it is.
 
     Args:
         patching: The module `patching`.
-        folder: The path that the launcher runs to start the server; the script is put before it on the command line.
+        folder: The path that the launcher runs to start the server.
         script: The path of the script.
     """
     target = "debugpy.launcher.debuggee:spawn"

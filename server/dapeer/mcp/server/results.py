@@ -72,12 +72,13 @@ class ResultFinisher:
     ) -> T:
         """Mask and escape a copy of a reply and its data, and return what `encode` makes of both.
 
-        What is done depends on `masks`, `escapes` and `with_data`; a reply that is `raw` is not escaped.
+        What is done depends on `masks`, `escapes` and `with_data`; a reply that is `raw` is not escaped. `reply` itself stays as it is.
 
         Args:
             reply: It has its notes.
             encode: It gets the finished reply, and its data; None: the client gets none.
-            says_masks: Whether the reply answers the call: then `arguments` count, and a last line says that something is masked.
+            says_masks: Whether the reply answers the call: then what its `arguments` name as secret is masked, too, and a last line of the
+                text says that something is masked.
         """
         if self.masks and says_masks:
             reply = masked_reply(reply, self.arguments or {}, with_data=self.with_data)

@@ -154,10 +154,11 @@ async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, argumen
 async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
     """Send all breakpoints and exception filters, then `configurationDone`, if the adapter supports it.
 
-    A breakpoint that the adapter rejects does not prevent the start.
+    In a program that was attached to, the definition's `attached` expression is evaluated before. Function breakpoints and collection
+    points are sent as well, as far as the adapter takes them. A breakpoint that the adapter rejects does not prevent the start.
 
     Raises:
-        ArgumentError: The plan wants an exception filter that the adapter does not have; nothing was sent then.
+        ArgumentError: The plan wants an exception filter that the adapter does not have; no breakpoint was sent then.
         DapeerError: The adapter did not answer in time, has ended, or rejected `configurationDone`.
     """
     _expect_output(session)

@@ -404,13 +404,15 @@ def _check_places(
     *,
     forgets_earlier: bool,
 ) -> None:
-    """Check that no two breakpoints are at one place, and that the adapter tells places of a line apart.
+    """Check that no two of a call's breakpoints are at one place, and that an adapter tells places apart.
 
-    Those of the shared set count, too, unless the call `forgets_earlier` ones. The set keeps one breakpoint for a place, whether it stops
-    or collects, so that the earlier one would be lost. `adapter` is the id of the adapter that gets them; empty: any adapter may.
+    Equal breakpoints at one place are allowed, and so is one at a place that has a breakpoint in the shared set, which it replaces (one
+    that collects leaves a person's alone). Where a line would have several places, an adapter must tell them apart; the places of the
+    shared set count there, unless the call `forgets_earlier` ones. `adapter` is the id of the adapter that gets them; empty: any adapter
+    may. `requested` are the call's, each with the path of its file.
 
     Raises:
-        ArgumentError: Two are, or the adapter does not; the message names the file and the line.
+        ArgumentError: Two different ones are at one place, or no adapter tells places of a line apart; the message names file and line.
     """
     known: dict[Place, RequestedBreakpoint] = {}
     columns: dict[tuple[str, int], set[int]] = {}

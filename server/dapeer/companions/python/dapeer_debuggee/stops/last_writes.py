@@ -340,9 +340,11 @@ class LastWrites:
         return False
 
     def _look(self, frame: Any, line: int, event: str) -> None:
-        """Compare what the line that has ended names with what is known, then what the next line names.
+        """Record writes of the line that has ended, then what the next line names, and count that line as hit.
 
-        `line` is the one that has ended; 0: none. `event` is a trace event; at `return` there is no next line.
+        Each value that a line names is compared with the one that is known; a change is recorded as a write. `line` is the one that has
+        ended; 0: none. `event` is a trace event; at `return` there is no next line, and what is known of the local variables of a function
+        that has ended is forgotten.
         """
         with self._lock:
             self._turn()

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 
 def describe_library_value(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
-    """Return the text of a reference, view, cell, mock, task or XML element; None for all other values.
+    """Return the text of a reference, view, cell, mock, future or XML element; None for all other values.
 
-    A reference is a weak one, a view one of a dictionary, a cell that of a closure. `kind` is the type of `value`; `max_chars` is about how
-    many characters it may have; `show(VALUE, ROOM)` makes the text of a value inside of it.
+    A reference is a weak one, a view one of a dictionary (also a `mappingproxy`), a cell that of a closure; a task is a future. `kind` is
+    the type of `value`; `max_chars` is about how many characters it may have; `show(VALUE, ROOM)` makes the text of a value inside of it.
     """
     text = reference_text(value, kind)
     if text is not None:
@@ -133,6 +133,7 @@ def future(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
 
     `kind` is the class `asyncio.Task` or `asyncio.Future`, from which the value's type derives. The state is `pending`, `cancelled`,
     `result=…`, or the exception. `show(VALUE, ROOM)` makes the text of a value inside; `max_chars` is about how many characters there are.
+    The result is never None, which only other functions of `KNOWN` may return.
     """
     asyncio: Any = sys.modules["asyncio"]
     is_task = issubclass(kind, asyncio.Task)
