@@ -1,12 +1,14 @@
 """Tasks side by side, and in the background."""
 
 import logging
+import sys
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from dapeer.base.system.tasks import BackgroundTask, all_of, first_of
+from dapeer.base.system.threads import in_thread
 from tests.processes import LIMIT
 
 
@@ -73,3 +75,8 @@ async def test_the_failure_of_a_task_is_logged_unless_somebody_waits_for_it(
         await anyio.wait_all_tasks_blocked()
         await anyio.lowlevel.checkpoint()
     assert [record.exc_info and record.exc_info[0] for record in caplog.records] == [KeyError]
+
+
+async def test_an_end_that_work_in_a_thread_asks_for_reaches_the_caller() -> None:
+    with anyio.fail_after(LIMIT), pytest.raises(SystemExit, match="3"):
+        await in_thread(sys.exit, 3)

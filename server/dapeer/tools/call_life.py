@@ -257,10 +257,8 @@ def _find_call(every: Sequence[Collection], n: int, at: str | None) -> FoundCall
             f"Call #{n} is of {numbered[0].function}, not of `{at}`.", "Correct it."
         )
     numbers = [row for each in every for row in map(int, filter(str.isdigit, each.table.hits))]
-    raise ArgumentError(
-        f"No call #{n} was collected.",
-        f"Those that are over are among #{min(numbers)} to #{max(numbers)}; dap_collected lists them.",
-    )
+    among = f"Those that are over are among #{min(numbers)} to #{max(numbers)}; " if numbers else ""
+    raise ArgumentError(f"No call #{n} was collected.", f"{among}dap_collected lists them.")
 
 
 def _second_run_sentence(

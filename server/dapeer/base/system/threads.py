@@ -88,7 +88,7 @@ async def in_thread(work: Callable[..., T], *arguments: object) -> T:
     done: asyncio.Future[T] = loop.create_future()
     context = copy_context()
 
-    def finish(result: T | None, error: Exception | None) -> None:
+    def finish(result: T | None, error: BaseException | None) -> None:
         """Give the result or the error to the caller, unless it was cancelled."""
         if done.done():
             return
@@ -102,7 +102,7 @@ async def in_thread(work: Callable[..., T], *arguments: object) -> T:
         result, failure = None, None
         try:
             result = context.run(work, *arguments)
-        except Exception as error:  # noqa: BLE001 - it is raised where the caller waits
+        except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
             failure = error
         # The loop may have ended meanwhile.
         with contextlib.suppress(RuntimeError):
