@@ -380,9 +380,10 @@ def _sources(found: BuiltTests) -> Sequence[Path]:
 def _programs_with_tests(
     found: Sequence[BuiltTests], join: str, names: Sequence[str]
 ) -> list[BuiltTests]:
-    """Return the programs with those of their tests that have `names` in their name, one after the other.
+    """Return the programs with only those of their tests whose name has `names` as neighbouring parts.
 
-    `join` separates the parts of a test's name. Programs without such a test are left out.
+    `join` separates the parts of a test's name, which must equal `names`, in their order; with no `names` every test does. Programs without
+    such a test are left out, and the others are new objects.
     """
 
     def has(test: str) -> bool:

@@ -21,7 +21,8 @@ def put_at(
 ) -> RequestedBreakpoint | None:
     """Set, or with None remove, a breakpoint in `by_path`; return what was there before.
 
-    Lines and files without a breakpoint are removed from the table.
+    `key` names one of several breakpoints on the line, such as by its column and client; the others stay. Lines and files that are left
+    without a breakpoint are removed from the table.
     """
     lines = by_path.setdefault(path, {})
     here = lines.setdefault(line, {})

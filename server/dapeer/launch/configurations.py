@@ -370,8 +370,8 @@ def _tasks(
     """Return the project's tasks, with scripts of package.json that `found` or compounds name.
 
     It reads tasks.json and package.json. `file` is the project's launch.json, whose inputs the tasks may use, `found` are its
-    configurations, and `variable_values` names the platform. The second part says why tasks.json could not be read; empty if it was, or does not
-    exist.
+    configurations, and `variable_values` names the platform. The second part says why tasks.json could not be read; empty if it was, or
+    does not exist.
     """
     path = project / TASKS_JSON
     problem, known = "", TasksFile({}, {})

@@ -193,8 +193,8 @@ class SharedBreakpoints:
     ) -> None:
         """Send Neovim the change of one breakpoint of dapeer's, unless the change has come from there.
 
-        `requested` is the breakpoint that stands for the line, which becomes a sign; None: the last was removed. The change gets a number, by which Neovim
-        reports it as applied or not.
+        `requested` is the breakpoint that stands for the line, which becomes a sign; None: the last was removed. The change gets a number,
+        by which Neovim reports it as applied or not.
         """
         if not self._is_listening:
             return

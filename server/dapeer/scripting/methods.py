@@ -882,9 +882,10 @@ class Methods(Protocol):
     ) -> Answer:
         """List the variables in a container given by reference or path; default the locals of the frame.
 
-        The container is `variables_reference` of an answer, or the value at `path`; by default it is the frame `frame_id`. `filter` leaves only
-        `indexed` or `named` ones; `count` of them are returned from index `start` on. The data has `variables`, each with `name`, `value`, and
-        maybe `type` and `variables_reference`, and `more`, how many follow; with `path` also the fields of that value.
+        The container is `variables_reference` of an answer, with which `path` and `frame_id` are ignored; else the value at `path`, else the
+        frame `frame_id`, by default the top one. `filter` leaves only `indexed` or `named` ones; `count` of them are returned from index
+        `start` on. The data has `variables`, each with `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many
+        follow; with `path` also the fields of that value, or only these if it holds nothing.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.

@@ -197,12 +197,14 @@ async def dap_set_variable(
 async def _assign(call: Call, session: Session, path: str, value: str, frame: int | None) -> Reply:
     """Assign a value to a variable in the program, and return the new and the old value as a reply.
 
-    A variable that the adapter shows is set by `setVariable`, another path (or a private member whose name the adapter changes) by
-    `setExpression`; its answer is checked by reading the path again where that is possible. `value` is an expression; `frame` is the
-    adapter's id of a frame, or None. The reply's data has `path`, `value`, and `was` if the old value was known.
+    Where the adapter's definition has an assignment statement, that is run by `evaluate`, except for a variable of an outer scope. Else a
+    variable that the adapter shows is set by `setVariable`, another path (or a private member whose name the adapter changes) by
+    `setExpression`; the path is read again to check that where it is possible. `value` is an expression; of an adapter with a statement it
+    is evaluated once more if the variable seems to stay as it was. `frame` is the adapter's id of a frame; None: there is none. The reply's
+    data has `path`, `value`, and `was` if the old value was known.
 
     Raises:
-        ArgumentError: The adapter shows no such variable, and cannot assign to expressions.
+        ArgumentError: The adapter shows no such variable, and cannot assign to expressions; or `value` is empty.
         RequestFailed: The adapter rejects the value, or the variable still has the old one.
     """
     assignable = session.supports("setExpression")

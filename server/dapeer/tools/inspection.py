@@ -223,14 +223,15 @@ async def dap_variables(
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame.
 
-    The container is `variables_reference` of an answer, or the value at `path`; by default it is the frame `frame_id`. `filter` leaves only
-    `indexed` or `named` ones; `count` of them are returned from index `start` on. The data has `variables`, each with `name`, `value`, and
-    maybe `type` and `variables_reference`, and `more`, how many follow; with `path` also the fields of that value.
+    The container is `variables_reference` of an answer, with which `path` and `frame_id` are ignored; else the value at `path`, else the
+    frame `frame_id`, by default the top one. `filter` leaves only `indexed` or `named` ones; `count` of them are returned from index
+    `start` on. The data has `variables`, each with `name`, `value`, and maybe `type` and `variables_reference`, and `more`, how many
+    follow; with `path` also the fields of that value, or only these if it holds nothing.
 
     Raises:
         NotStopped: The session is not stopped, and its frames cannot be read.
         StaleReference: The reference or frame belongs to an earlier stop.
-        ArgumentError: There is no such variable.
+        ArgumentError: There is no such variable or handle, or the stopped thread has no frames.
         ConsentNeeded: Only code of the program gives the value.
     """
     session = call.session(meant.session_id)
@@ -296,6 +297,8 @@ async def _frame_variables(
 
     Raises:
         ArgumentError: `frame` is None: the stopped thread has no frames.
+        NotStopped: The program runs on.
+        DapeerError: A request fails.
     """
     if frame is None:
         raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")

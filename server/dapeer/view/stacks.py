@@ -148,9 +148,10 @@ def has_enough_frames(stop: Stop, whose: Frames) -> bool:
 def stack_lines(stop: Stop, whose: Frames, project: Path) -> list[str]:
     """Return the stack of the stopped thread as lines, the innermost frame first; empty without frames.
 
-    At most `MAX_STACK_LINES` of the user's lines are shown, then how many frames follow and how to get them, then the outermost frame. A
-    frame's line ends with its frame_id in brackets, a handle of the stop that is made here, except that of the frame to look at first, and
-    those of a stop that is over. Folded neighbours of a library have no id.
+    `whose` tells the user's frames from others; files in `project` are relative to it. At most `MAX_STACK_LINES` of the user's lines are
+    shown, then how many frames follow and how to get them, then the outermost frame. A frame's line ends with its frame_id in brackets, a
+    handle of the stop that is made here, except that of the frame to look at first, and those of a stop that is over. Folded neighbours of
+    a library have no id.
     """
     frames = stop.stack.frames.get(stop.thread_id, [])
     if not frames:

@@ -67,11 +67,13 @@ def choose_for_process(
 def _for_port(able: list[Definition], host: str, port: int) -> list[Definition]:
     """Return those of the definitions that fit what listens at a port; nothing is sent there.
 
-    gdbserver would end its program at any byte. `able` are definitions that attach by port, in the order of preference.
+    These are the definitions whose `served_by` matches the executable and command line of a process that listens there; if there is none,
+    or it cannot be seen, as on another machine, those that name the port as a usual one. Any byte sent would end gdbserver's program.
+    `able` are definitions that attach by port, in the order of preference, which is kept. Resolving the name `host` may block.
 
     Raises:
-        AdapterUnknown: It is not known what listens there.
-        ArgumentError: Nothing does.
+        AdapterUnknown: None fits.
+        ArgumentError: Nothing listens there.
     """
     owners = listening_processes(host, port)
     if owners is None:

@@ -127,12 +127,13 @@ class DefinitionTable:
         return kind(**given)
 
     def _read(self, key: str, kind: Any, default: Any) -> Any:
-        """Return the value of a key as the type of a field; `default` is MISSING where the key must be there.
+        """Return the value of a key as the type of a field, or `default` where the key is missing.
 
-        `kind` is the type, as annotated.
+        The key counts as read. `kind` is the field's type, as annotated; an `Annotated` one names the function that reads it. `default` is
+        MISSING where the key must be there; a sequence or mapping that is missing is empty whatever `default` is.
 
         Raises:
-            DefinitionError: It is missing, or of another type.
+            DefinitionError: It is missing without a default, or of another type.
         """
         form, inside = typing.get_origin(kind), typing.get_args(kind)
         if form is Annotated:

@@ -44,7 +44,7 @@ def _set_no_delay(pid: int, inode: int, number: int) -> bool:
     It is not set if the process has closed that socket meanwhile, so that the descriptor no longer has this `inode`.
 
     Raises:
-        OSError: The system has no such call, or does not allow it.
+        OSError: The system has no such call, or does not allow it; or the process has ended.
     """
     try:
         with duplicated(pid, number) as file:

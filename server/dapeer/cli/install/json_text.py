@@ -122,10 +122,11 @@ def tokens(
 ) -> Iterator[re.Match[str]]:
     """Yield the tokens of a part of a text; white space and comments only if `spaces` is set.
 
-    The part is from index `start` up to `end`, exclusive; None: to the end of the text.
+    The `lastgroup` of each match is its kind: `string`, `mark` (a bracket, `:` or `,`), `atom` (any other word), `space` or `comment`. The
+    part is from index `start` up to `end`, exclusive; None: to the end of the text.
 
     Raises:
-        MalformedText: Something is no token.
+        MalformedText: Something is no token; raised after the tokens before it were yielded.
     """
     end = len(text) if end is None else end
     for match in _TOKEN.finditer(text, start, end):

@@ -243,7 +243,8 @@ def _lines_of_calls(
 def _differing_arguments(forest: CallForest, calls: Sequence[int], period: int) -> str:
     """Return ", but for" and the arguments that differ among folded calls; empty: none differs.
 
-    `forest` has all calls of the table. `calls` are row indices; `period` is how many of them repeat together.
+    The names of the functions are there, too, if several calls repeat together: `period` is how many. Arguments of calls that the folded
+    ones have made are not named, but said to differ, as "arguments within". `forest` has all calls of the table; `calls` are row indices.
     """
     each = [calls[place::period] for place in range(period)]
     if period == 1:

@@ -70,8 +70,8 @@ def callers(entry: Any) -> Iterator[Any]:
 def run_pytest(arguments: list[str]) -> int:
     """Run `python -m pytest` in this process with these arguments, and return its exit code.
 
-    Each failure is shown to the debugger when pytest reports it. Options that disturb a debugger, such as `-n`, are off, and named on
-    stderr.
+    Each failure is shown to the debugger when pytest reports it. Options that disturb a debugger, such as `-n`, `--pdb` or `--cov`, are
+    off, and named on stderr. Without `-v`, pytest writes no header, and no letter for a test.
     """
     import pytest
 

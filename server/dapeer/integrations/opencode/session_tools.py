@@ -71,7 +71,16 @@ async def opencode_prompt(
     wait: bool = True,
     timeout_ms: Milliseconds = MILLISECONDS_TO_WAIT,
 ) -> Reply:
-    """Prompt an OpenCode session; returns the answer with the tool calls made, or what it asks (see opencode_reply)."""
+    """Prompt an OpenCode session; returns the answer with the tool calls made, or what it asks (see opencode_reply).
+
+    For `agent` or `model` None, OpenCode chooses. After `timeout_ms` the session works on, and the reply's `state` is `running`; so it is
+    without `wait`, where the reply comes once OpenCode works on the prompt or has queued it. If the call is cancelled while it waits, a run
+    that it started in an idle session is stopped.
+
+    Raises:
+        ArgumentError: There is no such session, agent or model.
+        OpenCodeError: OpenCode is gone, or rejects the request.
+    """
     known, opencode = catalogue_of(call), _opencode(call)
     session = await known.request_session(session_id)
     where = Path(session["directory"])

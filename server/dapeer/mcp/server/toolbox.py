@@ -499,8 +499,8 @@ class Toolbox:
     ) -> t.CallToolResult:
         """Await the work of a call, and return its result.
 
-        An error, or the end of the client, becomes a failed result that says so; no error is raised. `finish` masks what the errors say.
-        An error that is a bug of dapeer's is logged with its traceback.
+        An error, or the end of the client, becomes a failed result that says so; only a cancellation is raised. `finish` masks what the
+        errors say. An error that is a bug of dapeer's is logged with its traceback, and its result names `tool`.
         """
         try:
             result = await run_while_connected(context.request, work)

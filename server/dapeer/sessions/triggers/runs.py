@@ -78,7 +78,7 @@ async def run_command(
     killed with all that it has started.
 
     Raises:
-        CannotRun: There is no such command or folder.
+        CannotRun: The system does not start the command: it or the folder is missing, may not be used, or no process is free.
     """
     async with own_processes() as processes:
         try:

@@ -290,8 +290,7 @@ async def evaluate_expression(
     `frame` is the adapter's id of a frame; None: the expression is evaluated without one. `context` is DAP's, such as `watch` or `repl`. If
     the result is a container of which the adapter leaves elements out, these are requested, too, as far as there is time `remaining`. If
     the program has left the stop by then, or was not stopped, the value is returned without a reference; else the reference is a handle of
-    the stop. `remaining` is the remaining time of the call. `whole`: the adapter knows the
-    format that asks for a whole value.
+    the stop. `remaining` is the remaining time of the call. `whole` asks for the value uncut, in a `format` that the adapter must know.
 
     Raises:
         DapeerError: The expression cannot be evaluated, or the adapter does not answer within `remaining`.

@@ -375,8 +375,9 @@ class LastWrites:
     def _compare(self, frame: Any, local: Any, line: int, going: Any) -> set[int]:
         """Compare all values that a line names with those known, and remember what has changed.
 
-        It returns the numbers (`id()`) of their owners. `local` has the frame's variables. `going` is the entry of the line in `_going`, if
-        it has ended; None: it is about to run.
+        It returns the numbers of the owners of all that were compared, changed or not: `id()` of the frame or object, 0 of a module. Empty:
+        the line names none, or the module is not loaded. `local` has the frame's variables. `going` is the entry that `_going` had of the
+        line, if it has ended; None: it is about to run.
         """
         if self._kind == "local":
             every = [(id(frame), frame, local.get(self._name, NOTHING))]

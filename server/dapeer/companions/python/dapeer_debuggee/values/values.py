@@ -476,11 +476,12 @@ def members_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str |
 
 
 def contents_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str | None:
-    """Return the text of what an object holds whose own `repr` is not called; None if it holds nothing.
+    """Return the text of what an object holds whose own `repr` is not called; None: nothing to show.
 
     `kind` is its type, with which the text begins: `<Order: id=1>`, or `Order(id=1)` for a class of a library. It shows the elements of a
-    container, the plain value of a subclass such as one of `int`, else attributes. `max_chars` is about how many characters it may have,
-    `inside` what it is in.
+    container, even of an empty one, the plain value of a subclass such as one of `int`, else attributes; it is None without any of these.
+    `max_chars` is about how many characters it may have. `inside` is what it is in: within two other objects or within itself elements and
+    plain values are not shown, and attributes as `attributes_text` says.
     """
     name = objects.name_of(kind)
     within = inside.of(value, opened=True)
