@@ -274,9 +274,9 @@ def plan_of(
     """Return the plan of a start under an adapter of dapeer, from checked arguments; nothing is started.
 
     `launch` is the caller's request, whose type and filters count; `request` is `launch` or `attach`. `dap_run_arguments` are arguments of
-    dap_run with absolute paths, `config` keys that only the adapter knows. It reads files, and may ask programs for their versions or a
-    port for its pages: call it in a thread. With `waits` the process waits for its debugger, and has allowed it; so nothing is checked
-    there.
+    dap_run with absolute paths, `cwd` always among them, `config` keys that only the adapter knows. It reads files, and may ask programs
+    for their versions or a port for its pages: call it in a thread. With `waits` the process waits for its debugger, and has allowed it;
+    so nothing is checked there.
 
     Raises:
         AdapterUnknown: No adapter fits.

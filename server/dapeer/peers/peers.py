@@ -113,7 +113,8 @@ async def attach(number: int, context: PeerContext, target: str, seconds: float)
 
     dapeer's plugin is loaded there, from this machine if Neovim has none. `number` becomes its id in `Peers`, `target` is a path or
     `host:port`, and `seconds` limits the connection and the first answer. Sessions that run there are awaited for `SECONDS_TO_REPLAY`; the
-    others go on connecting after that. The caller keeps the result and watches for its end. After an error the connection is closed.
+    others go on connecting after that. The caller keeps the result and watches for its end. After an error or a cancellation the
+    connection is closed, except while sessions are awaited.
 
     Raises:
         NeovimError: There is no Neovim, or it does not answer.

@@ -421,7 +421,8 @@ def unreported_outcomes(
 
     Judged are those that were set for this program, or lie in files that it has loaded. After the program's end all are returned again,
     those that were reported with their place alone. When it has ended, or ends by an uncaught exception, those that it never came to are
-    added, unless a tool has ended it. Nothing is marked as reported here: the caller does so by `mark_reported`.
+    added, unless a tool has ended it. Nothing is marked as reported here: the caller does so by the result's `mark_reported`. Files may
+    be read for the reasons, so it may take long.
 
     Args:
         session: Any session of the program.

@@ -96,8 +96,8 @@ async def _wait_for_verdict(
 ) -> RunVerdict:
     """Wait for the outcome of a run until the time `end` of anyio's clock.
 
-    Record it in `tally` and return it. Stops that are no failure are resumed, unless any stop ends the repetition. RUNNING: the run has not
-    ended in time.
+    Record it in `tally` and return it. With `until` as `failure`, stops that are no failure are counted there and resumed; with `stop`,
+    the first of them is the outcome STOPPED. RUNNING: the run has not ended in time. `session` is any session of the run's program.
 
     Raises:
         DapeerError: A stopped program cannot be resumed.

@@ -118,9 +118,13 @@ async def record_life(
 
 
 async def _run_to_recorded_call(session: Session, recorded: CollectedRow, seconds: float) -> bool:
-    """Resume the second run at each stop until the recorded call has come up again; return whether it has.
+    """Resume the second run until the recorded call has come up again, or it ends; False: no time left.
 
-    A call that is equal in function, arguments and result counts. True also if the program has ended; False: `seconds` are over.
+    A call that is equal in function, arguments and result counts; it is looked for at each stop. The result does not say whether the
+    call has come up or the program has ended. `seconds` limits the whole.
+
+    Raises:
+        DapeerError: A stopped program cannot be resumed.
     """
     clock = anyio.current_time
     end = clock() + seconds

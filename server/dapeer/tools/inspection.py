@@ -67,6 +67,7 @@ async def dap_current_location(
     loaded it.
 
     Raises:
+        NoSession: There is no such session.
         NotStopped: The session is not stopped.
         ArgumentError: The stopped thread has no stack.
     """

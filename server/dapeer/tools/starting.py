@@ -114,8 +114,9 @@ class StartedGroup:
     ) -> Reply:
         """Wait for the first stop of a group's members, and return the state of that session as a reply.
 
-        `told` are notes on the tasks; `run` is the sending of triggers, or None. If nothing stops in time, a member that still runs is
-        shown. The shown session becomes the client's default. `options` say what to evaluate and show, and how long to wait.
+        `told` are notes for the reply; `run` is the sending of triggers, or None. If nothing stops in time, a member that still runs is
+        shown, or the first if all have ended. The shown session becomes the client's default. `options` say what to evaluate and show,
+        and how long to wait: not at all if `wait_until_paused` is false.
         """
         left = RemainingTime(options.timeout_ms if options.wait_until_paused else 0)
         sessions = [*group.members.values()]

@@ -272,12 +272,14 @@ async def open_adapter(
 ) -> AsyncGenerator[Adapter]:
     """Start an adapter, or connect to one, and yield it; at exit it ends, with its debuggees.
 
-    At exit the connection is closed, the adapter has a moment to end by itself, and is then killed. `inputs` are the values for the
-    definition's placeholders, such as `pid`, `port`, `terminal`. No DAP request is sent.
+    At exit the connection is closed, the adapter has a moment to end by itself, and is then killed. The definition's transport for
+    `request` (`launch` or `attach`) tells whether it is started or connected to. `inputs` are the values for the definition's
+    placeholders, such as `pid`, `port`, `terminal`. `reaper` kills the processes, and removes their folder, if dapeer is killed. No DAP
+    request is sent.
 
     Raises:
         AdapterMissing: It is not installed.
-        AdapterFailed: It did not start, or ended without having said anything.
+        AdapterFailed: It did not start, nothing accepts the connection, or in the body it ended without having said anything.
         ForeignListener: Another user of this machine listens at the port to attach to.
         SystemUnsupported: There is no loopback, terminal or folder for it.
     """

@@ -345,7 +345,7 @@ def _fitted_last_item(group: Group, max_chars: int, preferred: Collection[str]) 
     """Return the last element of a list, cut to `max_chars`; empty if it should not be shown.
 
     That is so if there are at most `AT_ONCE` elements, it has a name or stands for elements left out, the list's end is unknown, or
-    it does not fit.
+    nothing of it fits. With less than `MIN_LAST_CHARS` it is whole or empty. Members whose names are in `preferred` come first in it.
     """
     last = group.items[-1] if len(group.items) > AT_ONCE else None
     if last is None or _name(last) or _is_left_out(last) or last.text.endswith("..."):

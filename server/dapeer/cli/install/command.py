@@ -97,11 +97,12 @@ def run(
 def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agreement) -> int:
     """Give a client the skill that names commands, or take it away, after asking; return the exit code.
 
-    `scope` is `user` or `project`. `remove`: take it away. `agreement`: with `ask` the person is asked at the terminal, with `yes` not;
-    with `no` the changes are only printed. The code is `DECLINED` if the person does not agree.
+    `target` is a key of `CLIENTS`, `scope` is `user` or `project`. `remove`: take it away. `agreement`: with `ask` the person is asked at
+    the terminal, with `yes` not; with `no` the changes are only printed. The code is `DECLINED` if the person does not agree; it is 0
+    if the changes are made, only printed, or not needed.
 
     Raises:
-        ArgumentError: A file cannot be read or written, or the target is no client.
+        ArgumentError: A file cannot be read or written, or the target is Neovim.
     """
     if target == NVIM:
         raise ArgumentError("Neovim reads no skills.", "Leave --skill-only out.")

@@ -171,9 +171,9 @@ def _value(text: str, found: Iterator[re.Match[str]], first: re.Match[str] | Non
 
 
 def _read_members(text: str, found: Iterator[re.Match[str]], members: list[JsonMember]) -> int:
-    """Read the members of an object behind its brace into `members`; return the index of the object's end.
+    """Read the members of an object behind its brace into `members`; return the index after its `}`.
 
-    `found` are the tokens that follow; `text` is the whole text.
+    `found` are the tokens that follow, of which those of the object are taken; `text` is the whole text.
 
     Raises:
         MalformedText: They are not valid.

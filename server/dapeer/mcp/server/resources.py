@@ -153,7 +153,8 @@ def _output(uri: str, session: Session, since: int | None) -> Sequence[t.TextRes
     """Return a program's output, from the cursor `since` on, or its newest part if that is None.
 
     The first content has at most `LONGEST_OUTPUT` characters, and in `_meta` the cursor after them and how many characters the log has
-    dropped. If something else is left out, a second one names the address of the rest. `uri` is the address that was asked for.
+    dropped behind `since`, or in all if that is None. If the log has more behind it, or with None before it, a second one names the
+    address of the rest. `uri` is the address that was asked for.
     """
     log = session.program.output
     begin = max(log.start, log.end - LONGEST_OUTPUT) if since is None else since

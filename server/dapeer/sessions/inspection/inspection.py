@@ -89,7 +89,8 @@ async def evaluate_members(
 
     Raises:
         DapeerError: The evaluation failed.
-        ValueError: Its result is no JSON object.
+        ValueError: Its result is no JSON.
+        AttributeError: Its result is JSON, but no object.
     """
     if not expressions.members or stop.top is None or not variables:
         return

@@ -56,10 +56,11 @@ async def condition_places(
 
     They are the lines of the scope's `files`, or without these of the user's loaded files. With `functions` in the scope, only loaded
     files in whose text one of the names occurs count, beside `files` and the file of `frame`, the frame where the program is stopped.
-    Lines that cannot have another condition are left out. `until_definition` is the definition's `[until]` table.
+    The adapter is asked which lines can have a breakpoint; those that cannot have another condition are left out. The column is 0 if
+    there is none. `until_definition` is the definition's `[until]` table. With `frame` None no expression of it is evaluated.
 
     Raises:
-        NoConditions: There are too many files or lines, or none.
+        NoConditions: There are more than `MOST_FILES` files or `MOST_LINES` lines, or no lines.
     """
     paths = scope.get("files") or await _user_files(
         session, debugger, until_definition.files, frame

@@ -58,10 +58,10 @@ class Expecting:
     def look(self, frame: Any, line: int, seen: dict[Any, Any], event: str) -> bool:
         """Write a row for each point at the line that a frame comes to; return whether to stop.
 
-        A point whose condition does not hold writes no row, and its expectation is not evaluated; nor is that of one that has ended. It
-        stops where an expectation is false, or raises something, and where `inner` (see `__init__`), which is asked first, says so. `line`
-        is the line before, and `seen` what is known of what else is watched: both are for `inner`. `event` is that of a trace function:
-        rows are written at `line` only.
+        A point whose condition does not hold, or that has ended, writes no row, and its expectation is not evaluated. The result is true
+        where an expectation is false, or raises something, or where `inner` (see `__init__`), which is asked first, says so. `line`, the
+        line before, and `seen`, what is known of what else is watched, are only for `inner`. `event` is that of a trace function: at any
+        other than `"line"` only `inner` is asked.
         """
         stop = self._inner is not None and self._inner.look(frame, line, seen, event)
         for point, record, met, holds in self._points:

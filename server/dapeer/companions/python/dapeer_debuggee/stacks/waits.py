@@ -452,8 +452,9 @@ def wait_for_lock(
 def wait_for_limiter(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: bool) -> Wait:
     """Return the `Wait` for a limiter of trio or anyio (`CapacityLimiter`), with its borrowers in `by`.
 
-    A function in a thread borrows for itself, so it is no member; such borrowers are only counted, in `state`. `name` is the limiter's name
-    in the program (empty: none), `timed` whether the wait has a limit, `members` are all threads and tasks.
+    A function in a thread borrows for itself, so it is no member; such borrowers are only counted, in `state`. If there are borrowers and
+    all are members, `state` is empty and `known` true. One borrower is enough to end the wait (`any`). `name` is the limiter's name in
+    the program (empty: none), `timed` whether the wait has a limit, `members` are all threads and tasks.
     """
     state = holding.state_of("CapacityLimiter", "", {"_total_tokens": holding.total_of(limiter)})
     library = paths.kind_of(limiter)[0].partition(".")[0]

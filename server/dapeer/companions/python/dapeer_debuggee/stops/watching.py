@@ -100,11 +100,11 @@ def slot(member: Any, owner: Any) -> Any:
 def reader_of(container: Any, key: Any) -> Callable[[], Any]:
     """Return a function that reads the item `key` of a dict, list or NumPy array.
 
-    The methods of the built-in class are used, also for a subclass. The function returns `NOTHING` while there is no such item; what a key
-    of a wrong type raises leaves it.
+    The function returns `NOTHING` while there is no such item; what a key of a wrong type raises leaves it. For a subclass of dict or
+    list it uses the methods of these, but those of dict call a subclass's `__missing__`: reading adds the item to a `defaultdict`.
 
     Raises:
-        InvalidExpression: It is another kind of container.
+        InvalidExpression: It is another kind of container, or of a subclass of NumPy's array.
     """
     get: Any = None
     for kind in KINDS:

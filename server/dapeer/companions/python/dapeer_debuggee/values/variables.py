@@ -162,8 +162,9 @@ def container_of(kind: Any) -> Any:
 def elements(value: Any, known: Any, first: int, last: int) -> Iterator[NamedChild]:
     """Yield name, value and expression of a container's elements from index `first` up to `last`.
 
-    The element at `last` is left out. `known` is the built-in class whose methods read it. The expression is what follows the container's,
-    such as `[0]`; elements of a set have None.
+    The element at `last` is left out; `last` may be behind the end. `known` is the built-in class whose methods read it. The expression
+    is what follows the container's, such as `[0]`, which is also the name. A set's elements have their ids as names and None as
+    expression; for a dict, `pairs` makes both from the keys.
     """
     if objects.is_one_of(known, (dict, OrderedDict)):
         yield from pairs(itertools.islice(known.items(value), first, last))
