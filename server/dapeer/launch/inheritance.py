@@ -175,7 +175,7 @@ async def end_earlier_programs(
         focus: The focus of the client that starts the program; its `own` programs are ended.
         requested: The breakpoints of the call, by path.
         functions: The functions at which the call stops or collects.
-        filters: The exception filters of the call; None: it has none.
+        filters: The exception filters of the call, which are not set here; None: it has none, and the report names those that hold then.
 
     Raises:
         RequestTimeout: A program neither ends nor can be killed.

@@ -143,7 +143,7 @@ def _url(host: str, port: int) -> str:
 def _client_token(
     address: ServerAddress, port: int, environment_token: str | None
 ) -> Generator[str | None]:
-    """Yield the token that clients must send; None: they need none.
+    """Yield the token that clients must send; None: they need none, as `address.authenticate` is False.
 
     It is that of `address.token_file`, in which a new one is put if the file does not exist; else `environment_token`, that of the
     environment; else a new one in a file that is removed afterwards. Where there is a new token, stderr says in which file. `port` is

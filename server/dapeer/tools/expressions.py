@@ -274,6 +274,7 @@ async def _assign_by_statement(
     Raises:
         ArgumentError: `value` is empty.
         RequestFailed: The assignment failed; its text is the last line of the program's error.
+        DapeerError: The adapter did not answer in `SECONDS_TO_EVALUATE`, or the session has ended; the value may have changed.
     """
     if not value.strip():
         raise ArgumentError("`value` is empty.", "Give an expression.")

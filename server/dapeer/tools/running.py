@@ -59,7 +59,8 @@ class StartedProgram:
     ) -> Reply:
         """Start the program, once or several times, and return the first stop or the end of the last run.
 
-        Tasks, breakpoints and triggers are started with it. Several runs end with one that comes to the stop that `until` names.
+        Tasks and breakpoints are started with it, and triggers if `times` is 1. Several runs end with one that comes to the stop that
+        `until` names.
 
         Args:
             times: The number of runs.

@@ -398,6 +398,7 @@ def _fitted_item(item: Item, max_chars: int, preferred: Collection[str]) -> str:
     """Return the text of one element, cut to about `max_chars`.
 
     The text outside of its brackets is kept, and the brackets share the rest; where even that is too long, the text is cut at its end.
+    `preferred` are the names of members that come first within the brackets.
     """
     text = item.text
     if len(text) <= max_chars:

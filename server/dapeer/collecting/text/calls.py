@@ -331,7 +331,8 @@ def _alike_line(
 def _lines_of_call(forest: CallForest, index: int, deepest: int, indent: str) -> Iterator[str]:
     """Yield the line of the call in row `index`, and those of the calls within it, `deepest` levels deep.
 
-    It is opened further if an odd call is within it. `indent` stands before each line.
+    The call itself is the first of these levels: with 1, its line only tells how many calls are within. It is opened further if an odd
+    call is within it. `forest` has all calls of the table; `indent` stands before each line.
     """
     outer = forest.callers.get(index)
     text = forest.lines.line(index, None if outer is None else forest.lines.function(outer))

@@ -183,8 +183,9 @@ def _lines(
 ) -> Iterator[str]:
     """Yield the picked rows as lines, each numbered, and for rows that are not shown a range of numbers.
 
-    `picked` are pairs of number and row; `shown_ones` are the numbers to show. `several` says whether there are several processes,
-    threads and tasks, which are named then.
+    `picked` are pairs of number and row; `shown_ones` are the numbers to show, of which the last of `picked` must be one, as a range is
+    yielded only before a shown row. `several` are three flags: whether there are several processes, threads and tasks. A process is
+    named if the first is set, a thread if one of the others is; a row's task, if it has one, is always named, in place of its thread.
     """
     before: TimelineRow | None = None
     left_out: list[int] = []

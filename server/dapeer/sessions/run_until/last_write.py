@@ -246,9 +246,10 @@ async def _address(session: Session, expression: str, frame_id: int | None) -> s
 async def _evaluate_pattern(
     session: Session, pattern: re.Pattern[str], expression: str, frame_id: int | None
 ) -> str:
-    """Evaluate an expression in a frame; return the first part of its result that matches `pattern`.
+    """Evaluate an expression in a frame; return the first match of `pattern` in the result.
 
-    `frame_id` is the adapter's id; None: no frame.
+    The whole match is returned, not a group of it. The adapter evaluates in DAP's context `watch`; `frame_id` is its id of the frame, None:
+    no frame.
 
     Raises:
         ArgumentError: The evaluation failed, or nothing in the result matches.

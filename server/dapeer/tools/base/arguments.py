@@ -154,17 +154,18 @@ def requested_functions(
     """Return the functions at which a breakpoint without a line is set, with what is collected there.
 
     The `name` of the result holds all names, joined by commas; its `calls` says whether it is for calls, and its `collect` is empty for a
-    breakpoint that stops.
+    breakpoint that stops. The result also has the `condition` and `maxHits` of `plain`, if that has them.
 
     Args:
         function: The name of one function, or None if `calls` names them.
         calls: Names or patterns such as `shop.*` of functions whose calls are collected; a text may hold several, separated by commas.
-        plain: The breakpoint's condition, hit condition and log message in DAP's terms; edited where something is collected.
+        plain: The breakpoint's condition, hit condition and log message in DAP's terms; where something is collected, this function adds
+            `collect` and `maxHits` to it in place.
         expressions: What is evaluated at each hit; if it and `calls` are empty, the program stops at the function.
         max_hits: After how many hits collecting ends; None: no limit.
 
     Raises:
-        ArgumentError: A name is none, or an option needs `collect`, or excludes it.
+        ArgumentError: A name or an expression is not valid, there are too many expressions, or an option needs `collect`, or excludes it.
     """
     names = [each.strip() for text in calls for each in text.split(",")]
     if bad := next((each for each in names if not _NAME.fullmatch(each)), None):

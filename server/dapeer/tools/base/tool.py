@@ -208,6 +208,7 @@ def split_page_arguments(arguments: Json, properties: Json) -> tuple[dict[str, A
 def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Reply:
     """Return a reply with at most `MAX_ANSWER_CHARS` of text, or the page of it that the caller asks for.
 
+    A greater `reply.room`, the characters of one value that the caller has asked for, raises that limit and the one of a line.
     A reply that is short enough, and of which no page is asked for, is returned unchanged. Otherwise long lines are cut; the notes (lines
     in parentheses) at the end of the text are kept below each page; a note counts the lines that are left; and lists in the reply's data
     are cut to as many elements as lines are shown.

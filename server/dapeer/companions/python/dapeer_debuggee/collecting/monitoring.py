@@ -218,10 +218,11 @@ class MonitoringHooks:
         return called
 
     def _call_alone(self, code: Any, line: int, plan: Any, elsewhere: Any) -> None:
-        """Register a line's own recorder as the callback of lines, if the line was the last one here, too.
+        """Register a line's own recorder as the callback of lines, if the last call was for that line, too.
 
-        That callback needs less time; it calls `elsewhere`, the general callback, at every other line. Nothing happens if the line was
-        another one last time. `plan` is the `points.CodePlan` of the frame's code.
+        The registered callback needs less time, and calls `elsewhere`, the general callback, at every other line. If the last call of this
+        method was for another line, this one is only remembered for the next call; nothing is registered either if the recorder has no
+        such callback or monitoring has ended. `code` is the frame's code object, `line` the line in it, and `plan` the code's `points.CodePlan`.
         """
         record = plan.lines.get(line)
         before, self._last_recorder = self._last_recorder, record

@@ -482,10 +482,12 @@ class Maker:
     def _cell_statements(
         self, point: Any, frame: Any, each: Any, form: Any, *, guarded: bool
     ) -> str:
-        """Return the statements that evaluate one expression to the cell of its column.
+        """Return, as Python source, the statements that evaluate one expression to the cell of its column.
 
-        `each` is the expression, one of the point's, `form` has the texts to fill in (`reads`, `value`, `again`); `guarded`: code may run
-        behind it, so its value is copied at once. What it raises becomes the cell. `point` is a `points.SpecifiedPoint`.
+        `point` is a `points.SpecifiedPoint`, `each` one of its expressions, and `frame` a frame of the recorder's code, whose names decide
+        how `each` is read. `form` maps `reads`, `value` and `again` to the source that is filled in. `guarded`: some expression of the
+        recorder runs code of the program, which could change the value, so the statements copy it at once. In the program, what `each`
+        raises becomes the text of the cell.
         """
         number = point.expressions.index(each)
         if is_local(each, frame):
