@@ -222,7 +222,8 @@ class MonitoringHooks:
 
         The registered callback needs less time, and calls `elsewhere`, the general callback, at every other line. If the last call of this
         method was for another line, this one is only remembered for the next call; nothing is registered either if the recorder has no
-        such callback or monitoring has ended. `code` is the frame's code object, `line` the line in it, and `plan` the code's `points.CodePlan`.
+        such callback or monitoring has ended. `code` is the frame's code object, `line` the line in it, and `plan` its
+        `points.CodePlan`.
         """
         record = plan.lines.get(line)
         before, self._last_recorder = self._last_recorder, record
