@@ -68,10 +68,11 @@ def callers(entry: Any) -> Iterator[Any]:
 
 
 def run_pytest(arguments: list[str]) -> int:
-    """Run `python -m pytest` in this process with these arguments, and return its exit code.
+    """Run pytest in this process with these arguments, and return its exit code.
 
-    Each failure is shown to the debugger when pytest reports it. Options that disturb a debugger, such as `-n`, `--pdb` or `--cov`, are
-    off, and named on stderr. Without `-v`, pytest writes no header, and no letter for a test.
+    The caller has set `sys.argv` and `sys.path` as they are for pytest. Each failure is shown to the debugger when pytest reports it.
+    Options that disturb a debugger, such as `-n`, `--pdb` or `--cov`, are off, and named on stderr. Without `-v`, pytest writes no header,
+    and no letter for a test.
     """
     import pytest
 
