@@ -1259,8 +1259,8 @@ class Methods(Protocol):
         """List the stops so far with place, reason and changed variables, or show one in full.
 
         A stop that is not inspected yet is inspected first. `number` is that of a stop: its snapshot is returned as it was, without notes.
-        Without it the data has `stops`, the oldest first, with the keys that `_row` makes: `stop`, `reason`, `thread_id`, `at`, and
-        `changed` (old and new value by name) if something has changed since the stop before. Old stops are dropped.
+        Without it the data has `stops`, the oldest first, each with `stop`, `reason`, `thread_id`, `at`, and `changed` (old and new value by
+        name) if something has changed since the stop before. Old stops are dropped.
 
         It calls the tool `dap_history`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
