@@ -395,8 +395,9 @@ def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
 def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Json) -> Json:
     """Return the inputs of a launch of a folder: all of its tests, if a runner takes a file for some.
 
-    A folder that is a program, or has no tests, comes back as it is. `inputs` are the caller's, by name; they must have no `type`, which
-    is not looked at. `definitions` are all adapters.
+    `definitions` are all adapters. `inputs` are the caller's, by name; they must have no `type`, which is not looked at. They come back as
+    they are for a folder that is a program, or is no library and has no tests. Else `remark` is added, and for pytest `module` and `args`
+    take the place of `program`; for another runner, `program` becomes `FOLDER::`.
 
     Raises:
         ArgumentError: The runner takes files only, or the folder is a library without tests.

@@ -103,7 +103,7 @@ def objects_at(top: Json, key: str, text: str) -> list[Json]:
 def start_of(text: str, key: str, index: int) -> tuple[int, int]:
     """Return line and column, from 1, where an item of a top-level list begins in a file's text.
 
-    `key` is the list's key, `index` the item's number from 0.
+    `key` is the list's key, `index` the item's number from 0. The text must have this item: else the place that is returned means nothing.
     """
     plain = _plain(text)
     depth = items = 0

@@ -451,10 +451,13 @@ class _StandIns:
     def _plan(
         self, definition: Definition, waiting: WaitingProcess, told: _Told, command: str
     ) -> Plan:
-        """Return the plan of an attach to a stand-in, by the adapter of a definition.
+        """Return the plan of an attach to a stand-in, by the adapter of a definition; nothing is started.
+
+        `told` is what the stand-in says of itself, and `command` its command line as the session's name. Where the adapter attaches to what
+        waits, its interpreter may be run for its version, which blocks: call this in a thread.
 
         Raises:
-            DapeerError: It cannot be done.
+            DapeerError: The adapter cannot debug that interpreter, or there can be no such plan.
         """
         inputs: dict[str, Any] = {"pid": waiting.pid, "cwd": self.plan.inputs["cwd"]}
         if OF_WAITING in definition.attach:

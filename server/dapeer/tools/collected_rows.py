@@ -105,11 +105,11 @@ def _lines(
 ) -> list[str]:
     """Return the summaries of points, or their rows as the selection says, as lines.
 
-    `chosen` are the collections to show. Without a range, a filter or another wish in `selection`, each is summarised. Points whose
-    columns the filter does not fit are left out. `search` answers a filter with `matches`, and blocks: call this in a thread.
+    `chosen` are the collections to show, one at least. Without a range, a filter or another wish in `selection`, each is summarised. Points
+    whose columns the filter does not fit are left out. `search` answers a filter with `matches`, and blocks: call this in a thread.
 
     Raises:
-        ArgumentError: It fits none.
+        ArgumentError: The selection fits none of them; the error is that of the first.
     """
     lines: list[str] = []
     wrong: list[ArgumentError] = []

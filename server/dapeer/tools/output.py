@@ -52,10 +52,10 @@ async def dap_program_output(
 ) -> Reply:
     """Return the last lines that the program printed, or those after cursor `since`; after its end, too.
 
-    At most `lines` lines of `category` are returned; `log` and `console` are the adapter's, `then` is what was answered to triggers.
-    `since` is the `cursor` of an earlier answer. `wait_ms` waits so long for output to come. `include_metadata` puts time and category
-    before each line; `raw` keeps colours and control characters. The data has `text`, `cursor`, `lines_total` and `ended`, and maybe
-    `exit_code`, `cause`, `dropped` and `left_out` (characters).
+    At most `lines` lines of `category` are returned, with `since` the first ones after it; `log` and `console` are the adapter's, `then` is
+    what was answered to triggers. `since` is the `cursor` of an earlier answer. `wait_ms` waits so long for output to come.
+    `include_metadata` puts time and category before each line; `raw` keeps colours and control characters. The data has `text`, `cursor`,
+    `lines_total` and `ended`, and maybe `exit_code`, `cause`, `dropped` and `left_out` (characters).
 
     Raises:
         ArgumentError: `since` is behind the end of the output.

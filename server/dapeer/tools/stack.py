@@ -195,6 +195,7 @@ async def _running_stacks(
 
     Raises:
         ArgumentError: There is no such thread.
+        NotStopped: The program has ended, or dapeer has detached from it.
     """
     session.mirror.require_live()
     seen = await session.thread_locator.locate_threads()

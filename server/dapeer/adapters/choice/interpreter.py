@@ -250,7 +250,8 @@ def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Ite
 def _find_interpreter(argument: str, bases: list[Path], env: Mapping[str, str]) -> str:
     """Return the interpreter of an argument: a path seen from `bases`, an environment, a name on PATH.
 
-    `env` has `PATH`.
+    In each of `bases`, in order, the argument may be the folder of an environment or, if it has a separator, a file that can be run; `~` is
+    expanded. One without a separator is looked for on the `PATH` of `env` last.
 
     Raises:
         ArgumentError: It is none; the error says where it was looked for.

@@ -135,9 +135,10 @@ def _set(editor: TextEditor, text: str | None, path: Keys, value: object) -> str
 def _safe(editor: TextEditor, before: str, path: Keys, ways: Iterable[str | None]) -> str | None:
     """Return the first of some texts that differs from `before` at the path and nowhere else.
 
-    None among the texts, and as result, means that the file is removed. `ways` are those texts.
+    `ways` are those texts; one that cannot be read is passed over. None among them, and as result, means that the file is removed.
 
     Raises:
+        MalformedText: `before` cannot be read.
         UnsafeEdit: None of them does.
     """
     kept = editor.everything_but(before, path)

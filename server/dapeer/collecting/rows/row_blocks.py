@@ -228,7 +228,8 @@ def _cells(rows: bytes, type_code: str, start: int, size: int) -> Cells:
 def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) -> array[Any]:
     """Return the numbers at one place of each row; `kind` is a type code of `array`.
 
-    `rows` are rows of `size` bytes behind each other, `start` is the number's place in a row.
+    `rows` are rows of `size` bytes behind each other, with little-endian numbers. `start` is the number's place in a row, in bytes;
+    it and `size` are multiples of the number's width.
     """
     column: array[Any] = array(kind)
     width = column.itemsize

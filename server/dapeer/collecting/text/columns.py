@@ -344,9 +344,8 @@ def _rare_rows(
 def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[OddRow]]:
     """Return how numbers go on ("rising", "each +1", "mostly falling"; empty: no trend), and odd rows.
 
-    There must be two numbers at least.
-
-    The odd rows break the trend, at most `MAX_ODD_ROWS`. `indices` are the rows of the numbers in the column.
+    `numbers` are two at least; `indices` are their rows in the column. The odd rows break the trend, at most `MAX_ODD_ROWS`; there are none
+    where more rows than that, and more than one in `ROWS_PER_RARE_VALUE`, break it.
     """
     steps = list(map(sub, numbers[1:], numbers))
     step = steps[len(steps) // 2]

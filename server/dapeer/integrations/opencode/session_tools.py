@@ -165,7 +165,16 @@ async def opencode_messages(
     start: Annotated[int, Field(ge=0, description="newest ones to skip")] = 0,
     length: Annotated[int, Field(ge=1, le=LONGEST_TEXT, description="of each text, at most")] = 500,
 ) -> Reply:
-    """Read messages of an OpenCode session, the last ones by default, tool calls included."""
+    """Read messages of an OpenCode session, the last ones by default, tool calls included.
+
+    They come oldest first: the `count` messages before the `start` newest ones, of which the oldest are left out where the answer gets too
+    long. Where there may be earlier ones, the first line names the `start` that shows them. The data has `messages`: each with
+    `message_id`, `role`, `text` and `tool_calls`, and `error` if it has failed.
+
+    Raises:
+        ArgumentError: There is no such session.
+        OpenCodeError: OpenCode is gone, or rejects the request.
+    """
     opencode = _opencode(call)
     session = await catalogue_of(call).request_session(session_id)
     found = await _messages(opencode, session, start + count)

@@ -116,9 +116,9 @@ async def walk_to_variable(
 ) -> tuple[Variable | None, int]:
     """Find a variable by its path: a name in one of the frame's scopes, then the names of children.
 
-    Return the variable and the `variablesReference` of what contains it; `(None, 0)` if there is none, a segment on the way is lazy, or
-    `frame` (an adapter's id) is None. `segments` has one name at least. Expensive scopes are skipped, and only the first scope that has the
-    first name counts. Scopes and variables that the mirror lacks are requested from the adapter.
+    Return the variable and the `variablesReference` of what contains it; `(None, 0)` if there is none, a child on the path (also the last
+    one) is lazy, or `frame` (an adapter's id) is None. `segments` has one name at least. Expensive scopes are skipped, and only the first
+    scope that has the first name counts. Scopes and variables that the mirror lacks are requested from the adapter.
 
     Raises:
         DapeerError: The program is not stopped, or a request failed.

@@ -238,9 +238,10 @@ class ThreadLocator:
     ) -> Mapping[str, Value]:
         """Ask the program for a running thread's variables in a frame, or for the `value` at `path`.
 
-        The answer has `value` (None without a path) and `variables`, those in the frame or in the value; or only `error`, which says why
-        nothing was read. `frame_id` is an id that `frame_id()` has given. With `runs`, an expression that cannot be read is evaluated by
-        another thread of the program.
+        `frame_id` is an id that `give_frame_id` has returned. `path` is one such as `self.orders[3].price`, empty: the frame itself. With
+        `runs` it may be any expression, whose code another thread of the program then runs. The answer has `value` (None without a path)
+        and `variables`, those in the frame or in the value; or only `error`, which says why nothing was read, also where the program is
+        silent or the frame has gone on.
 
         Raises:
             ArgumentError: There is no such frame.

@@ -533,6 +533,7 @@ async def memory_reference(
     Raises:
         ArgumentError: The text is neither an address nor a name, or what it names has no address.
         ConsentNeeded: Only an evaluation can resolve it, and nobody has consented.
+        DapeerError: The program is not stopped, or the adapter does not answer.
     """
     if _NUMBER.fullmatch(text):
         return text

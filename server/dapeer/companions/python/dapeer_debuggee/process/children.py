@@ -169,8 +169,9 @@ def nothing(*_given: Any) -> None:
 def stand_in_for_spawn(path: Any, argv: Any, env: Any, options: Any) -> list[Any] | None:
     """Return the command of a stand-in for arguments of `posix_spawn`; None: it is not for one.
 
-    `path`, `argv` and `env` are that function's arguments, `options` a dict of its keyword arguments. It is as `stand_in` says, and none
-    with `resetids`.
+    `path`, `argv` and `env` are that function's arguments (`env` None: this process's own), `options` a dict of its keyword arguments. The
+    command is a list as `stand_in` returns it: Python, the script and its options, the executable, and `argv`; nothing is started. It is
+    None where that returns None, and with `resetids`.
     """
     if options.get("resetids"):
         return None

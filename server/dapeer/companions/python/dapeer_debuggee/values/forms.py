@@ -165,7 +165,8 @@ def describe_element(value: Any, of: Any, max_chars: int, show: Show) -> str:
     """Return the text of an XML element: its tag, attributes, text, and how many elements are in it.
 
     `of` is the element class of lxml or of Python's library, whose own methods read it. `show(VALUE, ROOM)` makes the text of a value
-    inside; `max_chars` is the room for it all, of which each value gets a quarter or half.
+    inside. Each value gets a quarter of `max_chars` as its room, the element's text half; nothing cuts the whole, which is longer where
+    there are many attributes.
     """
     parts = [show(of.tag.__get__(value), max_chars // 4)]
     parts += [f"{name}={show(each, max_chars // 4)}" for name, each in of.items(value)]
