@@ -283,14 +283,15 @@ async def _build_program(
     values: Mapping[str, object],
     inputs: Json,
 ) -> Mapping[str, object]:
-    """Build the tests if necessary, and return the values of placeholders about their program.
+    """Build the tests, and return the values of placeholders about their program.
 
-    Among them are its `tests`, a list of names. The result is empty for a runner that looks up no program. `file` is the file or folder of
-    the tests, `parts` are those of the test's name, `values` those of placeholders, `inputs` the caller's.
+    They are built by the runner's command for that, if it has one. Among the values are the program's `tests`, a list of names; the result
+    is empty for a runner that looks up no program. `file` is the file or folder of the tests, `parts` are those of the test's name,
+    `values` those of placeholders, `inputs` the caller's.
 
     Raises:
         ArgumentError: The test is in no program, or in several.
-        AdapterFailed: They cannot be built.
+        AdapterFailed: They cannot be built, or their programs cannot be looked up.
     """
     runner, printed = recognised.runner, ""
     env = as_object(inputs.get("env"))

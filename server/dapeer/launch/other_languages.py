@@ -229,7 +229,12 @@ def _under(
 ) -> dict[str, object]:
     """Return what a stand-in is told to run in place of its command: that, below its adapter's code.
 
-    `reported` are values that the adapter has told.
+    The result has `executable` (the interpreter's file), `command` (its words), and `environment`, changes to the variables of the
+    stand-in: None removes one. `told` is what the stand-in has told of its command. `reported` are values for the placeholders of
+    `definition.attach[OF_WAITING]` that the adapter has told. Nothing is sent here.
+
+    Raises:
+        KeyError: `definition` has no way to attach to a waiting process.
     """
     way = definition.attach[OF_WAITING]
     interpreter, split = told.split(definition)

@@ -267,10 +267,13 @@ class Launcher:
     async def _by_arguments(self, launch: LaunchRequest, where: Where) -> Start:
         """Return the start of what the call's arguments say, without a configuration.
 
-        It is in Neovim if `where` and its nvim-dap allow it, else under an adapter of dapeer.
+        The program is not started: the caller does that by `Start.begin`. But tests that are requested by name may be built, and the
+        interpreter may be run to ask for its version. The start is in Neovim if `where` and Neovim's nvim-dap allow it, else under an
+        adapter of dapeer; `auto` counts as `direct` for a core dump, for mapped paths, and for a terminal of dapeer.
 
         Raises:
-            DapeerError: An argument does not fit, or no adapter does.
+            DapeerError: An argument does not fit, no adapter does, the tests cannot be built, or `where` is `nvim` and Neovim cannot start
+                it.
         """
         debugger = self.debugger
         launch = replace(launch, request=_request_of(launch))

@@ -80,9 +80,10 @@ async def add_data_breakpoint(
 ) -> MemoryRow:
     """Set a data breakpoint on what `path` names, beside the others of the session; return it as a row.
 
-    `path` is a variable's path or an expression, looked up in `frame` (the adapter's id); `more` are further keys of the DAP breakpoint,
-    `watchpoints` is the `[watchpoints]` table of the adapter's definition, and `access` is what stops the program. A breakpoint on the same
-    data is replaced. If the adapter does not verify the new one, it is removed again. The mirror keeps `path` as its name.
+    `path` is a variable's path or an expression, looked up in `frame` (the adapter's id; None: the adapter looks up the expression without
+    one). `more` are further keys of the DAP breakpoint, `watchpoints` is the `[watchpoints]` table of the adapter's definition, and
+    `access` is what stops the program. A breakpoint on the same data is replaced. If the adapter does not verify the new one, it is
+    removed again. The mirror keeps `path` as its name.
 
     Raises:
         ArgumentError: It cannot be set; a breakpoint that it was to replace is gone, if the adapter has not verified the new one.

@@ -92,8 +92,8 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
     """List the threads and asyncio tasks, and where each is in the user's code.
 
     The threads of a running program are read now, where that is possible. The data has `threads`, each with `thread_id`, `name`, `state`
-    and maybe `function`, `file`, `line` and `frame_id`, that of a stopped thread. `tasks`, lines on who waits for what, and a `note` on an adapter that does not answer are there
-    if there are any.
+    and maybe `function`, `file`, `line` and `frame_id`, that of a stopped thread. Where there are any, it has `tasks`, `deadlock` (lines on
+    those that wait for each other), `waits` (on other waits), and a `note` on an adapter that does not answer.
 
     Raises:
         DapeerError: The session has ended.

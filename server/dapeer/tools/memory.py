@@ -56,6 +56,7 @@ async def dap_read_memory(
         ConsentNeeded: Only an evaluation finds the address.
         Unsupported: The adapter cannot read memory.
         NotStopped: The session is not stopped.
+        DapeerError: The adapter rejects the request, or does not answer.
     """
     session = call.session(session_id)
     session.require("readMemory")
@@ -144,9 +145,10 @@ async def dap_write_memory(
     data has `address` and `written`, the number of bytes that the adapter has written.
 
     Raises:
-        ArgumentError: `data` is not hex, or there is no such address.
+        ArgumentError: `data` is not hex or is empty, or there is no such address.
         Unsupported: The adapter cannot write memory.
         NotStopped: The session is not stopped.
+        DapeerError: The adapter rejects the request, or does not answer.
     """
     session = call.session(session_id)
     session.require("writeMemory")
@@ -234,7 +236,11 @@ async def _disassemble(
 ) -> Sequence[DisassembledInstruction]:
     """Send `disassemble` to the adapter; return the instructions around a place in memory.
 
-    There are `before` ones ahead of the place and `count` from it. `place` is the adapter's reference to memory.
+    There are `before` ones ahead of the place and `count` from it; the list is as the adapter answers, empty if it has none. `place` is the
+    adapter's reference to memory.
+
+    Raises:
+        DapeerError: The adapter rejects the request, or does not answer.
     """
     arguments: DisassembleArguments = {
         "memoryReference": place,

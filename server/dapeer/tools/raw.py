@@ -112,7 +112,7 @@ async def dap_request(
     Raises:
         ArgumentError: Another tool sends this request, or an argument is missing; nothing was sent.
         Unsupported: The adapter does not advertise it; nothing was sent.
-        NotStopped: The request resumes, and the session is not stopped.
+        NotStopped: The program has ended, or it is not stopped and the request resumes it.
         DapeerError: The adapter rejects it, or does not answer in time.
     """
     session = call.session(session_id)

@@ -629,8 +629,8 @@ async def _start_several(
 ) -> Reply:
     """Start the program `processes` times side by side, as a group; return the first stop.
 
-    The group has the program's name. In arguments and environment `{i}` is the number of the process. `options` say what to evaluate
-    and show, and how long to wait.
+    The group has the program's name. In arguments and environment `{i}` is the number of the process, from 0. `options` say what to
+    evaluate and show, and how long to wait.
 
     Raises:
         ArgumentError: It is to be repeated as well, or is not launched by dapeer.

@@ -209,7 +209,9 @@ def value(text: str, max_chars: int = MIN_CELL_CHARS) -> str:
 def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) -> ShownColumns:
     """Look at all columns of a table that has rows, and return which are constant, equal, or change.
 
-    `expressions` are the names of the columns. Each value is shown in `max_chars`; 0: a row's values share them.
+    The columns of `WHO` (thread, task and caller) are among them. `expressions` are the names of the table's `cells`, in their order.
+    `max_chars` is how many characters each value has in a row's line; 0: a row's values share `ROW_CHARS`. Long names get a short one
+    (`c1`, `c2` …), and a column with the values of an earlier one is in `same_as` only, where the table has several rows.
     """
     found = ShownColumns(table, room=max_chars)
     if len(table) > 1:

@@ -98,7 +98,8 @@ def keep_environment(patching: Any, folder: str) -> Any:
     """Register the row by which the program's environment is the user's, and return it.
 
     debugpy sets variables by which the program's streams, and those of all its children, are UTF-8 and unbuffered. With the row, the
-    program's own Python gets the option for unbuffered streams, which no child inherits. The row is not applied here.
+    program's own Python gets the option for unbuffered streams, which no child inherits. A program in a terminal is started as debugpy
+    does. The row is not applied here.
 
     Args:
         patching: The module `patching`.

@@ -244,8 +244,9 @@ async def request_own_configuration(
 async def give_name_back(opencode: OpenCode, directory: str, name: str, own: Json | None) -> None:
     """Remove a registered server from OpenCode, and give its name back to what the person has configured.
 
-    `own` is that MCP server's configuration; None: there is none, and the name is only disconnected. Errors of OpenCode, which may be gone,
-    are ignored. `directory` is as OpenCode calls it.
+    OpenCode starts what `own`, the person's configuration of that MCP server, says; where that is dapeer itself, `--no-bridge` is added to
+    its command, so that it does not join the core that ends. None: there is none, and OpenCode only disconnects from the name. Errors of
+    OpenCode, which may be gone, are ignored. `directory` is as OpenCode calls it.
     """
     with contextlib.suppress(OpenCodeError):
         if own is None:

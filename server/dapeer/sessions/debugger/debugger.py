@@ -188,7 +188,12 @@ class Supervisor:
     ) -> None:
         """Connect to the adapter of a child process and run its session to its end.
 
-        Errors of the session are logged. `task_status` gets the session once it is connected, before the handshake.
+        Errors of the session are logged. `task_status` gets the session once it is connected, before the handshake; errors up to then are
+        raised to the caller of `start`. `parent` is the session whose adapter has offered the child, `plan` is that of the child.
+
+        Raises:
+            Unsupported: A tool is ending the parent.
+            DapeerError: The adapter cannot be connected to.
         """
         opened = open_child(plan.definition, plan.config, parent.process, self._reaper)
         async with opened as adapter:

@@ -363,12 +363,14 @@ class _Traced:
     ) -> LastWrite:
         """Run from the entry to the stop `wanted` for the `times`-th time; return what was remembered there.
 
-        `client` is the key of the client that asks, `seconds` how long that may take. If the program ends before, or still runs then, the
-        `count` of the result is None.
+        The program is resumed at every other stop, and is not ended here: it stands at the stop afterwards. The session may still be on
+        its way to its entry, which is waited for. `client` is the key of the client that asks, `seconds` how long all of that may take. If
+        the program ends before, or still runs then, the `count` of the result is None.
 
         Raises:
             ArgumentError: The program cannot remember it.
             NotStopped: The program has not stopped at its entry within `seconds`.
+            DapeerError: The program cannot be resumed, or the adapter rejects a request or does not answer.
         """
         session, clock = self.session, anyio.current_time
         end = clock() + seconds
@@ -460,12 +462,14 @@ async def _record_writes(
     """Run a program from its entry to the stop `wanted` for the `times`-th time, and return that run.
 
     `second` is a session that stops at its entry, which is waited for. Each write of `place`, an expression by address, becomes a row of
-    the program, for the client with the key `client`. The run ends at the latest after `seconds`; `watchpoints` is how the definition sets
+    the program, for the client with the key `client`. Reaching the entry and the run from there may take `seconds` each. `reached` of
+    the result says whether the run has come to the wanted stop; the program is not ended here. `watchpoints` is how the definition sets
     watchpoints.
 
     Raises:
         Unsupported: The place cannot be watched yet.
         NotStopped: The program has not stopped at its entry within `seconds`.
+        DapeerError: The adapter rejects a request, or does not answer.
     """
     await second.program.next_stop(second, 0, seconds)
     watched = add_watch(second.program.collected, place, "write", client, every=True)

@@ -242,7 +242,9 @@ def schema_for_list(node: Any) -> Any:
 def _shortened_schema(node: Any, definitions: Json) -> Any:
     """Return a part of a schema without noise, its references replaced by what they name.
 
-    `definitions` is the schema's `$defs`. `node` is that part; it stays unchanged.
+    Noise is titles, the values of `_SELF_EVIDENT`, and the alternative `null`: an argument that may be null has the schema of its other
+    type. `definitions` is the schema's `$defs`, in which no definition may refer to itself. `node` is that part, of any type of JSON; it
+    stays unchanged.
     """
     match node:
         case _ if is_array(node):

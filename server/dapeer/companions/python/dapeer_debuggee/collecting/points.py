@@ -173,11 +173,13 @@ class CallTracer:
 def changed_parts(name: str, value: Any, before: Any, now: Any) -> list[tuple[str, str, str]]:
     """Return the elements or members of one and the same object that have changed, as (name, before, now).
 
-    It is empty if the variable is another object now, or what it held is not known.
+    It is empty if the variable is another object now, if what it held is not known, if a list or dict has become shorter, and for a tuple,
+    set or `bytearray`. Of a list or dict, `before` of each element is empty, and only its first `MOST_ELEMENTS` are compared, by place. The
+    texts are cells. No code of the program runs.
 
     Args:
         name: The name of the variable.
-        value: The object.
+        value: The object, as it is now.
         before: Its id, and its `calls.content_token`, as they were; or None.
         now: The same, as they are.
     """

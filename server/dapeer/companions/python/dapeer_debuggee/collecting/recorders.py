@@ -395,9 +395,10 @@ class Maker:
         """Return a function that evaluates some expressions of a point, and then runs the statements `end`.
 
         It is called as `record(frame, context)`. `evaluated` are pairs of a mark, which stands for it in the text, and an expression. If
-        the point's condition is among them and does not hold, the function returns None before the others and `end`. `alone`: it also gets
-        a form that Python can call at a line. `point` is a `points.SpecifiedPoint`, the `frame` any one of the code for which the function
-        is made.
+        the point's condition is among them and does not hold, the function returns None before the others and `end`. An expression
+        that raises has its error as its value; the function itself raises only Ctrl+C and what a signal handler of the program raises, and
+        loses the row at any other error. `alone`: it also gets the attribute `called`, which makes a form of it that Python can call at a
+        line. `point` is a `points.SpecifiedPoint`, the `frame` any one of the code for which the function is made.
         """
         given = {f"e{number}": each for number, each in enumerate(point.expressions)}
         given["ec"] = point.condition

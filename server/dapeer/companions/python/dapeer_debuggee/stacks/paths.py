@@ -195,10 +195,10 @@ def attribute(value: Any, name: str, text: str) -> Any:
     """Return the attribute `name` of a value, read without code of the program.
 
     It is looked for in the object's own attributes, then in its class and the bases of that. `text` is the expression, for errors. A name
-    with two leading underscores is also found in its mangled form.
+    with two leading underscores is also found in its mangled form, among the object's own attributes only.
 
     Raises:
-        NeedsCodeError: There is none, or it is a method, descriptor or property.
+        NeedsCodeError: There is none, it is a method, descriptor or property, or it is an attribute of the class that is None.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     mine = held.attributes(value, kind)

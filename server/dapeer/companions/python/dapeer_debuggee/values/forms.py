@@ -636,8 +636,8 @@ def labels(index: Any, show: Show, pandas: Any) -> Any:
 def sequence(value: Any, kind: Any, max_chars: int, show: Show) -> str:
     """Return type, length, data type and elements of a pandas index or array; of many those at its ends.
 
-    `max_chars` is how many characters there are, which decides how many elements are shown; `kind` is the type of `value`. Elements of a type
-    that is neither pandas' nor NumPy's are not shown.
+    `max_chars` decides how many elements are shown, but the text may become longer. `kind` is the type of `value`, and
+    `show(VALUE, ROOM)` makes the text of an element. Elements of a data type that is neither pandas' nor NumPy's are left out, as `…`.
     """
     threshold, edge = edges(max_chars)
     cut = len(value) > min(threshold, 10 * edge)
