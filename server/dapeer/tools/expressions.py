@@ -199,8 +199,8 @@ async def _assign(call: Call, session: Session, path: str, value: str, frame: in
 
     Where the adapter's definition has an assignment statement, that is run by `evaluate`, except for a variable of an outer scope. Else a
     variable that the adapter shows is set by `setVariable`, another path (or a private member whose name the adapter changes) by
-    `setExpression`; the path is read again to check that where it is possible. `value` is an expression; of an adapter with a statement it
-    is evaluated once more if the variable seems to stay as it was. `frame` is the adapter's id of a frame; None: there is none. The reply's
+    `setExpression`; the path is read again to check that where it is possible. `value` is an expression; where an adapter with a statement
+    sets a variable of an outer scope, it is evaluated once more if that seems to stay as it was. `frame` is the adapter's id of a frame; None: there is none. The reply's
     data has `path`, `value`, and `was` if the old value was known.
 
     Raises:
@@ -213,7 +213,10 @@ async def _assign(call: Call, session: Session, path: str, value: str, frame: in
     private = assignable and definition is not None and definition.quirks.names_private(path)
     statement = definition.quirks.assignment if definition is not None else ""
     target = path if found is None else str(found.get("evaluateName") or "")
-    if statement and target and not await _is_of_outer_scope(session, container, frame):
+    by_statement = bool(statement and target) and not await _is_of_outer_scope(
+        session, container, frame
+    )
+    if by_statement:
         text = str(fill(statement, {"path": target, "value": value}))
         await _assign_by_statement(session, text, value, frame)
         body = {"value": await _read_back(session, target, frame)}
@@ -234,8 +237,8 @@ async def _assign(call: Call, session: Session, path: str, value: str, frame: in
     new = shortened(str(body.get("value") or value), VALUE_CHARS)
     was = shortened(found["value"], VALUE_CHARS)
     changed = body.get("value") not in {None, found["value"]} and value != found["value"]
-    if statement and not changed:
-        # It stays as it was also where the value has failed, which is not said.
+    if statement and not by_statement and not changed:
+        # It stays as it was also where the value has failed, which `setVariable` does not say.
         await evaluate(session, value, frame, "watch", SECONDS_TO_EVALUATE)
     if assignable and changed and await _read_back(session, path, frame) == found["value"]:
         raise RequestFailed(

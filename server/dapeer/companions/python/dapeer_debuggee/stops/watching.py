@@ -101,7 +101,7 @@ def reader_of(container: Any, key: Any) -> Callable[[], Any]:
     """Return a function that reads the item `key` of a dict, list or NumPy array.
 
     The function returns `NOTHING` while there is no such item; what a key of a wrong type raises leaves it. For a subclass of dict or
-    list it uses the methods of these, but those of dict call a subclass's `__missing__`: reading adds the item to a `defaultdict`.
+    list it uses the methods of these, so no code of the program runs, and a `defaultdict` stays as it is.
 
     Raises:
         InvalidExpression: It is another kind of container, or of a subclass of NumPy's array.
@@ -124,7 +124,11 @@ def reader_of(container: Any, key: Any) -> Callable[[], Any]:
         except LookupError:
             return NOTHING
 
-    return read
+    def read_from_dict() -> Any:
+        # Its `__getitem__` would call a subclass's `__missing__`.
+        return dict.get(container, key, NOTHING)
+
+    return read_from_dict if isinstance(container, dict) else read
 
 
 # Rows of `LOOK_COLUMNS` about what is watched: where it could be read, and where not.
