@@ -113,3 +113,12 @@ def test_a_method_that_cython_has_compiled_is_a_function_and_no_property() -> No
     shown = objects.of_class(np.random.default_rng(1), "integers")
     assert type(shown).__name__ == "cython_function_or_method"
     assert objects.kind_of(shown) == "function"
+
+
+def test_a_look_at_a_missing_key_adds_nothing_to_a_defaultdict() -> None:
+    orders: collections.defaultdict[str, list[int]] = collections.defaultdict(list)
+    read = watched.reader_of(orders, "x")
+    assert read() is watched.NOTHING
+    assert not orders
+    orders["x"].append(1)
+    assert read() == [1]

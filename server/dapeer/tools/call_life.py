@@ -94,7 +94,7 @@ async def record_life(
     """Run a program again for at most `seconds`, end it, and return what one of its calls has done.
 
     The program really runs again, with all its effects; its sessions are forgotten afterwards. The focus stays on the session that has it.
-    A cancelled call ends the program, too. `in_time` of the result is false if `seconds` were over before the call came up; its `call` is
+    A call that fails or is cancelled ends the program, too. `in_time` of the result is false if `seconds` were over before the call came up; its `call` is
     None if no call of its number has ended there.
 
     Args:
@@ -109,11 +109,15 @@ async def record_life(
     focused = debugger.sessions.focused
     session = await debugger.start(plan)
     debugger.sessions.focus_on(focused)
-    async with on_cancellation(debugger.terminate, session.program.first):
-        in_time = await _run_to_recorded_call(session, recorded, seconds)
-    await debugger.terminate(session.program.first)
-    await session.program.read_rows()
-    debugger.sessions.drop_program(session.id)
+    try:
+        async with on_cancellation(debugger.terminate, session.program.first):
+            try:
+                in_time = await _run_to_recorded_call(session, recorded, seconds)
+            finally:
+                await debugger.terminate(session.program.first)
+        await session.program.read_rows()
+    finally:
+        debugger.sessions.drop_program(session.id)
     return replace(_likest_life(session, recorded), in_time=in_time)
 
 

@@ -178,7 +178,7 @@ async def opencode_messages(
     opencode = _opencode(call)
     session = await catalogue_of(call).request_session(session_id)
     found = await _messages(opencode, session, start + count)
-    page = found[max(0, len(found) - start - count) : len(found) - start]
+    page = found[max(0, len(found) - start - count) : max(0, len(found) - start)]
     text, shown = conversation_text([message_data(one, length) for one in page])
     rows = [message_data(one, length) for one in page[len(page) - shown :]]
     if len(found) >= start + count or shown < len(page):

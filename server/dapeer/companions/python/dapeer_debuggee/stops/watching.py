@@ -107,9 +107,10 @@ def reader_of(container: Any, key: Any) -> Callable[[], Any]:
         InvalidExpression: It is another kind of container, or of a subclass of NumPy's array.
     """
     get: Any = None
+    get_of_dict: Any = None
     for kind in KINDS:
         if issubclass(type(container), kind):
-            get = kind.__getitem__
+            get, get_of_dict = kind.__getitem__, getattr(kind, "get", None)
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None and type(container) is getattr(numpy, "ndarray", None):
         get = numpy.ndarray.__getitem__
@@ -124,11 +125,10 @@ def reader_of(container: Any, key: Any) -> Callable[[], Any]:
         except LookupError:
             return NOTHING
 
-    def read_from_dict() -> Any:
-        # Its `__getitem__` would call a subclass's `__missing__`.
-        return dict.get(container, key, NOTHING)
-
-    return read_from_dict if isinstance(container, dict) else read
+    if get_of_dict is not None:
+        # `__getitem__` would call a subclass's `__missing__`.
+        return lambda: get_of_dict(container, key, NOTHING)
+    return read
 
 
 # Rows of `LOOK_COLUMNS` about what is watched: where it could be read, and where not.
