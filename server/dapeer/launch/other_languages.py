@@ -33,7 +33,6 @@ from dapeer.adapters.definition.table import COMPANIONS, own_values
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object, is_array
-from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.process_table import (
     ancestors,
     command_line,
@@ -298,7 +297,7 @@ class _StandIns:
         Raises:
             OSError: The system gives no such socket.
         """
-        folder = self._held.enter_context(temporary_folder())
+        folder = self.debugger.make_folder(self._held)
         server = await asyncio.start_unix_server(
             self._connected, folder / "children", limit=MAX_LINE_BYTES
         )

@@ -1038,20 +1038,21 @@ class Timeouts:
 def way_of(inputs: Mapping[str, object]) -> str | None:
     """Return which of `[attach.*]` the inputs mean: `pid`, `tcp`, `core` or `OF_WAITING`.
 
-    The last one is meant where they have an `executable`. None: no input says it, so that only the user's own keys say how to attach.
+    The last one is meant where they have an `executable` and none of the others. None: no input says it, so that only the user's own keys
+    say how to attach.
 
     Raises:
         ArgumentError: The inputs mean more than one, or have `host` without `port`.
     """
-    if inputs.get("executable") is not None:
-        return OF_WAITING
     given = [way for way in WAYS if inputs.get(_INPUT.get(way, way)) is not None]
     if len(given) > 1:
         both = " and ".join(f"`{_INPUT.get(way, way)}`" for way in given)
         raise ArgumentError(f"Both {both} are given.", "Attach by one of them.")
     if not given and inputs.get("host") is not None:
         raise ArgumentError("`host` is given without `port`.", "Give the port to attach to.")
-    return given[0] if given else None
+    # A browser that is attached to at its port has one, too.
+    waiting = OF_WAITING if inputs.get("executable") is not None else None
+    return given[0] if given else waiting
 
 
 def check_way(way: str | None, adapter: str, offered: Container[str]) -> str | None:
