@@ -6,12 +6,12 @@ import contextlib
 import mmap
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
 import anyio
 
-from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.threads import in_thread
 from dapeer.collecting.rows.collected import TRACER, Collected
 from dapeer.collecting.rows.row_blocks import START, FilePosition, RowFileContents, read_row_file
@@ -82,14 +82,10 @@ def _new_contents(path: Path, after: FilePosition) -> Iterator[RowFileContents]:
 
 
 class FolderReaper(Protocol):
-    """Removes folders, should dapeer be killed."""
+    """Makes folders, and removes them should dapeer be killed."""
 
-    def watch_folder(self, folder: str) -> None:
-        """Have `folder` removed when dapeer dies."""
-        ...
-
-    def forget_folder(self, folder: str) -> None:
-        """Have `folder` not removed any more."""
+    def temporary_folder(self) -> AbstractContextManager[Path]:
+        """Make a folder that is removed after the body, or when dapeer dies."""
         ...
 
 
@@ -105,10 +101,7 @@ class RowFolders:
 
         The reaper removes it if dapeer is killed.
         """
-        folder = str(self._stack.enter_context(temporary_folder()))
-        self._reaper.watch_folder(folder)
-        self._stack.callback(self._reaper.forget_folder, folder)
-        return RowFiles(Path(folder), collected)
+        return RowFiles(self._stack.enter_context(self._reaper.temporary_folder()), collected)
 
     def close(self) -> None:
         """Remove all folders that were made."""

@@ -297,7 +297,7 @@ class _StandIns:
         Raises:
             OSError: The system gives no such socket.
         """
-        folder = self.debugger.make_folder(self._held)
+        folder = self._held.enter_context(self.debugger.temporary_folder())
         server = await asyncio.start_unix_server(
             self._connected, folder / "children", limit=MAX_LINE_BYTES
         )

@@ -66,10 +66,7 @@ def lines_of_held_waits(answer: Mapping[str, Value]) -> list[str]:
     `answer` is as for `deadlock`. The lines are on waits without a limit of time whose end depends on another member. The result is empty
     if no wait without a limit is for something that a known member holds: a program that works seldom has one.
     """
-    endless = (
-        each for each in map(as_object, as_array(answer.get("waits"))) if not each.get("timed")
-    )
-    return _leading_lines(answer) if any(map(_is_held, endless)) else []
+    return _leading_lines(answer) if any(map(_is_held, _endless(answer))) else []
 
 
 def lines_of_other_processes(processes: Sequence[ProcessWaits]) -> list[str]:
@@ -115,13 +112,18 @@ def _queues(answer: Mapping[str, Value], pipe: Value) -> Iterator[tuple[int, str
                 pass
 
 
+def _endless(answer: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
+    """Yield the waits of the debuggee's answer that have no limit of time."""
+    waits = map(as_object, as_array(answer.get("waits")))
+    return (each for each in waits if not each.get("timed"))
+
+
 def _leading_lines(answer: Mapping[str, Value]) -> list[str]:
     """Return lines for the waits without a limit of time that show what has to go on first."""
-    endless = (
-        each for each in map(as_object, as_array(answer.get("waits"))) if not each.get("timed")
-    )
     leading: list[Value] = [
-        {**each} for each in endless if (each.get("by") and each.get("on")) or each.get("decides")
+        {**each}
+        for each in _endless(answer)
+        if (each.get("by") and each.get("on")) or each.get("decides")
     ]
     leads: Mapping[str, Value] = {**answer, "waits": leading}
     return lines_of_other_waits(leads, {_own_id(answer, each) for each in _by_member(leads)})

@@ -38,7 +38,6 @@ from dapeer.adapters.process.streams import (
 from dapeer.adapters.process.terminal import Terminal, check_terminal
 from dapeer.base.errors import AdapterMissing, ChannelClosed, SystemUnsupported
 from dapeer.base.json_types import as_object
-from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.process_table import descendants
 from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.system.threads import in_thread
@@ -355,15 +354,12 @@ def _create_folder(stack: AsyncExitStack, reaper: Reaper) -> str:
         SystemUnsupported: No temporary folder is writable.
     """
     try:
-        folder = str(stack.enter_context(temporary_folder()))
+        return str(stack.enter_context(reaper.temporary_folder()))
     except OSError as error:
         raise SystemUnsupported(
             f"No temporary folder is writable: {error.strerror}.",
             "Start dapeer with $TMPDIR set to a writable folder.",
         ) from error
-    reaper.watch_folder(folder)
-    stack.callback(reaper.forget_folder, folder)
-    return folder
 
 
 def _open_terminal(

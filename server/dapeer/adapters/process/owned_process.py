@@ -9,7 +9,7 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ import anyio
 import anyio.to_thread
 
 from dapeer.base.system import process_end
+from dapeer.base.system.folders import temporary_folder
 from dapeer.base.system.process_table import (
     ancestors,
     descendants,
@@ -79,6 +80,22 @@ class Reaper:
         # The name may hold any byte.
         name = os.fsencode(folder).hex()
         self._add(name, b"folder %s\n" % name.encode())
+
+    @contextlib.contextmanager
+    def temporary_folder(self) -> Generator[Path]:
+        """Make a folder for this user alone, and remove it after the body, or when dapeer dies.
+
+        Its path is yielded.
+
+        Raises:
+            OSError: No temporary folder is writable.
+        """
+        with temporary_folder() as folder:
+            self.watch_folder(str(folder))
+            try:
+                yield folder
+            finally:
+                self.forget_folder(str(folder))
 
     def forget(self, pid: int) -> None:
         """Stop watching the process: it has ended, or is to live on."""

@@ -1,6 +1,6 @@
 /**
  * Preloaded into a program (`node --require`), so that programs of other languages which it starts wait until dapeer debugs
- * them; the twin of `dapeer_debuggee/process/stand_ins.py`, which says what is in the variable.
+ * them; the twin of `dapeer_debuggee/process/children.py`, which says what is in the variable.
  *
  * `companions/process/stand_in.py` runs in place of such a program, with the same pid, folder, environment and descriptors.
  */

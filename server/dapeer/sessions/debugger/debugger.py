@@ -30,7 +30,7 @@ from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.base.errors import DapeerError, NoSession, ToolTimeout, Unsupported
 from dapeer.base.system.environment import started_from
 from dapeer.base.system.exchange import on_cancellation
-from dapeer.base.system.folders import remove_left_folders, temporary_folder
+from dapeer.base.system.folders import remove_left_folders
 from dapeer.base.system.matching import Matcher
 from dapeer.base.system.threads import run_in_thread_briefly
 from dapeer.collecting.row_files import RowFolders
@@ -337,16 +337,9 @@ class Debugger:
             with anyio.CancelScope(shield=True):
                 await processes.aclose()
 
-    def make_folder(self, stack: contextlib.ExitStack) -> Path:
-        """Make a temporary folder that is removed with `stack`, or by the reaper if dapeer is killed.
-
-        Raises:
-            OSError: No temporary folder is writable.
-        """
-        folder = stack.enter_context(temporary_folder())
-        self._reaper.watch_folder(str(folder))
-        stack.callback(self._reaper.forget_folder, str(folder))
-        return folder
+    def temporary_folder(self) -> contextlib.AbstractContextManager[Path]:
+        """Return a context that makes a folder, and removes it after its body, or when dapeer dies."""
+        return self._reaper.temporary_folder()
 
     def start_task(
         self, work: Callable[..., Coroutine[Any, Any, object]], *arguments: object

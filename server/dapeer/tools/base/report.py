@@ -355,12 +355,8 @@ async def gather(
         }
     elif state["state"] == "stopped" and state.get("reason") == "pause":
         # One thread was stopped; others may never go on.
-        processes = await _waits_of_program(session)
-        own = waits.with_sharers(processes[0], processes)
-        places = {
-            "deadlock": waits.deadlock(own),
-            "waits": waits.lines_of_held_waits(own) + waits.lines_of_other_processes(processes),
-        }
+        own, others = await _waits_of_program(session)
+        places = {"deadlock": waits.deadlock(own), "waits": waits.lines_of_held_waits(own) + others}
     await program.read_rows()
     slowness = await _reasons_for_slowness(session, remaining)
     await note_undebugged(call.debugger, program)
@@ -427,21 +423,19 @@ async def lines_of_waits(session: Session, seen: ThreadLocations) -> dict[str, l
     """
     if seen.silent:
         return {"deadlock": [], "waits": []}
-    processes = await _waits_of_program(session)
-    own = waits.with_sharers(processes[0], processes)
+    own, others = await _waits_of_program(session)
     listed = {each.own_id for each in (*seen.threads, *seen.tasks)}
-    others = waits.lines_of_other_processes(processes)
     return {
         "deadlock": waits.deadlock(own),
         "waits": waits.lines_of_other_waits(own, listed) + others,
     }
 
 
-async def _waits_of_program(session: Session) -> Sequence[waits.ProcessWaits]:
+async def _waits_of_program(session: Session) -> tuple[Mapping[str, Value], list[str]]:
     """Ask a session, and the running sessions of the same program, what their threads and tasks wait for.
 
-    The session's own answer comes first; at most `MAX_ASKED_PROCESSES` others are asked, all at once. An answer is empty where the
-    adapter cannot tell, or did not answer in time.
+    Return the session's own answer, with who shares what is waited for, and the lines of the others. At most `MAX_ASKED_PROCESSES` others
+    are asked, all at once. An answer is empty where the adapter cannot tell, or did not answer in time.
     """
     running = [
         each
@@ -455,10 +449,12 @@ async def _waits_of_program(session: Session) -> Sequence[waits.ProcessWaits]:
         answers[each.id] = await each.thread_locator.waits()
 
     await run_together(*map(ask, asked))
-    return [
+    processes = [
         waits.ProcessWaits(f"process {pid_of(each)} (session {each.id})", answers.get(each.id, {}))
         for each in asked
     ]
+    own = waits.with_sharers(processes[0], processes)
+    return own, waits.lines_of_other_processes(processes)
 
 
 def _take_breakpoint_outcomes(call: Call, session: Session) -> Part:
