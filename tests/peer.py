@@ -13,8 +13,7 @@ import anyio
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.dap.transport import Transport
-from dapeer.sessions.core.control import SessionContext
-from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.session import Session, SessionContext
 from dapeer.sessions.traits import Deadlines, Traits
 from tests.processes import LIMIT
 from tests.transports import transport_pair

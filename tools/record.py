@@ -25,11 +25,10 @@ from dapeer.dap.messages import Event, Message, Request, Response, encode
 from dapeer.dap.sent_requests import ResumingCommand
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.core.control import SessionContext
 from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.evaluating import evaluate, set_variable
 from dapeer.sessions.core.plan import Plan
-from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.session import Session, SessionContext
 from dapeer.sessions.core.start_up import start_up
 from dapeer.sessions.core.views import snapshot
 from tests.programs import ROOT, Program, compiled, program

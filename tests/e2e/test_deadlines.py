@@ -12,7 +12,7 @@ from hypothesis import settings as bounded
 from hypothesis import strategies as st
 from mcp import Client
 
-from dapeer.tools.base.deadline import TIMEOUTS
+from dapeer.tools.base.call import TIMEOUTS
 from tests.harness import FAKE_PROGRAM, ask, call, client, fake, refusal, text
 from tests.processes import LIMIT
 
@@ -128,7 +128,7 @@ def keep_deadlines(folder: Path, stories: Sequence[Story], patch: pytest.MonkeyP
                 tasks.create_task(story(name, work))
 
     with patch.context() as patched:
-        patched.setattr("dapeer.tools.base.deadline.SECONDS_WITHOUT_TIMEOUT", TALK)
+        patched.setattr("dapeer.tools.base.call.SECONDS_WITHOUT_TIMEOUT", TALK)
         patched.setattr("dapeer.sessions.debugger.debugger.SECONDS_TO_END", ENDING)
         patched.setattr("dapeer.tools.base.report.SECONDS_TO_LOOK", TALK / 2)
         asyncio.run(all_at_once())
@@ -156,7 +156,7 @@ def test_nor_does_one_with_scripts_that_nobody_has_tried_before(
 async def test_what_is_not_done_in_time_says_so_and_kills_nothing(
     settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dapeer.tools.base.deadline.SECONDS_WITHOUT_TIMEOUT", 0.2)
+    monkeypatch.setattr("dapeer.tools.base.call.SECONDS_WITHOUT_TIMEOUT", 0.2)
     fake(settings, {"source": ["hold"], "scopes": ["default", {"release": "source"}]})
     async with asyncio.timeout(LIMIT), client() as c:
         await ask(c, "dap_run", program=FAKE_PROGRAM, type="fake")

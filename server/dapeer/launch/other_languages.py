@@ -53,10 +53,9 @@ from dapeer.base.text.lines import escaped
 from dapeer.launch.plans import plan_of
 from dapeer.launch.request import BreakpointInFile
 from dapeer.sessions.core.direct import DirectSession
-from dapeer.sessions.core.plan import Plan
+from dapeer.sessions.core.plan import Changes, Plan, WaitingProcess
 from dapeer.sessions.core.program import Program
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.core.waiting import Changes, WaitingProcess
 from dapeer.sessions.debugger.debugger import Debugger
 
 log = logging.getLogger(__name__)

@@ -454,49 +454,6 @@ class Methods(Protocol):
             session_id=session_id,
         )
 
-    def run_until(
-        self,
-        expression: str,
-        *,
-        on: Literal["true", "change", "write"] | None = None,
-        scope: Sequence[str] | None = None,
-        every: bool | None = None,
-        last: bool | None = None,
-        evaluate: Sequence[str] | None = None,
-        show: Literal["full", "brief"] | None = None,
-        wait_until_paused: bool | None = None,
-        timeout_ms: int | None = None,
-        session_id: int | None = None,
-    ) -> Answer:
-        """Run until an expression holds or changes, or until a variable, attribute or item is written.
-
-        With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a call, with "write" where the
-        variable, attribute or item is assigned. `scope` limits that to files and functions. `every` records all such lines, and stops at none.
-        `last` (with "write" alone) runs the program a second time, to say who wrote the value last before this stop. The options say what is
-        evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
-        (`wait_until_paused`, `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
-        `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other languages,
-        watchpoints or conditions of the adapter are used, else single steps.
-
-        It calls the tool `dap_run_until`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
-
-        Raises:
-            ToolError: The tool has failed, or a person has not consented.
-        """
-        return self.call_tool(
-            "dap_run_until",
-            expression=expression,
-            on=on,
-            scope=scope,
-            every=every,
-            last=last,
-            evaluate=evaluate,
-            show=show,
-            wait_until_paused=wait_until_paused,
-            timeout_ms=timeout_ms,
-            session_id=session_id,
-        )
-
     def step_back(
         self,
         *,
@@ -555,6 +512,49 @@ class Methods(Protocol):
             frame_id=frame_id,
             evaluate=evaluate,
             show=show,
+            timeout_ms=timeout_ms,
+            session_id=session_id,
+        )
+
+    def run_until(
+        self,
+        expression: str,
+        *,
+        on: Literal["true", "change", "write"] | None = None,
+        scope: Sequence[str] | None = None,
+        every: bool | None = None,
+        last: bool | None = None,
+        evaluate: Sequence[str] | None = None,
+        show: Literal["full", "brief"] | None = None,
+        wait_until_paused: bool | None = None,
+        timeout_ms: int | None = None,
+        session_id: int | None = None,
+    ) -> Answer:
+        """Run until an expression holds or changes, or until a variable, attribute or item is written.
+
+        With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a call, with "write" where the
+        variable, attribute or item is assigned. `scope` limits that to files and functions. `every` records all such lines, and stops at none.
+        `last` (with "write" alone) runs the program a second time, to say who wrote the value last before this stop. The options say what is
+        evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
+        (`wait_until_paused`, `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
+        `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other languages,
+        watchpoints or conditions of the adapter are used, else single steps.
+
+        It calls the tool `dap_run_until`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+
+        Raises:
+            ToolError: The tool has failed, or a person has not consented.
+        """
+        return self.call_tool(
+            "dap_run_until",
+            expression=expression,
+            on=on,
+            scope=scope,
+            every=every,
+            last=last,
+            evaluate=evaluate,
+            show=show,
+            wait_until_paused=wait_until_paused,
             timeout_ms=timeout_ms,
             session_id=session_id,
         )

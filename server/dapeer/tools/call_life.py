@@ -17,7 +17,7 @@ from dapeer.base.text.lines import indented_after_first, lines_of
 from dapeer.collecting.rows.collected import OF_LIVES, Collection, Point
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.collecting.text.call_lines import ARGUMENTS, FUNCTION, RESULT, CallLines, call_text
-from dapeer.collecting.text.life_lines import executed_lines as lived
+from dapeer.collecting.text.call_lines import executed_lines as lived
 from dapeer.collecting.text.summary import visible
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
 from dapeer.peers.consent_kinds import RUN, CallKinds

@@ -1,4 +1,4 @@
-"""Tools that resume a program and show its next stop."""
+"""Tools that resume a program, forwards or back, and show its next stop."""
 
 from __future__ import annotations
 
@@ -20,9 +20,16 @@ from dapeer.mirror.stops import Stop
 from dapeer.peers.consent_kinds import RESUMES_PROGRAM, RUN, THEN, VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.leaving_calls import CallingFrame, calling_frame, leave_calls
-from dapeer.tools.base.arguments import GroupName, Line, Milliseconds, ThreadId, thread_of
-from dapeer.tools.base.call import Call, Reply, with_notes
-from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.arguments import (
+    FrameId,
+    GroupName,
+    Line,
+    Milliseconds,
+    ThreadId,
+    frame_of,
+    thread_of,
+)
+from dapeer.tools.base.call import Call, RemainingTime, Reply, with_notes
 from dapeer.tools.base.report import GroupOptions, ResumeOptions, Show, StopOptions, WaitOptions
 from dapeer.tools.base.schema import Needs, Unlisted
 from dapeer.tools.base.tool import Section, tool
@@ -460,3 +467,50 @@ async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
     others = [] if options.session_id or session.program.runs else _living_programs_note(call)
     reply = await next_stop(call, session, -1, options.timeout_ms, options=options)
     return with_notes(reply, others)
+
+
+# Tools that go back: to an earlier moment of the program, or to the start of a function.
+
+
+@tool("Step back", section=Section.RUN, kinds=RESUMES_PROGRAM, resumes=True, needs=["stepBack"])
+async def dap_step_back(
+    call: Call,
+    to_breakpoint: bool = False,
+    thread_id: ThreadId = None,
+    granularity: Granularity = None,
+    *,
+    options: ResumeOptions,
+) -> Reply:
+    """Run backwards by one line, or to the previous breakpoint, and return the snapshot.
+
+    The thread is `thread_id`, by default that of the stop. With `to_breakpoint` `granularity` (DAP's) does not count. The options say what
+    is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
+    (`wait_until_paused`, `timeout_ms`).
+
+    Raises:
+        NotStopped: The session is not stopped.
+        DapeerError: The adapter rejects the request, or does not support `granularity`.
+    """
+    command = "reverseContinue" if to_breakpoint else "stepBack"
+    granularity = None if to_breakpoint else granularity
+    session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
+    return await resume(call, session, command, arguments, options)
+
+
+@tool("Restart a frame", section=Section.RUN, kinds=RESUMES_PROGRAM, needs=["restartFrame"])
+async def dap_restart_frame(call: Call, frame_id: FrameId = None, *, options: WaitOptions) -> Reply:
+    """Restart a function call with its current arguments, and return the snapshot there.
+
+    The frame is `frame_id`, by default the one shown. `evaluate` and `show` are for the stop there, for which it waits `timeout_ms`.
+
+    Raises:
+        ArgumentError: The stopped thread has no frames.
+        Unsupported: The adapter cannot restart frames.
+        NotStopped: The session is not stopped.
+    """
+    session = call.session(options.session_id)
+    session.require("restartFrame")
+    frame = await frame_of(session, frame_id)
+    if frame is None:
+        raise ArgumentError("The stopped thread has no frames.", "dap_threads lists the others.")
+    return await resume(call, session, "restartFrame", {"frameId": frame}, options)

@@ -26,8 +26,7 @@ from dapeer.sessions.core.evaluating import (
 from dapeer.sessions.core.session import Session
 from dapeer.tools.base import evaluation, report
 from dapeer.tools.base.arguments import CallTarget, FrameId, SessionId, frame_of
-from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.call import Call, RemainingTime, Reply
 from dapeer.tools.base.evaluation import (
     MAX_WHOLE_CHARS,
     RESULT_CHARS,

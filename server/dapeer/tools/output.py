@@ -20,8 +20,7 @@ from dapeer.peers.consent_kinds import VALUES, CallKinds
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import inspect_stop, view_of
 from dapeer.tools.base.arguments import Milliseconds, SessionId
-from dapeer.tools.base.call import Call, Reply, with_notes
-from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.call import Call, RemainingTime, Reply, with_notes
 from dapeer.tools.base.report import ResumeOptions
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.base.waiting import next_stop

@@ -28,8 +28,7 @@ from dapeer.sessions.run_until.last_write import LastWrite, call_that_stops_ther
 from dapeer.sessions.run_until.stepping import Driving, Stepping
 from dapeer.sessions.run_until.watchpoint import AtWatchpoint
 from dapeer.tools.base.arguments import MAX_EXPRESSION_CHARS, frame_of
-from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.call import Call, RemainingTime, Reply
 from dapeer.tools.base.report import ResumeOptions, StopOptions
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.syntax import check_expressions, is_python

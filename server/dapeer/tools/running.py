@@ -20,8 +20,7 @@ from dapeer.sessions.core.direct import DirectSession
 from dapeer.sessions.core.program import named
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.repetition import RepeatUntil, repeat
-from dapeer.tools.base.call import Call, Reply, neovim_note, with_notes
-from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.call import Call, RemainingTime, Reply, neovim_note, with_notes
 from dapeer.tools.base.report import StopOptions
 from dapeer.tools.base.waiting import MILLISECONDS_UNTIL_LOOK, TriggerArguments, next_stop
 from dapeer.view.tally import Tally

@@ -56,8 +56,7 @@ from dapeer.tools.base.arguments import (
     resolve_column,
     split_breakpoints,
 )
-from dapeer.tools.base.call import Call, Reply, with_notes
-from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.call import Call, RemainingTime, Reply, with_notes
 from dapeer.tools.base.groups import SECONDS_AFTER_FIRST, group_line
 from dapeer.tools.base.report import StopOptions
 from dapeer.tools.base.schema import Unlisted

@@ -39,11 +39,10 @@ from dapeer.dap.mapped import PathFilter, PathNames
 from dapeer.dap.messages import Body, Event, Message, Request
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint
 from dapeer.sessions.breakpoints.moved_files import MovedFiles
-from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF, SessionContext
 from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.process_watch import ProcessWatch
 from dapeer.sessions.core.program import DetachedProcesses
-from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.session import SECONDS_TO_END_ITSELF, Session, SessionContext
 from dapeer.sessions.inspection.arriving_output import SECONDS_WITHOUT_OUTPUT
 from dapeer.sessions.traits import Deadlines, Traits
 from dapeer.view.snapshot import KILLED

@@ -15,8 +15,7 @@ from dapeer.dap.messages import Event, Message, Response
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, spot_of
 from dapeer.neovim.client import Neovim
 from dapeer.neovim.feeds import Feed, Hello, NvimTransport
-from dapeer.sessions.core.control import SECONDS_TO_END_ITSELF, SessionContext
-from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.session import SECONDS_TO_END_ITSELF, Session, SessionContext
 from dapeer.sessions.traits import Traits
 
 SECONDS_TO_CLOSE = 0.5

@@ -1,10 +1,10 @@
-"""How something is debugged."""
+"""How something is debugged, and a process that waits for that before it becomes its program."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -25,8 +25,38 @@ from dapeer.dap.mapped import PathMapping
 from dapeer.dap.messages import Body
 from dapeer.mirror.post_mortem import PostMortem
 from dapeer.sessions.breakpoints.breakpoints import Breakpoints
-from dapeer.sessions.core.waiting import WaitingProcess
 from dapeer.view.advice import Advice
+
+Changes = Mapping[str, str | None]
+"""Variables of an environment to set, or with None to remove."""
+
+
+@dataclass(slots=True, eq=False)
+class WaitingProcess:
+    """A process that a debuggee has started, and that waits before `exec`."""
+
+    pid: int
+    environment: Mapping[str, str]
+    """The variables that it has."""
+    _let_go: Callable[[Changes, Mapping[str, object]], None]
+    """Tells it to go on, with changes of its environment, and what its adapter has reported."""
+    event: str = ""
+    """The event by which its adapter tells that it may go on; empty: none does."""
+    has_gone: bool = field(default=False, init=False)
+    """Whether it was told to go on."""
+
+    def become(self, environment: Changes, reported: Mapping[str, object] | None = None) -> None:
+        """Have the process become its program, with the variables of `environment` over its own.
+
+        Those that have the same value already are left out. `reported` is what its adapter says with `event`. Nothing happens if the process
+        was told so before.
+        """
+        if not self.has_gone:
+            self.has_gone = True
+            known = self.environment
+            changes = {name: to for name, to in environment.items() if to != known.get(name)}
+            self._let_go(changes, reported or {})
+
 
 LONGEST_NAME = 60
 STARTERS = frozenset(

@@ -18,9 +18,8 @@ from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import ENDS, RESUMES
 from dapeer.dap.types import Source
 from dapeer.mirror.frames import Frames
-from dapeer.sessions.core.control import SessionContext
 from dapeer.sessions.core.program import Program
-from dapeer.sessions.core.session import Session
+from dapeer.sessions.core.session import Session, SessionContext
 from dapeer.sessions.doings import PERSON, Doings
 from dapeer.view.stacks import path_of
 

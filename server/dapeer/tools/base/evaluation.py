@@ -32,8 +32,7 @@ from dapeer.sessions.core.evaluating import (
 )
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import last_place, wait_for_place
-from dapeer.tools.base.call import Call
-from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.call import Call, RemainingTime
 from dapeer.view import variables
 from dapeer.view.returns import stop_in_returned_function
 from dapeer.view.snapshot import EXCEPTION_CHARS

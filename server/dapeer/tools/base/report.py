@@ -32,8 +32,7 @@ from dapeer.sessions.inspection.fetching import run_together
 from dapeer.sessions.inspection.inspection import SECONDS_TO_LOOK
 from dapeer.tools.base import evaluation
 from dapeer.tools.base.arguments import GroupName, Milliseconds, SessionId, frame_of
-from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.deadline import SECONDS_TO_INSPECT, RemainingTime
+from dapeer.tools.base.call import SECONDS_TO_INSPECT, Call, RemainingTime, Reply
 from dapeer.tools.base.evaluation import RESULT_CHARS, EvaluationResult
 from dapeer.tools.base.schema import Unlisted
 from dapeer.view import render, waits

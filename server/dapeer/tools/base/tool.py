@@ -27,8 +27,15 @@ from dapeer.base.text.lines import escaped, indented_after_first
 from dapeer.peers import Action
 from dapeer.peers.consent_kinds import CallKinds, kinds_of
 from dapeer.tools.base import schema
-from dapeer.tools.base.call import Call, ConsentNeeded, Reply, run_with_consent, with_notes
-from dapeer.tools.base.deadline import run_with_deadline, seconds_for
+from dapeer.tools.base.call import (
+    Call,
+    ConsentNeeded,
+    Reply,
+    run_with_consent,
+    run_with_deadline,
+    seconds_for,
+    with_notes,
+)
 from dapeer.tools.base.groups import Asked, GroupCall, check_group_or_session
 from dapeer.tools.base.schema import Narrows, Needs, ToolFunction, Unlisted, marked_arguments
 

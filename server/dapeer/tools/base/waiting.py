@@ -29,8 +29,7 @@ from dapeer.sessions.triggers.trigger import (
     parse_triggers,
 )
 from dapeer.tools.base import report
-from dapeer.tools.base.call import Call, Reply
-from dapeer.tools.base.deadline import RemainingTime
+from dapeer.tools.base.call import Call, RemainingTime, Reply
 from dapeer.tools.base.report import NOTHING, StopOptions
 from dapeer.tools.base.schema import Unlisted
 
