@@ -1,8 +1,7 @@
 """All that is public of a session's state, for comparing two of them."""
 
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.output import OutputLog
-from dapeer.mirror.printed import OutputIntake, PrintedLogPoints
+from dapeer.mirror.output import OutputIntake, OutputLog, PrintedLogPoints
 from dapeer.mirror.stops import ShownStop, Stack, Stop, StopHistory
 from dapeer.mirror.values import Values
 from dapeer.view.activations import compare_locals

@@ -93,7 +93,6 @@ INSIDES = {
         ("commands", "configurations", "inheritance", "plans", "tasks"),
         ("tasks_json",),
         ("env_file", "keys", "launch_json", "mappings", "request"),
-        ("json_with_comments",),
     ),
     "mcp": (
         ("web",),
@@ -107,10 +106,9 @@ INSIDES = {
     ),
     "mirror": (
         ("mirror",),
-        ("printed", "threads"),
-        ("failures", "stops"),
+        ("failures", "output", "stops"),
         ("values",),
-        ("bounded", "breakpoint_status", "frames", "output", "places", "post_mortem", "states"),
+        ("bounded", "breakpoint_status", "frames", "places", "post_mortem", "states"),
     ),
     "neovim": (
         ("feeds",),
@@ -150,7 +148,7 @@ INSIDES = {
         ("advice", "brief", "render"),
         ("snapshot",),
         ("output",),
-        ("returns", "variables"),
+        ("variables",),
         (OTHERS,),
     ),
 }
@@ -199,7 +197,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 PURE = (
     "mirror/", "view/", "collecting/divergence.py", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
     "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
-    "sessions/outcomes.py", "sessions/breakpoints/breakpoints.py", "sessions/triggers/trigger.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/launch_json.py", "launch/json_with_comments.py", "launch/launch_json.py", "launch/tasks_json.py",
+    "sessions/outcomes.py", "sessions/breakpoints/breakpoints.py", "sessions/triggers/trigger.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/launch_json.py", "launch/tasks_json.py",
     "adapters/definition/", "base/sources.py", "base/redaction.py", "base/system/tcp_table.py",
 )  # fmt: skip
 """Modules, and folders of modules, without await and without a clock."""

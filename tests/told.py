@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from dapeer.dap.messages import Body, Event, Request, Response
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.printed import OutputIntake
+from dapeer.mirror.output import OutputIntake
 from dapeer.mirror.stops import Stop
 
 

@@ -5,8 +5,14 @@ from typing import Any
 
 import pytest
 
-from dapeer.launch.json_with_comments import MalformedJson
-from dapeer.launch.launch_json import Compound, VariableValues, fill_variables, for_platform, parse
+from dapeer.launch.launch_json import (
+    Compound,
+    MalformedJson,
+    VariableValues,
+    fill_variables,
+    for_platform,
+    parse,
+)
 
 HERE = VariableValues("/srv/shop", "/home/ada", {"TOKEN": "secret"}, "linux")
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.launch.json_with_comments import MalformedJson
-from dapeer.launch.launch_json import VariableValues, read_env_file
+from dapeer.launch.launch_json import MalformedJson, VariableValues, read_env_file
 from dapeer.launch.tasks_json import NoTask, Task, TasksFile, npm_task, parse
 
 AROUND = VariableValues("/srv/shop", "/home/ada", {"USER": "ada"}, "linux", {"target": "web"})

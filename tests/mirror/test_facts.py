@@ -3,7 +3,7 @@
 import pytest
 
 from dapeer.dap.messages import Request
-from dapeer.mirror.printed import OutputIntake
+from dapeer.mirror.output import OutputIntake
 from tests.public import public
 from tests.told import Told, variables
 

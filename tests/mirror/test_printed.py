@@ -1,6 +1,6 @@
 """What a program prints, and what log points say meanwhile."""
 
-from dapeer.mirror.printed import IN_TERMINAL, OutputIntake
+from dapeer.mirror.output import IN_TERMINAL, OutputIntake
 
 
 def test_what_an_adapter_repeats_of_a_terminal_is_left_out_and_a_log_point_is_not() -> None:

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from dapeer.adapters.process import tcp_nodelay
+from dapeer.adapters.process import children
 from tests import second_user
 from tests.processes import LIMIT
 from tests.sockets import needs_tables
 
 HASTENS = """
 import ctypes, encodings.ascii, encodings.idna, os, socket, sys
-from dapeer.adapters.process.tcp_nodelay import send_at_once
+from dapeer.adapters.process.children import send_at_once
 
 user = int(sys.argv[1])
 if user:
@@ -39,7 +39,7 @@ os.waitpid(program, 0)
 """
 
 pytestmark = pytest.mark.skipif(
-    bool(tcp_nodelay.why_not_allowed()),
+    bool(children.why_not_allowed()),
     reason="the system does not let a process reach into its child: needs Linux 5.6 and kernel.yama.ptrace_scope below 2",
 )
 
@@ -59,5 +59,5 @@ def test_a_connection_that_was_closed_meanwhile_is_passed_over(
         return {1: 1000, 2: 0}
 
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
-        monkeypatch.setattr(tcp_nodelay, "sockets_connected_to", connected)
-        assert tcp_nodelay.send_at_once(program.pid, []) == 0
+        monkeypatch.setattr(children, "sockets_connected_to", connected)
+        assert children.send_at_once(program.pid, []) == 0

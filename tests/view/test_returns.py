@@ -1,7 +1,7 @@
 """The function that has returned to the place of a stop."""
 
 from dapeer.mirror.stops import Stop
-from dapeer.view.returns import (
+from dapeer.view.variables import (
     RAISED,
     describe_raising_function,
     describe_returned_function,

@@ -11,7 +11,7 @@ from dapeer.base.sources import relative_to_project
 from dapeer.dap.types import StackFrame
 from dapeer.mirror.breakpoint_status import LOG_POINT
 from dapeer.mirror.stops import Stack, Stop, StopFindings
-from dapeer.view import relevance, render, snapshot, stacks, variables
+from dapeer.view import render, snapshot, stacks, variables
 from dapeer.view.snapshot import Snapshot
 from tests.told import Told
 from tools.record import read
@@ -104,7 +104,7 @@ def test_of_600_frames_the_innermost_are_shown_and_the_others_counted() -> None:
 def test_of_30_locals_20_are_shown_and_the_others_counted() -> None:
     told = Told()
     stop(told, {f"v{n}": str(n) for n in range(30)})
-    assert len(shown(told).get("locals", ())) == relevance.MAX_LOCALS
+    assert len(shown(told).get("locals", ())) == variables.MAX_LOCALS
     assert notes(told) == ["10 more locals: dap_variables"]
 
 

@@ -28,8 +28,8 @@ from dapeer.adapters.definition.loading import load_all, shipped, user_folder
 from dapeer.adapters.definition.table import RETIRED, read_toml, retired_in
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.adapters.process.adapter import Adapter, open_adapter
+from dapeer.adapters.process.children import HASTENED, why_not_allowed
 from dapeer.adapters.process.owned_process import Reaper
-from dapeer.adapters.process.tcp_nodelay import HASTENED, why_not_allowed
 from dapeer.base.errors import DapeerError, RequestFailed
 from dapeer.base.json_types import Json
 from dapeer.base.system import ownership

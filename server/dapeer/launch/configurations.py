@@ -15,16 +15,17 @@ from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object, is_array, is_object
 from dapeer.base.system import folder_names, foreign_files
 from dapeer.base.system.environment import of_starter
-from dapeer.launch.json_with_comments import MalformedJson, read_object
 from dapeer.launch.launch_json import (
     IN_EDITOR,
     Compound,
     LaunchFile,
+    MalformedJson,
     PersonVariable,
     VariableValues,
     fill_variables,
     for_platform,
     parse,
+    read_object,
 )
 from dapeer.launch.tasks_json import (
     NoTask,

@@ -23,7 +23,7 @@ from typing import Any
 
 import anyio
 
-from dapeer.adapters.choice.attachable import choose_for_process
+from dapeer.adapters.choice.choice import choose_for_process
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import check_version
 from dapeer.adapters.definition.definition import Definition

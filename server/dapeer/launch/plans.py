@@ -7,15 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dapeer.adapters.choice.attachable import (
+from dapeer.adapters.choice.choice import (
     check_page_is_served,
     check_port,
     check_process,
+    choose,
     choose_for_process,
+    others_with_argument,
     page_at,
     port_of,
 )
-from dapeer.adapters.choice.choice import choose, others_with_argument
 from dapeer.adapters.choice.core_dump import read_core
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.choice.interpreter import check_version, find_python, unused_environment

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import anyio
 
-from dapeer.adapters.choice.attachable import choose_for_process
+from dapeer.adapters.choice.choice import choose_for_process
 from dapeer.adapters.choice.detection import detect
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.launch_request import LaunchRequest

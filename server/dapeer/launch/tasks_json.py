@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dapeer.base.json_types import Json, as_object, is_array, is_object
-from dapeer.launch.json_with_comments import list_of, objects_at, read_object
 from dapeer.launch.launch_json import (
     PersonVariable,
     VariableValues,
     fill_variables,
     for_platform,
     inputs_of,
+    list_of,
+    objects_at,
+    read_object,
 )
 
 TYPES: Final = ("shell", "process", "npm")

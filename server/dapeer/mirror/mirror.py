@@ -28,8 +28,7 @@ from dapeer.mirror.bounded import MAX_ENTRIES, Bounded
 from dapeer.mirror.breakpoint_status import FILE_NAMED, TRACED, BreakpointStatuses
 from dapeer.mirror.failures import Failure, Failures
 from dapeer.mirror.frames import Frames
-from dapeer.mirror.output import OutputLog
-from dapeer.mirror.printed import OutputIntake
+from dapeer.mirror.output import OutputIntake, OutputLog
 from dapeer.mirror.states import Cause, Phase, State
 from dapeer.mirror.stops import ShownStop, Stack, Stop, StopFindings, StopHistory
 

@@ -34,7 +34,7 @@ from dapeer.tools.base.report import StopOptions, describe_silence, lines_of_wai
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.base.waiting import show_state
 from dapeer.tools.stack import frame_place
-from dapeer.view import relevance, render, variables
+from dapeer.view import render, variables
 from dapeer.view import snapshot as views
 from dapeer.view.stacks import frame_line, frame_path
 
@@ -306,7 +306,7 @@ async def _frame_variables(
     await session.inspect.scopes(frame)
     for scope in stop.values.local_scopes(frame):
         await session.inspect.variables(scope["variablesReference"])
-    data, definitions = relevance.parted(stop.locals(frame))
+    data, definitions = variables.parted(stop.locals(frame))
     return await _page_reply(
         session, stop, children.cut(children.of_kind(data + definitions, kind), start, count), start
     )

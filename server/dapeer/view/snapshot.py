@@ -23,14 +23,19 @@ from dapeer.base.text.line_places import cut_around
 from dapeer.dap.types import ExceptionDetails
 from dapeer.mirror.failures import PATCH, Failure
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.output import squeezed
-from dapeer.mirror.printed import LogMessage
+from dapeer.mirror.output import LogMessage, squeezed
 from dapeer.mirror.stops import Stop
 from dapeer.view import stacks
 from dapeer.view.activations import NOT_COMPARED, compare_locals
-from dapeer.view.returns import describe_raising_function, describe_returned_function
 from dapeer.view.stacks import frame_path, path_of
-from dapeer.view.variables import VALUE_CHARS, changes_in, locals_of, one_line
+from dapeer.view.variables import (
+    VALUE_CHARS,
+    changes_in,
+    describe_raising_function,
+    describe_returned_function,
+    locals_of,
+    one_line,
+)
 
 # A program's output, log messages and failures since the last answer, as limited text. Pure.
 

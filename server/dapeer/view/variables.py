@@ -1,9 +1,13 @@
-"""The variables of a stop: a selection, each in one short line, and the changes. Pure."""
+"""Variables of a stop: which come first, each in a short line, changes, a returned function's. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import (
@@ -15,11 +19,177 @@ from dapeer.base.text.fitting import (
     parse_brackets,
     shortened,
 )
-from dapeer.dap.types import Variable
-from dapeer.mirror.stops import Stop
-from dapeer.view.relevance import DEFINITIONS, choose_locals, has_locals, names_around
+from dapeer.dap.types import StackFrame, Variable
+from dapeer.mirror.stops import Stop, StopHistory
 
-# Readable paths to variables: `order.items[3].price`. Pure.
+# Which local variables matter first at a stop.
+
+_NAME = re.compile(r"[^\W\d][\w$]*")
+DEFINITIONS = ("module", "class", "function")
+"""Kinds of module variables that are seldom of interest."""
+
+
+def definition(variable: Variable) -> str:
+    """Return `module`, `class` or `function` if the adapter says that a variable is one; else empty."""
+    kind = str(variable.get("presentationHint", {}).get("kind") or "")
+    return kind if kind in DEFINITIONS else ""
+
+
+def parted(variables: Iterable[Variable]) -> tuple[list[Variable], list[Variable]]:
+    """Return two lists: those variables that are data, and those that are definitions of a module."""
+    data: list[Variable] = []
+    definitions: list[Variable] = []
+    for variable in variables:
+        (definitions if definition(variable) else data).append(variable)
+    return data, definitions
+
+
+def names_on_line(stop: Stop) -> frozenset[str]:
+    """Return the names in the line of source where the program is; empty if its source is unknown."""
+    return _names(_line(stop))
+
+
+def names_around(stop: Stop) -> frozenset[str]:
+    """Return the names in the lines of source that a stop shows; empty if its source is unknown."""
+    return _names("\n".join(stop.found.source[1])) if stop.found.source else frozenset()
+
+
+@lru_cache(maxsize=8)
+def _names(source: str) -> frozenset[str]:
+    """Return the names in a piece of source; cached, since it is looked at several times for each stop."""
+    return frozenset(_NAME.findall(source))
+
+
+def bare(name: str) -> str:
+    """Return a name without signs that languages and adapters put around it, such as `@`, `$` and quotes.
+
+    >>> bare("@queue"), bare("%self"), bare("'price'")
+    ('queue', 'self', 'price')
+    """
+    return name.strip("@$%&*:'\"")
+
+
+def _line(stop: Stop) -> str:
+    """Return the line of source where the program is; empty if it is unknown."""
+    if stop.found.source is None or stop.top is None:
+        return ""
+    first, lines = stop.found.source
+    number = stop.top["line"] - first
+    return lines[number] if 0 <= number < len(lines) else ""
+
+
+def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
+    """Return the locals of a stop in seven groups, the likeliest to matter first.
+
+    They are: returned values, names in the current line, in the lines around it (`AROUND_GROUP`), arguments, names in `changed`,
+    other data (`UNUSED_GROUP`), and definitions of the module (`DEFINED_GROUP`).
+    """
+    line, lines, arguments = names_on_line(stop), names_around(stop), stop.arguments()
+    named = line.union(lines, arguments, changed)
+    groups: list[list[Variable]] = [[] for _ in range(7)]
+    for variable in stop.locals():
+        name = variable["name"]
+        # Nothing speaks for most of many.
+        if name not in named and name.isidentifier():
+            groups[DEFINED_GROUP if definition(variable) else UNUSED_GROUP].append(variable)
+            continue
+        name, plain, data = variable["name"], bare(variable["name"]), not definition(variable)
+        speaking = (
+            name.startswith("("), plain in line, data and plain in lines, data and name in arguments, data and name in changed, data,
+        )  # fmt: skip
+        groups[speaking.index(True) if any(speaking) else DEFINED_GROUP].append(variable)
+    return groups
+
+
+def by_need(stop: Stop) -> tuple[list[Variable], list[Variable]]:
+    """Return two lists of the locals: those that the shown source uses, with the arguments; all others.
+
+    Of the first those come first that the current line uses.
+    """
+    groups = _groups(stop, ())
+    return _join_groups(groups[: UNUSED_GROUP - 1]), _join_groups(groups[UNUSED_GROUP - 1 :])
+
+
+def _join_groups(groups: Iterable[list[Variable]]) -> list[Variable]:
+    """Return the variables of all groups in one list."""
+    return [*chain.from_iterable(groups)]
+
+
+AROUND_GROUP, UNUSED_GROUP, DEFINED_GROUP = 2, 5, 6
+"""Groups of locals: named in the lines around, irrelevant, and definitions."""
+MAX_LOCALS = 20
+"""Locals that are shown."""
+MAX_UNSORTED_LOCALS = 10
+"""Locals that are all shown, whether anything speaks for them or not."""
+MIN_LOCALS = 4
+"""Locals that are shown if there are more than those, whatever their relevance."""
+
+
+MIN_TYPED = 50
+"""Locals that are not shown, of which it is told what they are."""
+MAX_TYPES = 3
+"""Types of these that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalsChoice:
+    """The shown locals of a stop, and how many are not shown: data (many by type), definitions by kind."""
+
+    shown_locals: list[Variable]
+    hidden_count: int
+    types: Mapping[str, int]
+    """The most frequent types of what is hidden, with counts; empty: few are left, or of one type."""
+    definitions: Mapping[str, int]
+
+
+def choose_locals(stop: Stop, changed: Collection[str]) -> LocalsChoice:
+    """Choose the locals to show at a stop, at most `MAX_LOCALS`, in the order of their relevance.
+
+    If there are more than `MAX_UNSORTED_LOCALS` and the source is known, only those are shown that the source, arguments or `changed`
+    (names of changed locals) speak for, but at least `MIN_LOCALS`. Definitions of the module are only counted. The result also has the
+    number of data that are not shown, their frequent types with counts (empty for few), and the number of definitions by kind.
+    """
+    *data, defined = _groups(stop, changed)
+    whole = _join_groups(data)
+    count = len(whole)
+    others = count - len(data[AROUND_GROUP]) - len(data[UNUSED_GROUP])
+    # Where a line nearby names dozens, the arguments are not lost behind them.
+    data[AROUND_GROUP][MAX_LOCALS - min(others, MAX_LOCALS) :] = []
+    matter = sum(map(len, data[:UNUSED_GROUP]))
+    if count > MAX_UNSORTED_LOCALS and stop.found.source is not None:
+        data[UNUSED_GROUP][max(MIN_LOCALS - matter, 0) :] = []
+    shown = _join_groups(data)[:MAX_LOCALS]
+    kinds = [*map(definition, defined)]
+    ids = {*map(id, shown)}
+    types = _types([each for each in whole if id(each) not in ids])
+    return LocalsChoice(
+        shown, count - len(shown), types, {each: kinds.count(each) for each in DEFINITIONS}
+    )
+
+
+def _types(variables: Collection[Variable]) -> Mapping[str, int]:
+    """Return the most frequent types of many variables, with counts; empty for few, or one type."""
+    counts = Counter(each.get("type") or "" for each in variables)
+    if len(variables) < MIN_TYPED or len(counts) < 2:
+        return {}
+    return {name: count for name, count in counts.most_common(MAX_TYPES) if name}
+
+
+def has_locals(stop: Stop, frame_id: int) -> bool:
+    """Return whether the locals of a frame were fetched, so that an empty list means that it has none.
+
+    `frame_id` is the adapter's id. It is also True where the locals were fetched and set aside, since lldb-dap gave their
+    references to another frame.
+    """
+    if stop.values.stale_locals is not None:
+        return True
+    references = (scope["variablesReference"] for scope in stop.values.local_scopes(frame_id))
+    return frame_id in stop.values.scopes and all(
+        reference in stop.values.variables for reference in references
+    )
+
+
+# Readable paths to variables: `order.items[3].price`.
 
 _PLAIN = re.compile(r"\w+|'[^'\\]*'|\"[^\"\\]*\"")
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\[\]]*)\]")
@@ -84,6 +254,8 @@ def _unquoted(name: str) -> str:
     """Return a name without the quotes around it."""
     return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"" else name
 
+
+# Their texts, and what has changed.
 
 VALUE_CHARS = 120
 """Characters of one value."""
@@ -221,3 +393,92 @@ def _members(text: str) -> dict[str, str] | None:
     found = [_MEMBER.match(item.text) for item in group.items if item.text not in LEFT_OUT]
     members = {each[1]: each.string[each.end() :] for each in found if each is not None}
     return {"": text[: group.start], **members} if len(members) == len(found) else None
+
+
+# The function that has just returned, inferred from earlier stops.
+
+MAX_RETURNED_LOCALS = 4
+"""Locals of a returned function that are shown."""
+RETURNED_VALUE_CHARS = 50
+"""Characters of each."""
+RAISED = "dapeerRaised"
+"""A key in the body of `stopped`: the exception that ended the function in which the step began.
+
+Only dapeer's launcher of debugpy sends it.
+"""
+
+
+def describe_raising_function(history: StopHistory, now: Stop) -> str:
+    """Return the function that an exception ended since the previous stop, with that and its locals.
+
+    The text is as that of `describe_returned_function`, with the exception after the name. Empty if the adapter reports none: only dapeer's
+    launcher of debugpy does.
+    """
+    error = now.body.get(RAISED)
+    return _describe_left_function(history, now, f": {error}") if error else ""
+
+
+def describe_returned_function(history: StopHistory, now: Stop) -> str:
+    """Return the name of the function that returned since the previous stop, with the locals it had there.
+
+    At most `MAX_RETURNED_LOCALS` are named. Empty if it is not known that one returned, or an exception ended it.
+    """
+    return "" if now.body.get(RAISED) else _describe_left_function(history, now)
+
+
+def _describe_left_function(history: StopHistory, now: Stop, end: str = "") -> str:
+    """Return the name of the function that was left since the previous stop, `end`, and its locals there.
+
+    `now` is the current stop, `end` a text on how the function was left, which stands directly behind the name. At most `MAX_RETURNED_LOCALS` locals
+    are named, with shortened values. Empty if it is not known that one was left.
+    """
+    last = stop_in_returned_function(history.stops_before(now)[-1:], now)
+    if last is None or last.top is None:
+        return ""
+    found = [
+        each for each in choose_locals(last, ()).shown_locals if not each["name"].startswith("(")
+    ]
+    values = [
+        f"{each['name']} = {fitted(_without_line_ends(each['value']), RETURNED_VALUE_CHARS)}"
+        for each in found[:MAX_RETURNED_LOCALS]
+    ]
+    more = ", …" if len(found) > MAX_RETURNED_LOCALS else ""
+    known = f"; its locals at line {last.top['line']}: {', '.join(values)}{more}" if values else ""
+    return f"{last.top['name']}{end}{known}"
+
+
+def _without_line_ends(value: str) -> str:
+    """Return a value's text with all white space as single spaces, if it has several lines."""
+    return " ".join(value.split()) if "\n" in value else value
+
+
+def stop_in_returned_function(stops: Iterable[Stop], now: Stop) -> Stop | None:
+    """Return the last stop in a function that the current function called and that has returned since.
+
+    `stops` are those of the session, the oldest first; only those before `now`, of its thread, count. None if there is no earlier stop at
+    another depth of the stack, if the last of these was not deeper, or if its caller at that depth is not the function of `now`.
+    """
+    earlier = (s for s in reversed(list(stops)) if s.number < now.number and _comparable(s, now))
+    last = next((s for s in earlier if _depth(s) != _depth(now)), None)
+    if last is None or _depth(last) < _depth(now) or now.top is None:
+        return None
+    frames = last.stack.frames[last.thread_id]
+    caller = (last.stack.front or 0) + _depth(last) - _depth(now)
+    here = caller < len(frames) and _function(frames[caller]) == _function(now.top)
+    return last if here else None
+
+
+def _comparable(one: Stop, other: Stop) -> bool:
+    """Return whether a stop is of the same thread as `other` and has a known frame."""
+    return one.thread_id == other.thread_id and one.top is not None
+
+
+def _depth(stop: Stop) -> int:
+    """Return how many frames a stop's stack has from the frame to look at first to the outermost one."""
+    frames = stop.stack.frames.get(stop.thread_id, ())
+    return stop.stack.total_frames.get(stop.thread_id, len(frames)) - (stop.stack.front or 0)
+
+
+def _function(frame: StackFrame) -> tuple[object, ...]:
+    """Return a key of a frame's function: its name and its file."""
+    return frame["name"], frame.get("source", {}).get("path")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.choice.attachable import (
+from dapeer.adapters.choice.choice import (
     check_process,
     choose_for_process,
 )

@@ -1,14 +1,26 @@
-"""Which adapter debugs a program."""
+"""Which adapter debugs a program, a running process, or a port, and what prevents attaching."""
 
 from __future__ import annotations
 
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from dapeer.adapters.definition.definition import Definition
+from dapeer.adapters.definition.sections import Attach
 from dapeer.base.errors import AdapterUnknown, ArgumentError
-from dapeer.base.system import foreign_files
+from dapeer.base.system import foreign_files, process_table
+from dapeer.base.system.ownership import check_listeners, listening_processes
 from dapeer.base.system.program_files import has_section, holds, is_binary, shebang
+from dapeer.base.system.tcp_table import LOOPBACK
+from dapeer.base.text.fitting import shortened
 from dapeer.base.text.likeness import did_you_mean
 
 Definitions = Mapping[str, Definition]
@@ -197,3 +209,303 @@ def _folder_error(program: str) -> ArgumentError:
 
 def _types(definitions: Definitions) -> str:
     return f"Give a type: {', '.join(sorted(definitions)) or 'none is defined'}."
+
+
+# Attaching to running processes: which adapter fits, and what prevents it.
+
+MAY_TRACE = 1 << 19
+"""The capability CAP_SYS_PTRACE."""
+
+SECONDS_TO_CONNECT = 3.0
+"""Seconds in which a port must accept a connection."""
+
+
+def choose_for_process(
+    definitions: Mapping[str, Definition],
+    *,
+    pid: int | None,
+    port: int | None = None,
+    host: str | None = None,
+    ready: Ready = lambda _: True,
+) -> Definition:
+    """Return the definition whose adapter can attach to a process by id, or to what listens at a port.
+
+    With a `pid`, the process's executable decides: definitions whose interpreter it is, else those that attach to compiled programs.
+    Without one, the command line of the process that listens at `port` of `host` (None: the loopback) decides, else the port's number. Of
+    several that fit, the one of the lowest rank for which `ready` is true is returned, and the first of all if there is none. `ready` says
+    whether the adapter of a definition is installed; it is not called where only one fits. Nothing is sent to the process.
+
+    Raises:
+        AdapterUnknown: None fits.
+        ArgumentError: Nobody listens at the port.
+    """
+    ranked = sorted(definitions.values(), key=lambda each: each.rank)
+    if pid is None:
+        able = [each for each in ranked if "tcp" in each.attach]
+        return _require_ready(_for_port(able, host or LOOPBACK, port or 0), ready, "port")
+    name = _name(pid)
+    interpreters = [each for each in ranked if name in each.shebangs]
+    if interpreters:
+        return _require_ready(interpreters, ready, "pid")
+    able = definitions_for_compiled(
+        [each for each in ranked if "pid" in each.attach], process_table.program_file(pid)
+    )
+    return _require_ready(able, ready, "pid")
+
+
+def _for_port(able: list[Definition], host: str, port: int) -> list[Definition]:
+    """Return those of the definitions that fit what listens at a port; nothing is sent there.
+
+    These are the definitions whose `served_by` matches the executable and command line of a process that listens there; if there is none,
+    or it cannot be seen, as on another machine, those that name the port as a usual one. Any byte sent would end gdbserver's program.
+    `able` are definitions that attach by port, in the order of preference, which is kept. Resolving the name `host` may block.
+
+    Raises:
+        AdapterUnknown: None fits.
+        ArgumentError: Nothing listens there.
+    """
+    owners = listening_processes(host, port)
+    if owners is None:
+        raise _nothing_listens_error(host, port)
+    served = [
+        f"{process_table.executable(owner)} {process_table.command_line(owner)}" for owner in owners
+    ]
+    for each in served:
+        if fitting := [d for d in able if _matches(d.attach["tcp"].served_by, each)]:
+            return fitting
+    if usual := [each for each in able if port in each.attach["tcp"].usual_ports]:
+        return usual
+    whose = f": it is {_name(owners[0])}'s, process {owners[0]}" if owners else ""
+    raise AdapterUnknown(
+        f"It is not known which debugger listens at {host}:{port}{whose}.",
+        f"Give its `type`: {', '.join(each.id for each in able)}.",
+    )
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern is in a text; an empty pattern never is."""
+    return bool(pattern) and re.search(pattern, text) is not None
+
+
+def port_of(definition: Definition, pid: int) -> int | None:
+    """Return the port where a process listens for a debugger that attaches by port only.
+
+    It is the port in the command line of `pid`, by the definition's pattern `port_in`, or else the first of its usual ports, if the process
+    listens there on loopback. That a debugger listens there is not checked. None: it listens at none of these, though perhaps at another,
+    or the definition's adapter attaches by process id, or not by port.
+    """
+    attach = definition.attach.get("tcp")
+    if "pid" in definition.attach or attach is None:
+        return None
+    port = command_line(pid, attach.port_in)
+    ports = (*([int(port)] if port else []), *attach.usual_ports)
+    return next((p for p in ports if pid in (listening_processes(LOOPBACK, p) or ())), None)
+
+
+def _require_ready(able: list[Definition], ready: Ready, way: str) -> Definition:
+    """Return the first definition that is ready, or the first of all; a single one is not asked.
+
+    Raises:
+        AdapterUnknown: There is none; the error names the `way` to attach.
+    """
+    if not able:
+        raise AdapterUnknown(f"No adapter is known that attaches by {way}.", "Give a type.")
+    alone = len(able) == 1
+    return next((each for each in able if alone or ready(each)), able[0])
+
+
+def check_process(definition: Definition, pid: int) -> None:
+    """Raise if an adapter cannot attach to a process by its id; some would never answer then.
+
+    A program that attaching needs, and the system's permission to trace the process, are checked, too; nothing is attached to.
+
+    Raises:
+        ArgumentError: It is not there, or cannot be attached to.
+    """
+    if not process_table.is_running(pid):
+        raise ArgumentError(f"`pid`: there is no process {pid}.", "Give the id of a running one.")
+    attach = definition.attach.get("pid")
+    if attach is None:
+        raise ArgumentError(
+            f"Process {pid} runs {_name(pid) or 'something'}, and {definition.id} cannot "
+            "attach to a process by its id.",
+            _other_way(definition.attach.get("tcp"), pid),
+        )
+    if pid == os.getpid():
+        raise ArgumentError("`pid` is dapeer itself.", "It cannot debug itself.")
+    helper = attach.helper.get(sys.platform)
+    if helper and shutil.which(helper) is None:
+        raise ArgumentError(
+            f"Attaching to a running process needs {helper}, which was not found on PATH.",
+            f"Install {helper}, or start the program so that it listens for a debugger at a port.",
+        )
+    if helper and process_table.is_held(pid):
+        raise ArgumentError(
+            f"Process {pid} is stopped (state T, as by Ctrl-Z or `kill -STOP`), and {definition.id} attaches only to one that runs.",
+            f"`kill -CONT {pid}` continues it; then attach.",
+        )
+    if attach.ptrace:
+        _check_trace(pid)
+
+
+def _other_way(attach: Attach | None, pid: int) -> str:
+    """Return as a sentence how a process can be debugged that its adapter cannot attach to by its id."""
+    if attach is None or not attach.listen:
+        return "Start the program with dap_run."
+    command = attach.listen.replace("${pid}", str(pid))
+    return f"`{command}` makes it listen for a debugger; then attach with port={attach.usual_ports[0]}."
+
+
+def check_port(host: str, port: int, attach: Attach | None) -> None:
+    """Raise if another user listens at a port, or if nobody does.
+
+    `attach` is the definition's `[attach.tcp]`. Only if it has `knock` the port is connected to, which may take `SECONDS_TO_CONNECT`, and
+    the connection closed at once; else, and with None, nothing is sent, and the system's tables of sockets decide.
+
+    Raises:
+        ArgumentError: No process listens there.
+        ForeignListener: Another user of this machine does.
+    """
+    check_listeners(host, port)
+    if attach and attach.knock:
+        try:
+            socket.create_connection((host, port), timeout=SECONDS_TO_CONNECT).close()
+        except OSError as error:
+            raise _nothing_listens_error(host, port) from error
+
+
+def page_at(host: str, port: int, listing_path: str, url: str) -> dict[str, str]:
+    """Return the `url` and the id, `page`, of the one page at a browser's port that fits a URL.
+
+    `*` in the URL is any text; an id of a page fits, too. An empty one fits all. `listing_path` is the path under which the browser lists its
+    pages by HTTP. The list is requested from the browser.
+
+    Raises:
+        ArgumentError: None fits, or several, or nothing lists pages there.
+    """
+    pages = [
+        each for each in _listed_targets(host, port, listing_path) if each.get("type") == "page"
+    ]
+    pattern = re.compile(".*".join(map(re.escape, (url or "*").rstrip("/").split("*"))) + "/?")
+    fitting = [each for each in pages if pattern.fullmatch(each["url"]) or each["id"] == url]
+    if len(fitting) == 1:
+        return {"url": fitting[0]["url"], "page": fitting[0]["id"]}
+    shown = [
+        f"{shortened(each['url'], _LONGEST_URL)} ({each['id']})"
+        for each in (fitting or pages)[:_MOST_PAGES]
+    ]
+    raise ArgumentError(
+        f"{len(fitting) or 'None'} of the pages at {host}:{port} fit{'' if fitting else 's'} "
+        f"{url or '*'}, so none was taken. There are: {', '.join(shown) or 'none'}.",
+        "Choose one by `program`: its URL, in which * is any text, or its id.",
+    )
+
+
+def _listed_targets(host: str, port: int, path: str) -> list[dict[str, str]]:
+    """Return `id`, `type` and `url` of each thing that a browser lists at a path by HTTP.
+
+    A missing value is an empty text. `path` is the one at which the browser lists its pages, workers and others. At most `_MOST_LISTED`
+    bytes are read; it blocks.
+
+    Raises:
+        ArgumentError: What listens there lists no pages.
+    """
+    connection = http.client.HTTPConnection(host, port, timeout=SECONDS_TO_CONNECT)
+    try:
+        connection.request("GET", path)
+        listed: list[dict[str, str]] = json.loads(connection.getresponse().read(_MOST_LISTED))
+        return [{key: str(each.get(key, "")) for key in ("id", "type", "url")} for each in listed]
+    except (OSError, http.client.HTTPException, ValueError, TypeError, AttributeError) as error:
+        raise ArgumentError(
+            f"What listens at {host}:{port} lists no pages, as a browser does.",
+            f"Start the browser with --remote-debugging-port={port}.",
+        ) from error
+    finally:
+        connection.close()
+
+
+_MOST_PAGES = 20
+_LONGEST_URL = 200
+_MOST_LISTED = 1 << 22
+
+
+def check_page_is_served(url: str) -> None:
+    """Raise if a page of this machine is served by nobody; any other URL passes.
+
+    Only for a URL whose host is this machine its port is connected to, for at most `SECONDS_TO_CONNECT`, and the connection closed at once.
+
+    Raises:
+        ArgumentError: Nothing listens at its port, or the URL is none.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError as error:
+        raise ArgumentError(f"`program`: {url} is no URL: {error}.", "Correct it.") from error
+    if host in _HERE and port:
+        try:
+            socket.create_connection((host, port), timeout=SECONDS_TO_CONNECT).close()
+        except OSError as error:
+            raise ArgumentError(
+                f"`program`: nothing listens at {host}:{port}, so there is no page.",
+                "Start its server first, by dap_run with timeout_ms=0 or in a terminal.",
+            ) from error
+
+
+_HERE = ("localhost", LOOPBACK, "::1")
+_PORTS = {"http": 80, "https": 443}
+
+
+def _nothing_listens_error(host: str, port: int) -> ArgumentError:
+    """Return the error that nothing accepts connections at an address."""
+    return ArgumentError(
+        f"Nothing accepts connections at {host}:{port}.",
+        "Start the program so that it listens there for a debugger, then attach.",
+    )
+
+
+def _check_trace(pid: int) -> None:
+    """Raise if the system does not let dapeer trace a process.
+
+    With the capability to trace any process, dapeer may trace those of other users. Where nothing is known of the process, only the
+    system's setting decides.
+
+    Raises:
+        ArgumentError: It is traced already, another user's, or the system forbids it in general.
+    """
+    status = process_table.status(pid)
+    tracer = status.get("TracerPid", "0")
+    if tracer != "0":
+        name = process_table.status(int(tracer)).get("Name", "another program")
+        raise ArgumentError(
+            f"Process {pid} is debugged already, by {name} ({tracer}).", "End that first."
+        )
+    if int(process_table.status(os.getpid()).get("CapEff", "0"), 16) & MAY_TRACE:
+        return
+    owner = status.get("Uid", "").split()[:1]
+    if owner and owner != [str(os.geteuid())]:
+        raise ArgumentError(
+            f"Process {pid} belongs to another user ({owner[0]}).",
+            "Only that user, or the administrator, may debug it.",
+        )
+    scope = process_table.ptrace_scope()
+    if scope:
+        raise ArgumentError(
+            f"This system does not let processes debug others: kernel.yama.ptrace_scope is {scope}.",
+            "`sudo sysctl kernel.yama.ptrace_scope=0` allows it until the next boot; or start the "
+            "program under the debugger.",
+        )
+
+
+def _name(pid: int) -> str:
+    """Return the name of a process's executable without its version; empty if unknown."""
+    return re.sub(r"[\d.]+$", "", Path(process_table.executable(pid)).name)
+
+
+def command_line(pid: int, pattern: str) -> str:
+    """Return the first group of a pattern in a process's command line.
+
+    The result is empty if it does not match, or is empty.
+    """
+    found = re.search(pattern, process_table.command_line(pid), re.DOTALL) if pattern else None
+    return found[1] if found else ""

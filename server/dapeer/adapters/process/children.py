@@ -1,14 +1,22 @@
-"""Where a process that a debuggee has started is debugged: at the adapter that its parent has."""
+"""Where a process that a debuggee has started is debugged: at its parent's adapter, without delay."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from ipaddress import ip_address
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 from anyio.abc import ByteStream
 
 from dapeer.adapters.definition.definition import Definition
@@ -16,10 +24,13 @@ from dapeer.adapters.process.adapter import Adapter
 from dapeer.adapters.process.normalized_transport import NormalizedTransport
 from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.adapters.process.streams import HostAndPort, connect
-from dapeer.adapters.process.tcp_nodelay import send_without_delay
 from dapeer.base.errors import AdapterFailed, AdapterRequestRejected
+from dapeer.base.system.ownership import processes_connected_to, sockets_connected_to
+from dapeer.base.system.process_table import command_line, descendants
 from dapeer.base.system.tcp_table import LOOPBACK
+from dapeer.companions.python.dapeer_debuggee import patching
 from dapeer.dap.content_length import ContentLengthTransport
+from dapeer.dap.messages import Body
 from dapeer.dap.transport import Transport
 
 LAST_PORT = 65535
@@ -148,3 +159,147 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+# Makes TCP connections of other processes send small messages at once. Linux 5.6 and later.
+#
+# A small message otherwise waits until the other end has acknowledged the one before it, which takes that end up
+# to 40 ms (Nagle's algorithm and delayed acknowledgements: RFC 896, RFC 1122 section 4.2.3.2).
+
+_PIDFD_GETFD = 438
+"""The number of a system call that Python lacks; the same on each architecture of CPython."""
+
+
+def send_at_once(pid: int, others: Iterable[int]) -> int:
+    """Set `TCP_NODELAY` on a process's TCP connections to the processes `others`, and return their number.
+
+    Raises:
+        OSError: The system has no such call, or does not allow it.
+    """
+    return sum(_set_no_delay(pid, *each) for each in sockets_connected_to(pid, others).items())
+
+
+def _set_no_delay(pid: int, inode: int, number: int) -> bool:
+    """Set `TCP_NODELAY` on the socket that is a process's descriptor `number`; return whether it was set.
+
+    It is not set if the process has closed that socket meanwhile, so that the descriptor no longer has this `inode`.
+
+    Raises:
+        OSError: The system has no such call, or does not allow it; or the process has ended.
+    """
+    try:
+        with duplicated(pid, number) as file:
+            if os.fstat(file).st_ino != inode:
+                return False
+            with socket.socket(fileno=os.dup(file)) as connection:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except OSError as error:
+        if error.errno != errno.EBADF:
+            raise
+        return False
+    return True
+
+
+def why_not_allowed() -> str:
+    """Return why the system does not let dapeer change connections of processes that it started.
+
+    Empty: it does. To find out, it starts a short-lived Python process and duplicates a descriptor of it.
+    """
+    command = [sys.executable, "-I", "-S", "-c", "input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        try:
+            with duplicated(child.pid, 0):
+                return ""
+        except OSError as error:
+            return str(error.strerror)
+
+
+@contextmanager
+def duplicated(pid: int, number: int) -> Generator[int]:
+    """Yield a duplicate, in dapeer, of the descriptor `number` of a process; close it after the body.
+
+    Raises:
+        OSError: The system has no such call, or does not allow it, or the process has no such descriptor.
+    """
+    if not hasattr(os, "pidfd_open"):
+        raise OSError(0, "this system has no pidfd_getfd")
+    process = os.pidfd_open(pid)
+    try:
+        file = _duplicate(process, number)
+    finally:
+        os.close(process)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def _duplicate(process: int, number: int) -> int:
+    """Return a duplicate, in dapeer, of a descriptor of another process; see pidfd_getfd(2).
+
+    `process` is that process's pidfd, `number` the descriptor there. The caller closes the duplicate.
+
+    Raises:
+        OSError: The system does not allow it, or has no such call.
+    """
+    # Only a debuggee of Node.js needs it.
+    import ctypes  # noqa: PLC0415
+
+    system = ctypes.CDLL(None, use_errno=True)
+    file: int = system.syscall(
+        ctypes.c_long(_PIDFD_GETFD), ctypes.c_long(process), ctypes.c_long(number), ctypes.c_long(0)
+    )
+    if file < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return file
+
+
+HASTENED = patching.Row(
+    "js-prompt-messages",
+    "Linux",
+    "Each stop and each answer of a JavaScript program takes 40 ms longer or more.",
+    adds=True,
+)
+
+
+async def send_without_delay(
+    definition: Definition, configuration: Mapping[str, object], adapter: int | None
+) -> Body | None:
+    """Make a debuggee's child process send without delay to the definition's relay, or to the adapter.
+
+    For that TCP_NODELAY is set on sockets of other processes. `configuration` is the one that the adapter gives for the child, and
+    `adapter` the adapter's process, None if unknown. None: nothing is to be done, or all went well. If it fails in any way, each message
+    may take 40 ms longer, and nothing else is different: then the report of a patch that is off is returned, with `name`, `lost` and
+    `why`. Nothing is raised. Another program is tried again, since the system allows or refuses this for each process by itself.
+    """
+    table = definition.children
+    if table is None or not table.relay:
+        return None
+    if not HASTENED.apply():
+        return HASTENED.off_note
+    pid = table.pid_of(configuration)
+    try:
+        await anyio.to_thread.run_sync(_set_tcp_nodelay, pid, table.relay, adapter)
+    except Exception as error:  # noqa: BLE001 - it is told
+        return dict(HASTENED.note(error))
+    return None
+
+
+def _set_tcp_nodelay(pid: int, relay: str, adapter: int | None) -> None:
+    """Set TCP_NODELAY on connections between the process `pid` and those of its descendants that relay.
+
+    The command line of a relay matches the pattern `relay`. A `pid` of 0 means the connections between the `adapter` and every process that
+    is connected to it; nothing is done if that is None, too. Processes that have ended are passed over.
+
+    Raises:
+        OSError: The system has no such call, or does not allow it.
+    """
+    if pid:
+        relays = [each for each in descendants(pid) if re.search(relay, command_line(each))]
+        pairs = [(pid, relays)]
+    else:
+        pairs = [(each, [adapter]) for each in processes_connected_to(adapter)] if adapter else []
+    for process, others in pairs:
+        # One that has ended needs it no more.
+        with contextlib.suppress(ProcessLookupError):
+            send_at_once(process, others)

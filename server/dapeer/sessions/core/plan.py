@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from dapeer.adapters.choice.attachable import command_line
+from dapeer.adapters.choice.choice import command_line
 from dapeer.adapters.choice.core_dump import CoreDump
 from dapeer.adapters.choice.interpreter import why_slow
 from dapeer.adapters.definition.definition import Definition

@@ -22,8 +22,7 @@ from dapeer.collecting.rows.collected import Collected
 from dapeer.dap.messages import Message
 from dapeer.mirror.failures import Failures
 from dapeer.mirror.mirror import Mirror
-from dapeer.mirror.output import OutputLog
-from dapeer.mirror.printed import OutputIntake
+from dapeer.mirror.output import OutputIntake, OutputLog
 from dapeer.sessions.inspection.arriving_output import ArrivingOutput
 
 OutcomeKey = tuple[str, str, int, int]

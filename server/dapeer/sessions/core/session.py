@@ -32,8 +32,8 @@ from dapeer.dap.sent_requests import EvaluateArguments, ResumingCommand, SendReq
 from dapeer.dap.transport import Transport
 from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
+from dapeer.mirror.output import IN_TERMINAL
 from dapeer.mirror.post_mortem import PostMortem
-from dapeer.mirror.printed import IN_TERMINAL
 from dapeer.sessions.breakpoints.lines import LineBreakpoints, LogLines
 from dapeer.sessions.breakpoints.stops_at import StopsAt
 from dapeer.sessions.breakpoints.watching import Watching

@@ -36,7 +36,7 @@ from dapeer.sessions.inspection.fetching import (
 )
 from dapeer.sessions.inspection.source_versions import SourceVersions, lines_around
 from dapeer.sessions.traits import Traits
-from dapeer.view import relevance, snapshot
+from dapeer.view import snapshot, variables
 from dapeer.view.stacks import frame_path
 
 # Evaluates in the program what its adapter does not report at a stop.
@@ -444,7 +444,7 @@ class Inspection(Fetching):
         At most `MAX_LOCALS` values are opened (`MAX_LOCALS_IN_NVIM_DAP` in a session of nvim-dap). The deeper levels take at most
         `SECONDS_TO_OPEN`. Errors raise nothing.
         """
-        needed, others = relevance.by_need(stop)
+        needed, others = variables.by_need(stop)
         parts = stop.values.unfolded
         most = MAX_LOCALS if self.folded is None else MAX_LOCALS_IN_NVIM_DAP
         closed = [*filter(self.is_closed, needed[:most])]

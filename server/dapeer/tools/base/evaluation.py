@@ -34,10 +34,9 @@ from dapeer.sessions.core.session import Session
 from dapeer.sessions.core.views import last_place, wait_for_place
 from dapeer.tools.base.call import Call, RemainingTime
 from dapeer.view import variables
-from dapeer.view.returns import stop_in_returned_function
 from dapeer.view.snapshot import EXCEPTION_CHARS
 from dapeer.view.stacks import frame_line
-from dapeer.view.variables import VALUE_CHARS
+from dapeer.view.variables import VALUE_CHARS, stop_in_returned_function
 
 # Suggestions for a name in an expression that does not exist.
 
