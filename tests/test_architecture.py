@@ -52,7 +52,7 @@ INSIDES = {
         ("definition",),
     ),
     "base": (
-        ("schema_judge", "schema_worker"),
+        ("schema_judge",),
         ("schemas", "sources"),
         ("system",),
         ("credentials", "redaction", "secret_files"),
@@ -80,8 +80,8 @@ INSIDES = {
     "integrations": (("entries",), ("claude_ide", "opencode"), ("entry", "variables")),
     "dap": (
         ("content_length", "handshake"),
-        ("channel", "decoding", "sent_requests"),
-        ("empty_lines", "mapped", "shapes"),
+        ("channel", "sent_requests"),
+        ("decoding", "empty_lines", "mapped"),
         ("bodies", "requested_breakpoints", "transport"),
         ("exception_filters", "messages", "requests"),
         ("types",),
@@ -196,7 +196,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
 
 PURE = (
     "mirror/", "view/", "collecting/divergence.py", "collecting/rows/", "collecting/text/", "collecting/points.py", "base/text/",
-    "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/shapes.py", "dap/requests.py", "dap/exception_filters.py",
+    "dap/messages.py", "dap/decoding.py", "dap/types.py", "dap/requests.py", "dap/exception_filters.py",
     "sessions/outcomes.py", "sessions/breakpoints/breakpoints.py", "sessions/triggers/trigger.py", "peers/consent_kinds.py", "peers/lua_tool.py", "launch/launch_json.py", "launch/tasks_json.py",
     "adapters/definition/", "base/sources.py", "base/redaction.py", "base/system/tcp_table.py",
 )  # fmt: skip

@@ -23,7 +23,7 @@ from dapeer.cli.doctor import finding_of, neovim_finding, ptrace_finding, rows_o
 from dapeer.cli.main import main
 from dapeer.integrations.variables import SECRETS
 from dapeer.mcp.all_tools import TOOLS
-from dapeer.mcp.transports import http, token
+from dapeer.mcp.transports import http, http_access
 from tests.harness import DATA, ask, has_all
 from tests.mcp.small import LEGACY, MODERN, http_client, streamable
 from tests.mcp.wire import call, request, serving, started
@@ -416,7 +416,7 @@ async def test_a_token_file_is_made_once_and_kept(tmp_path: Path, state: Path) -
         secret = file.read_text(encoding="utf-8").strip()
         await wire.signal(signal.SIGTERM)
     assert files_in(state) == []
-    assert token.read_or_create_token(file) == secret
+    assert http_access.read_or_create_token(file) == secret
 
 
 async def test_a_token_in_the_environment_is_used_and_not_handed_on(
@@ -458,7 +458,7 @@ async def test_no_process_of_a_session_has_our_credentials(monkeypatch: pytest.M
 def test_an_unusable_token_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(credentials.TOKEN, text)
     with pytest.raises(Exception, match=r"\$DAPEER_TOKEN contains no valid token"):
-        token.token_from_environment(credentials.remove_credentials(()))
+        http_access.token_from_environment(credentials.remove_credentials(()))
     assert credentials.TOKEN not in os.environ
 
 

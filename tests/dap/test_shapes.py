@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dapeer.dap.decoding import shaped
 from dapeer.dap.messages import Event, Message, Request, Response
-from dapeer.dap.shapes import shaped
 from dapeer.dap.types import EVENTS, RESPONSES
 from dapeer.mirror.mirror import Mirror
 

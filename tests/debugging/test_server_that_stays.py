@@ -116,7 +116,7 @@ def test_a_server_with_nothing_to_do_ends(shell: Shell) -> None:
 
 
 def test_a_launched_program_that_nobody_uses_is_ended(shell: Shell) -> None:
-    limit = "dapeer.mcp.server.commands.SECONDS_A_LAUNCHED_PROGRAM_LIVES=1.0"
+    limit = "dapeer.mcp.server.clients.SECONDS_A_LAUNCHED_PROGRAM_LIVES=1.0"
     with impatient(shell, limit):
         shell.says("run", "shop.py", "-b", "shop.py:6")
         row = json.loads(shell.says("status", "--json"))["sessions"][0]
@@ -149,7 +149,7 @@ runpy.run_path("shop.py", run_name="__main__")
 
 
 def test_an_attached_program_does_not_wait_for_ever(shell: Shell) -> None:
-    limit = "dapeer.mcp.server.commands.SECONDS_AN_ATTACHED_PROGRAM_WAITS=1.0"
+    limit = "dapeer.mcp.server.clients.SECONDS_AN_ATTACHED_PROGRAM_WAITS=1.0"
     with impatient(shell, limit), program_that_waits(shell) as (program, port):
         words = ("--request", "attach", "--type", "python", "--host", "127.0.0.1", "--port", port)
         assert "shop.py:10" in shell.says("run", *words, "-b", "shop.py:10")

@@ -15,7 +15,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dapeer.mcp.transports.guard import OPEN_PATHS
+from dapeer.mcp.transports.http_access import OPEN_PATHS
 from tests.hostile.judge import SLACK, Judge
 from tests.hostile.odd import ODD, ODD_TEXT, Json, examples, mutated
 from tests.hostile.server import (

@@ -28,7 +28,7 @@ from dapeer.mcp.server.server import ALL, SECONDS_OF_SILENCE, DapeerServer, make
 from dapeer.mcp.server.toolbox import Selection
 from dapeer.mcp.serving import ServerOptions, serve_stdio
 from dapeer.mcp.transports import http
-from dapeer.mcp.transports.guard import rules_for
+from dapeer.mcp.transports.http_access import rules_for
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import Tool, tool

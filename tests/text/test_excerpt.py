@@ -2,7 +2,7 @@
 
 import pytest
 
-from dapeer.base.text.excerpt import lines_of_function
+from dapeer.base.text.source_lines import lines_of_function
 
 METHODS = """\
     def take(self):

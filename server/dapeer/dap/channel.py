@@ -19,8 +19,8 @@ from dapeer.base.errors import (
     RequestTimeout,
 )
 from dapeer.base.system.exchange import Answer
+from dapeer.dap.decoding import shaped
 from dapeer.dap.messages import Body, Message, Request, Response, describe
-from dapeer.dap.shapes import shaped
 from dapeer.dap.transport import Transport
 
 log = logging.getLogger(__name__)

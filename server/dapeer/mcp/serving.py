@@ -23,9 +23,9 @@ from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.front import Front
-from dapeer.mcp.rendezvous import lifetime
+from dapeer.mcp.rendezvous import reaching
 from dapeer.mcp.rendezvous.neovims import Neovims
-from dapeer.mcp.server.callers import asks_for_data
+from dapeer.mcp.server.clients import asks_for_data
 from dapeer.mcp.server.integration import Core, Integration, IntegrationContext
 from dapeer.mcp.server.server import DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Context, Selection
@@ -117,7 +117,7 @@ async def serve_detached(offer: ServerOptions) -> None:
     """
     async with running_server(offer) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_end_calls_at, stop, server, tasks.cancel_scope)
-        with lifetime.hold_sign_of_life(str(server.debugger.project)):
+        with reaching.hold_sign_of_life(str(server.debugger.project)):
             async with unix_socket.serve(server, offer.nvim, detached=True) as guests:
                 # Who has started this process waits until it can be found, or has ended: for the end of its input.
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -263,7 +263,7 @@ class PersonsPage:
         Once clients can connect, `_url` is set, and `_served_event`, for which `_send_address` waits.
         """
         from dapeer.mcp.transports import http  # noqa: PLC0415 - few need it
-        from dapeer.mcp.transports.guard import rules_for  # noqa: PLC0415
+        from dapeer.mcp.transports.http_access import rules_for  # noqa: PLC0415
 
         try:
             with http.bind(LOOPBACK, 0) as bound:

@@ -17,12 +17,12 @@ import anyio
 from dapeer.base.errors import SystemUnsupported
 from dapeer.base.system.stderr import say
 from dapeer.base.system.threads import Clients
-from dapeer.mcp.server.callers import asks_for_data, comes_by_http_or_asks
+from dapeer.mcp.server.clients import asks_for_data, comes_by_http_or_asks
 from dapeer.mcp.server.integration import Core
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.serving import ServerOptions, running_server
-from dapeer.mcp.transports import http, token, unix_socket
-from dapeer.mcp.transports.guard import is_loopback, rules_for
+from dapeer.mcp.transports import http, http_access, unix_socket
+from dapeer.mcp.transports.http_access import is_loopback, rules_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ async def serve_http(
     with http.bind(address.host, address.port) as bound:
         port: int = bound.getsockname()[1]
         with _client_token(
-            address, port, token.token_from_environment(offer.credentials)
+            address, port, http_access.token_from_environment(offer.credentials)
         ) as secret:
             rules = rules_for(address.host, secret)
             url = _url(address.host, port)
@@ -156,13 +156,13 @@ def _client_token(
         yield None
     elif address.token_file is not None:
         made = not address.token_file.exists()
-        secret = token.read_or_create_token(address.token_file)
+        secret = http_access.read_or_create_token(address.token_file)
         if made:
             say(f"a new token is in {address.token_file}")
         yield secret
     elif environment_token is not None:
         yield environment_token
     else:
-        with token.temporary_token(port) as (secret, path):
+        with http_access.temporary_token(port) as (secret, path):
             say(f"clients must show the token in {path}")
             yield secret

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from dapeer.base.json_types import as_array, as_object
+from dapeer.dap.decoding import ResponseHandler
 from dapeer.dap.messages import Body, uncoloured
 from dapeer.dap.requested_breakpoints import (
     Place,
@@ -18,7 +19,6 @@ from dapeer.dap.requested_breakpoints import (
     spot_of,
     title_of,
 )
-from dapeer.dap.shapes import ResponseHandler
 from dapeer.dap.types import (
     Breakpoint,
     BreakpointEventBody,

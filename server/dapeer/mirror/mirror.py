@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dapeer.collecting.rows.collected import REMOVED, ROW, Collected, CollectedOutputReader
+from dapeer.dap.decoding import EventHandler, ResponseHandler
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requested_breakpoints import Place, RequestedBreakpoint, spot_of
 from dapeer.dap.requests import INSPECTIONS, RESUMES
-from dapeer.dap.shapes import EventHandler, ResponseHandler
 from dapeer.dap.types import (
     Breakpoint,
     LoadedSourceEventBody,

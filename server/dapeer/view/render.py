@@ -9,8 +9,8 @@ from typing import Literal
 from dapeer.base.json_types import is_array
 from dapeer.base.sources import relative_to_project
 from dapeer.base.text.fitting import fitted, quoted, shortened
-from dapeer.base.text.line_places import cut_around
 from dapeer.base.text.lines import indented, indented_after_first, lines_of
+from dapeer.base.text.source_lines import cut_around
 from dapeer.dap.requested_breakpoints import RequestedBreakpoint, RequestedFunction
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.frames import Frames

@@ -17,9 +17,8 @@ from typing import NotRequired, cast
 from typing_extensions import TypedDict
 
 from dapeer.base.sources import relative_to_project
-from dapeer.base.text.excerpt import dedented
 from dapeer.base.text.fitting import shortened
-from dapeer.base.text.line_places import cut_around
+from dapeer.base.text.source_lines import cut_around, dedented
 from dapeer.dap.types import ExceptionDetails
 from dapeer.mirror.failures import PATCH, Failure
 from dapeer.mirror.mirror import Mirror

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dapeer.mcp.transports.guard import OPEN_PATHS, is_loopback, rules_for
+from dapeer.mcp.transports.http_access import OPEN_PATHS, is_loopback, rules_for
 from tests.mcp.small import TOKEN, http_client, over_http
 
 HOST = "127.0.0.1:8000"

@@ -1,16 +1,17 @@
 """The side of a `limited_process` that answers: the kernel ends it at a question that needs too much.
 
-Only the standard library.
+Run by itself, it searches texts by regular expressions, for `matching`. Only the standard library.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import re
 import resource
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 MAX_PROCESSOR_SECONDS: Final = 1
@@ -34,3 +35,20 @@ def answer_lines(answer: Callable[..., Any]) -> None:
         sys.stdout.write(f"{json.dumps(answer(*json.loads(line)))}\n")
         sys.stdout.flush()
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def find_pattern(pattern: str, text: str | Sequence[str]) -> Sequence[str] | Sequence[int] | None:
+    """Return what a pattern finds in a text, then its groups, or None; of several texts, which have it.
+
+    >>> find_pattern("a(b)?", "xa"), find_pattern("a", "x"), find_pattern("a", ["xa", "b", "a"])
+    (['a', ''], None, [0, 2])
+    """
+    search = re.compile(pattern).search
+    if not isinstance(text, str):
+        return [index for index, each in enumerate(text) if search(each)]
+    match = search(text)
+    return match and [match[0], *match.groups("")]
+
+
+if __name__ == "__main__":
+    answer_lines(find_pattern)

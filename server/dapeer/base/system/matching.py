@@ -12,7 +12,7 @@ from dapeer.base.system.limited_process import Closed, LimitedProcess, NoAnswer
 
 MAX_TEXT_CHARS: Final = 10_000
 """Characters of a text that are searched."""
-WORKER: Final = "dapeer.base.system.search_worker"
+WORKER: Final = "dapeer.base.system.limited_answers"
 _LITERAL = re.compile(r"[\w \-:/,;=@'\"<>!~%&#]*")
 """A text that means itself."""
 

@@ -122,10 +122,10 @@ def _tell_of_a_killed_one(reached: ReachedServer | None) -> None:
     The file that shows this is removed. `reached` is the server that was found, None without one: only this folder and those above it
     count, up to the folder of that server.
     """
-    from dapeer.mcp.rendezvous import lifetime
+    from dapeer.mcp.rendezvous import reaching
 
     for project in reaching.folders_upwards(os.getcwd()):
-        if lifetime.remove_sign_if_killed(project):
+        if reaching.remove_sign_if_killed(project):
             say(KILLED)
             return
         if reached is not None and project == reached.announcement.project:

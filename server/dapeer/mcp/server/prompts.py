@@ -13,7 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from dapeer.base.text.fitting import shortened
-from dapeer.mcp.server.callers import client_of
+from dapeer.mcp.server.clients import client_of
 from dapeer.mcp.server.integration import Integration
 from dapeer.mcp.server.results import LONGEST_NAME, check_cursor
 

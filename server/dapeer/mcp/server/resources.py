@@ -12,7 +12,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from dapeer.base.text.fitting import shortened
-from dapeer.mcp.server.callers import connection_of
+from dapeer.mcp.server.clients import connection_of
 from dapeer.mcp.server.hub import (
     OUTPUT_TEMPLATE,
     SESSION_TEMPLATE,

@@ -21,8 +21,14 @@ from mcp.shared.subscriptions import (
 
 import dapeer
 from dapeer.mcp.data_extension import END, EXTENSION, KEEP
-from dapeer.mcp.server.callers import connection_of, count_client, lifespan
-from dapeer.mcp.server.commands import Commands, Ended, EndParams
+from dapeer.mcp.server.clients import (
+    Commands,
+    Ended,
+    EndParams,
+    connection_of,
+    count_client,
+    lifespan,
+)
 from dapeer.mcp.server.hub import Hub
 from dapeer.mcp.server.instructions import instructions
 from dapeer.mcp.server.integration import Integration

@@ -33,8 +33,15 @@ from dapeer.base.system.environment import started_from
 from dapeer.base.system.tasks import BackgroundTask, Timer, call_after
 from dapeer.base.text.fitting import shortened
 from dapeer.mcp.server import results
-from dapeer.mcp.server.callers import asks_for_data, client_of, commands_of, count_client, focus_of
-from dapeer.mcp.server.commands import environment_of, settings_of
+from dapeer.mcp.server.clients import (
+    asks_for_data,
+    client_of,
+    commands_of,
+    count_client,
+    environment_of,
+    focus_of,
+    settings_of,
+)
 from dapeer.mcp.server.instructions import advice_for_unknown_tool, hidden_tools_note
 from dapeer.mcp.server.integration import Integration
 from dapeer.peers import Peers

@@ -29,7 +29,7 @@ import dapeer
 from dapeer.base.errors import ArgumentError
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.server.toolbox import Calls, ClientPresence
-from dapeer.mcp.transports.guard import LET_IN, AdmissionRules, Application, Arrival, Guard
+from dapeer.mcp.transports.http_access import LET_IN, AdmissionRules, Application, Arrival, Guard
 
 # Limits the HTTP server's connections that have not shown the token, in number and time.
 #

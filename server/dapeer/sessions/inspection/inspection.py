@@ -19,7 +19,7 @@ from dapeer.base.json_types import as_array, as_object
 from dapeer.base.secret_files import HIDDEN, SecretFiles
 from dapeer.base.system.exchange import WaitFor
 from dapeer.base.system.tasks import BackgroundTask
-from dapeer.base.text import excerpt
+from dapeer.base.text import source_lines
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SourceArguments
@@ -262,7 +262,7 @@ class Inspection(Fetching):
         if stop.top and path:
             line = stop.top["line"]
             around = self.source(path, line, snapshot.SOURCE_AROUND, stop.top["name"])
-            source = around and excerpt.lines_of_function(*around, line, stop.top["name"])
+            source = around and source_lines.lines_of_function(*around, line, stop.top["name"])
             warning = self.editions.warning(path, line, stop.top["name"])
             found = replace(stop.found, source=source, outdated_source=warning)
             self._mirror.record_findings(stop, found)
@@ -396,7 +396,7 @@ class Inspection(Fetching):
         line = frame["line"]
         around = lines_around(lines, line, snapshot.SOURCE_AROUND)
         if kind and around:
-            source = excerpt.lines_of_function(*around, line, frame["name"])
+            source = source_lines.lines_of_function(*around, line, frame["name"])
             self._mirror.record_findings(stop, replace(stop.found, source=source))
 
     async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:

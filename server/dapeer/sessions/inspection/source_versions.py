@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dapeer.base.sources import read_lines
-from dapeer.view.enclosing import runs_late
+from dapeer.base.text.source_lines import runs_late
 
 MAX_KEPT_FILES = 200
 """Files of one session whose text is kept."""

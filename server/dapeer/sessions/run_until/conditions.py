@@ -13,6 +13,7 @@ from dapeer.adapters.definition.sections import Until
 from dapeer.base.errors import DapeerError
 from dapeer.base.system import foreign_files
 from dapeer.base.system.threads import in_thread
+from dapeer.base.text.source_lines import is_inside, is_outside
 from dapeer.collecting.rows.collected import Watch
 from dapeer.dap.requested_breakpoints import Place, RequestedBreakpoint, spot_of
 from dapeer.dap.sent_requests import BreakpointLocationsArguments
@@ -23,7 +24,6 @@ from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.run_until.stepping import SECONDS_TO_EVALUATE, Driving, is_true, place_of
-from dapeer.view.enclosing import is_inside, is_outside
 from dapeer.view.stacks import frame_path
 
 # Where an expression is looked at by conditions: the lines of the files of a scope.

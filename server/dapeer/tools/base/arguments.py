@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dapeer.base.errors import ArgumentError
 from dapeer.base.sources import line_text, relative_to_project
 from dapeer.base.text.fitting import quoted
-from dapeer.base.text.line_places import (
+from dapeer.base.text.source_lines import (
     has_many_places,
     heads_near,
     listed_places,

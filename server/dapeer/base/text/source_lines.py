@@ -1,0 +1,267 @@
+"""Lines of source in any language: which belong to a function, and places on a long one. Pure."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+# The lines around a stop that belong to its function.
+
+LINES_ABOVE = 2
+"""Lines above the next one to run. More lines are shown below it, because they have not run yet."""
+_NAME = re.compile(r"\w+")
+
+
+def lines_of_function(
+    first: int, lines: list[str], line: int, function: str
+) -> tuple[int, list[str]]:
+    """Return the number of the first line of the function at `line`, and those of `lines` in it.
+
+    `first` is the number of `lines[0]`, `function` the function's name as a debugger shows it. Lines above the function's head, more than
+    `LINES_ABOVE` lines above `line`, and below the function's end are left out, and blank lines at both ends. Where `line` is not among
+    `lines`, all are returned with `first`.
+
+    >>> lines_of_function(7, ["    return 1", "", "def f(x):", "    y = x", "    return y", "", "def g():"], 10, "f")
+    (9, ['def f(x):', '    y = x', '    return y'])
+    """
+    at = line - first
+    if not 0 <= at < len(lines):
+        return first, lines
+    head = _head(lines, at, function)
+    above = max(at - LINES_ABOVE, head or 0)
+    below = _end(lines, at, 0 if head is None else _indent(lines[head]))
+    kept = [number for number in range(above, below) if lines[number].strip() or number == at]
+    return first + kept[0], lines[kept[0] : kept[-1] + 1]
+
+
+def dedented(lines: Sequence[str]) -> list[str]:
+    """Return lines without the white space that all of them begin with; blank lines do not count for that.
+
+    >>> dedented(["        if ready:", "", "            go()"])
+    ['if ready:', '', '    go()']
+    """
+    return textwrap.dedent("\n".join(lines)).split("\n")
+
+
+def _head(lines: Sequence[str], index: int, function: str) -> int | None:
+    """Return the index of the line with the function's head, above `index`; None if none is found.
+
+    The head contains the function's last name, and is indented less than the line at `index`; of several the least indented, nearest
+    one is returned.
+    """
+    names = _NAME.findall(function.partition("(")[0])
+    if not names:
+        return None
+    named = re.compile(rf"\b{re.escape(names[-1])}\b")
+    inside = _indent(lines[index])
+    found = [
+        number
+        for number in range(index)
+        if named.search(lines[number]) and _indent(lines[number]) < inside
+    ]
+    return min(found, key=lambda number: (_indent(lines[number]), -number), default=None)
+
+
+def _end(lines: Sequence[str], index: int, indent: int) -> int:
+    """Return the index after the last line of the function that the line at `index` is in.
+
+    `indent` is the indentation of its head. It ends at a blank line before a line that is indented no more than that; where there
+    is none, it is the number of lines.
+    """
+    if _indent(lines[index]) <= indent:
+        return len(lines)
+    for number in range(index + 1, len(lines)):
+        rest = [line for line in lines[number:] if line.strip()]
+        if not lines[number].strip() and rest and _indent(rest[0]) <= indent:
+            return number
+    return len(lines)
+
+
+def _indent(line: str) -> int:
+    """Return how many characters of white space a line begins with."""
+    return len(line) - len(line.lstrip())
+
+
+# In which function a line stands, judged by its indentation.
+
+
+def is_inside(lines: Sequence[str], line: int, function: str) -> bool:
+    """Return whether a line (1 is the first) stands in a function of this name, by indentation.
+
+    `function` is a name as debuggers show it, such as `Cart.add(int)`; only its last name, here `add`, counts. The line is inside if one of
+    the lines that enclose it has that name as a word. A line out of `lines` is in none.
+
+    >>> is_inside(["def add(a):", "    if a:", "        b = 1", "add(2)"], 3, "Cart.add")
+    True
+    >>> is_inside(["def add(a):", "    if a:", "        b = 1", "add(2)"], 4, "Cart.add")
+    False
+    """
+    names = re.findall(r"[\w$]+", re.split(r"(?<!\.)\(", function)[0])
+    bare = names[-1] if names else ""
+    return bool(bare) and any(
+        re.search(rf"(?<![\w$]){re.escape(bare)}(?![\w$])", each)
+        for each in _enclosing_lines(lines, line)
+    )
+
+
+def is_outside(lines: Sequence[str], line: int) -> bool:
+    """Return whether a line (1 is the first) stands in no function, only in statements of a module.
+
+    >>> is_outside(["for (;;) {", "  a();", "}", "function b() {", "  a();"], 2)
+    True
+    >>> is_outside(["for (;;) {", "  a();", "}", "function b() {", "  a();"], 5)
+    False
+    """
+    return all(_STATEMENT.match(each) for each in _enclosing_lines(lines, line))
+
+
+_STATEMENT = re.compile(
+    r"\s*(\}\s*)?(for|foreach|while|until|unless|if|elsif|else|try|catch|finally|switch|case|begin|do|loop)\b(?!.*(=>|->|\bfunction\b|\bsub\b|\bdo \|))"
+)
+"""The head of a statement that has lines in it and is no function of its own."""
+
+
+def runs_late(lines: Sequence[str], line: int) -> bool:
+    """Return whether a line of Python is in a function that may run while the interpreter ends.
+
+    `line` 1 is the first of `lines`, the file's text. Such functions are `__del__`, and those whose names the source gives to
+    `atexit.register` or a `finalize` on one line; any function that encloses the line counts. False also for a line out of `lines`.
+
+    >>> runs_late(["def bye():", "    print(1)", "atexit.register(bye)"], 2)
+    True
+    >>> runs_late(["def bye():", "    print(1)", "bye()"], 2)
+    False
+    """
+    for text in _enclosing_lines(lines, line):
+        if (found := re.match(r"\s*(?:async\s+)?def\s+(\w+)", text)) is None:
+            continue
+        given = re.compile(rf"(atexit\.register|[Ff]inalize)\(.*\b{found[1]}\b")
+        before = lines[lines.index(text) - 1] if lines.index(text) else ""
+        if found[1] == "__del__" or "@atexit.register" in before or any(map(given.search, lines)):
+            return True
+    return False
+
+
+def _enclosing_lines(lines: Sequence[str], line: int) -> Iterator[str]:
+    """Yield the lines above `line` (1 is the first) that enclose it by indentation, the innermost first.
+
+    Blank lines enclose nothing; a number outside of `lines` yields nothing.
+    """
+    if not 0 < line <= len(lines):
+        return
+    depth = _depth(lines[line - 1])
+    for text in reversed(lines[: line - 1]):
+        if text.strip() and _depth(text) < depth:
+            depth = _depth(text)
+            yield text
+
+
+def _depth(text: str) -> int:
+    """Return how many characters of white space a line begins with."""
+    return len(text) - len(text.lstrip())
+
+
+# Places on a long line, as bundlers and minifiers write them.
+
+LONG_LINE_CHARS = 500
+"""Characters of a line from which on it may hold many places."""
+MIN_PLACES = 10
+"""Ends of statements and heads of functions on such a line from which on it does."""
+MAX_TOLD_PLACES = 5
+"""Places that are told as choices."""
+CONTEXT_CHARS = 24
+"""Characters around a place that are told on each side."""
+MAX_SEARCHED_CHARS = 200_000
+"""Characters of a line in which the nearest text is looked for."""
+_ENDS = re.compile(r";|=>|\)\{")
+_HEADS = re.compile(
+    r"\bfunction\b[^({]{0,40}\(|[\w$]{1,40}=\(?[\w$,]{0,40}\)?=>|\bclass [\w$]{1,40}"
+)
+
+
+class LinePlace(NamedTuple):
+    """A place on a line: its column, from 1 on, and the text around it."""
+
+    column: int
+    context: str
+
+
+def has_many_places(line: str) -> bool:
+    """Return whether a line is so long, with so many statements, that a breakpoint on it is ambiguous."""
+    return len(line) > LONG_LINE_CHARS and len(_ENDS.findall(line)) > MIN_PLACES
+
+
+def places_of(line: str, text: str) -> list[LinePlace]:
+    """Return each place where `text` is on a line, from left to right, without overlaps.
+
+    The list is empty if it is nowhere; an empty `text` is before each character, and at the end. A long line is cut in `context`.
+
+    >>> places_of("a(1);b(2);a(3)", "a(")
+    [LinePlace(column=1, context='a(1);b(2);a(3)'), LinePlace(column=11, context='a(1);b(2);a(3)')]
+    """
+    starts: list[int] = []
+    start = line.find(text)
+    while start >= 0:
+        starts.append(start)
+        start = line.find(text, start + max(len(text), 1))
+    return [LinePlace(start + 1, _context_at(line, start)) for start in starts]
+
+
+def heads_near(line: str, column: int = 1) -> list[LinePlace]:
+    """Return where functions and classes begin on a line, at most `MAX_TOLD_PLACES`, the nearest first.
+
+    `column` is the column that they should be near to, from 1 on; each place has the text that follows it.
+    """
+    starts = sorted(
+        (found.start() for found in _HEADS.finditer(line)), key=lambda at: abs(at + 1 - column)
+    )
+    return [
+        LinePlace(each + 1, line[each : each + 2 * CONTEXT_CHARS])
+        for each in starts[:MAX_TOLD_PLACES]
+    ]
+
+
+def nearest_place(line: str, text: str) -> str:
+    """Return the place on a line that has the longest part of `text`, as ``COLUMN `CONTEXT` ``.
+
+    It is empty where less than half of the text is there in one piece, or the line is longer than `MAX_SEARCHED_CHARS`.
+
+    >>> nearest_place("let s=1,{late:i}=B(e);f(s)", "let{late:i}=B(")
+    '9 `let s=1,{late:i}=B(e);f(s)`'
+    """
+    if len(line) > MAX_SEARCHED_CHARS:
+        return ""
+    part = SequenceMatcher(None, line, text, autojunk=False).find_longest_match()
+    place = LinePlace(part.a + 1, _context_at(line, part.a))
+    return listed_places([place]) if part.size * 2 > len(text) else ""
+
+
+def listed_places(places: Sequence[LinePlace]) -> str:
+    """Return places as one text of choices, ``COLUMN `TEXT` ``, with how many are not listed."""
+    shown = ", ".join(f"{place.column} `{place.context}`" for place in places[:MAX_TOLD_PLACES])
+    left = len(places) - MAX_TOLD_PLACES
+    return shown + (f" and {left} more" if left > 0 else "")
+
+
+def cut_around(line: str, column: int, limit: int) -> str:
+    """Return `limit` characters of a line around `column` (1 is the first), with `▸` before that column.
+
+    The line's length is added. A line that is short enough, or that has no such column, is returned as it is.
+
+    >>> cut_around("x" * 50 + "f(1);" + "y" * 50, 51, 20)
+    '…xxxxxx▸f(1);yyyyyyyyy… (105 chars)'
+    """
+    if len(line) <= limit or not 0 < column <= len(line) + 1:
+        return line
+    start = max(0, min(column - 1 - limit // 3, len(line) - limit))
+    end = start + limit
+    at = column - 1
+    return f"{'…' if start else ''}{line[start:at]}▸{line[at:end]}{'…' if end < len(line) else ''} ({len(line)} chars)"
+
+
+def _context_at(line: str, start: int) -> str:
+    """Return the text around the index `start` of a line, `CONTEXT_CHARS` on each side."""
+    return line[max(0, start - CONTEXT_CHARS) : start + CONTEXT_CHARS]
