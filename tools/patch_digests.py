@@ -28,7 +28,7 @@ from dapeer.companions.python import debugpy_fits
 from dapeer.companions.python.debugpy_launcher import patching
 patching.setting[:] = ["off"]  # their modules are imported, and nothing is replaced
 debugpy_fits.apply_everything()
-digest, attribute = patching.probing.digest, patching.probing.attribute
+digest, attribute = patching.digest, patching.attribute
 print(json.dumps({
     target: digest(attribute(target))
     for row in patching.rows.values() if row.whose == "debugpy"

@@ -82,7 +82,7 @@ import pydevd
 import _pydevd_bundle.pydevd_api as api
 
 if sys.argv[2] == "ours":
-    importlib.import_module("dapeer_debuggee.stops.lines").KEPT.apply()
+    importlib.import_module("dapeer_debuggee.stops.breakpoints").KEPT.apply()
 path, reads, stock = sys.argv[3], [], tokenize.open
 tokenize.open = lambda name: (reads.append(name), stock(name))[1]
 found = [sorted(set(api._get_code_lines(path)) - {0}) for _ in range(3)]
@@ -116,7 +116,7 @@ import _pydevd_bundle.pydevd_frame_utils as lists
 import _pydevd_bundle.pydevd_net_command_factory_json as answers
 
 if sys.argv[2] == "ours":
-    importlib.import_module("dapeer_debuggee.stacks.levels").LEVELS.apply()
+    importlib.import_module("dapeer_debuggee.stacks.stacks").LEVELS.apply()
 factory, debugger, described = answers.NetCommandFactoryJson(), pydevd.PyDB(), []
 stock = factory._format_frame_name
 factory._format_frame_name = lambda *given: (described.append(given), stock(*given))[1]
@@ -202,8 +202,8 @@ assert (api._get_code_lines is before) == {"lines-with-code" in off}
 TEMPLATE = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from dapeer_debuggee.stops import lines
-print(*map(lines.is_template, sys.argv[2:]))
+from dapeer_debuggee.stops import breakpoints
+print(*map(breakpoints.is_template, sys.argv[2:]))
 """
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from dapeer.adapters.definition.definition import Definition
 from dapeer.base.errors import ArgumentError
 from dapeer.base.text.fitting import quoted
-from dapeer.companions.python.dapeer_debuggee.stops.parts import parts_of
+from dapeer.companions.python.dapeer_debuggee.stops.breaking import parts_of
 from dapeer.sessions.debugger.debugger import Debugger
 
 CORRECT: Final = "Nothing was changed; correct it."

@@ -82,10 +82,9 @@ def arrive(texts: dict[str, str]) -> str:
         if patching.is_switched_off(""):
             restore()
             return ""
-        leftovers: Any = importlib.import_module(f"{PACKAGE}.process.leftovers")
         importlib.import_module(f"{PACKAGE}.improving").improve(prints=False)
-        last: Any = importlib.import_module(f"{PACKAGE}.process.leaving").last
-        last.extend((restore, leftovers.remove))
+        leaving: Any = importlib.import_module(f"{PACKAGE}.process.leaving")
+        leaving.last.extend((restore, leaving.remove_leftovers))
     except Exception as error:  # another Python, another pydevd
         restore()
         return f"{type(error).__name__}: {error}"

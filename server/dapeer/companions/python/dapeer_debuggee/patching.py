@@ -9,19 +9,224 @@ It also runs in the debuggee, in Python 3.8 and later, so it imports nothing of 
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
+import inspect
 import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from . import probing
+from . import guard
 from .tried_code import DIGESTS
 
-Misfit: Any = probing.Misfit
-Meant: Any = probing.Meant
-guarded: Any = probing.guarded
+# What rows read in other software: its parts, its parameters, and calls' results.
+
+HERE = sys._getframe().f_code.co_filename  # pyright: ignore[reportPrivateUsage]
+"""The file of the register."""
+NOTHING: Any = object()
+
+
+class Misfit(Exception):
+    """Something is not as a row needs it."""
+
+
+def of_itself(owner: Any, name: str) -> Any:
+    """Return what a module or class has under a name in its own namespace, or `NOTHING`.
+
+    `NOTHING` also stands for a name that it only inherits.
+    """
+    return owner.__dict__.get(name, NOTHING)
+
+
+def has_entered(error: BaseException) -> bool:
+    """Return whether an exception was raised inside of a stock function, not by unfit arguments.
+
+    It is read from the traceback: entries of the register's own file do not count. True also for any other exception than `TypeError`.
+    """
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename != HERE:
+            return True
+        trace = trace.tb_next
+    return not isinstance(error, TypeError)
+
+
+def check_passes_on(ours: Any, known: str) -> None:
+    """Check that a replacement takes all that the stock function takes, and anything else.
+
+    Names of parameters must be the same, in the same order; it may name fewer, and must have `*rest` and `**named`. `ours` is the
+    replacement, whose first parameter is the stock function; `known` is the `shape` of the stock function.
+
+    Raises:
+        Misfit: It takes less.
+    """
+    _stock, *named = inspect.signature(ours).parameters.values()
+    kinds = {each.kind for each in named}
+    plain = [each.name for each in named if each.kind is each.POSITIONAL_OR_KEYWORD]
+    stated = [each.strip("*=/'") for each in known.split()]
+    if not {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} <= kinds:
+        raise Misfit(f"{ours.__qualname__} does not pass on unknown arguments")
+    if stated[:1] in (["self"], ["cls"]):
+        del plain[:1], stated[0]
+    if plain != stated[: len(plain)]:
+        raise Misfit(f"{ours.__qualname__} names its arguments {plain}, not {stated}")
+
+
+def shape(function: Any) -> str:
+    """Return the parameters of a function in one line: `self frame levels= *rest only=' **named`.
+
+    `=` follows a name with a default, `/` one that is only positional, `'` one that is only a keyword.
+    """
+    return " ".join(
+        {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        + each.name
+        + ("=" if each.default is not each.empty else "")
+        + {each.POSITIONAL_ONLY: "/", each.KEYWORD_ONLY: "'"}.get(each.kind, "")
+        for each in inspect.signature(function).parameters.values()
+    )
+
+
+def digest(function: Any) -> str:
+    """Return twelve hexadecimal digits of a function's source text, as its file has it now.
+
+    A function that a row has replaced is unwrapped first.
+
+    Raises:
+        Misfit: There is no such text, as of a compiled function.
+    """
+    stock = inspect.unwrap(getattr(function, "__func__", function))
+    try:
+        text = inspect.getsource(stock)
+    except (OSError, TypeError) as error:
+        raise Misfit(f"the source of {stock!r} cannot be read") from error
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def owner_of_target(target: str) -> tuple[Any, str]:
+    """Return the module or class in which a target `module:Class.name` is, and its name there.
+
+    The module is imported, which may run its code. Whether the module or class has that name is not checked.
+
+    Raises:
+        Misfit: A class in between does not exist.
+        ImportError: There is no such module. Any other exception that the module raises at its import leaves this function, too.
+    """
+    module, _, path = target.partition(":")
+    *outer, name = path.split(".")
+    owner: Any = importlib.import_module(module)
+    for each in outer:
+        if not hasattr(owner, each):
+            raise Misfit(f"there is no {target}")
+        owner = getattr(owner, each)
+    return owner, name
+
+
+def attribute(target: str) -> Any:
+    """Return what a target names: `module:Class.name`, or the class in `module:Class#name`.
+
+    `#name` is an attribute that the class's constructor must set.
+
+    Raises:
+        Misfit: It does not exist, or the constructor does not name it.
+        ImportError: There is no such module. Any other exception that the module raises at its import leaves this function, too.
+    """
+    target, _, own = target.partition("#")
+    owner, name = owner_of_target(target)
+    if not hasattr(owner, name):
+        raise Misfit(f"there is no {target}")
+    found = getattr(owner, name)
+    if own and own not in found.__init__.__code__.co_names:
+        raise Misfit(f"{target} sets no {own}")
+    return found
+
+
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers at the beginning of a version, to compare it by; `()` if it begins with none."""
+    numbers: list[int] = []
+    for each in version.split("."):
+        if not each.isdigit():
+            break
+        numbers.append(int(each))
+    return tuple(numbers)
+
+
+def of_kind(value: Any, kind: type) -> bool:
+    """Whether a value is of a kind; a type checker knows no more of it for that."""
+    return isinstance(value, kind)
+
+
+class Meant(Exception):
+    """Carries an exception that a patch raises on purpose, in the way of what it replaces."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class StockCall:
+    """The stock function during one call of a patch, and what came of it."""
+
+    __slots__ = ("_stock", "raised", "returned")
+
+    def __init__(self, stock: Any) -> None:
+        self._stock = stock
+        self.returned: list[Any] = []
+        """The result, once there is one."""
+        self.raised: BaseException | None = None
+        """What it has raised itself."""
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """Call the stock function, and keep in `returned` or `raised` what came of it."""
+        try:
+            result = self._stock(*given, **named)
+        except BaseException as error:
+            self.raised = error if has_entered(error) else None
+            raise
+        self.raised = None
+        self.returned[:] = [result]
+        return result
+
+    def instead(self, given: Any, named: Any, *, again: bool) -> Any:
+        """Return what the stock function returns for these arguments, for a patch that has failed.
+
+        It is called only if it has not been called already; what it has raised itself is raised, unless it may be called `again`.
+        """
+        if self.raised is not None and not again:
+            raise self.raised
+        return self.returned[0] if self.returned else self._stock(*given, **named)
+
+
+def guarded(patch: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
+    """Return a replacement of `stock` that calls `ours`, and where that fails gives what `stock` gives.
+
+    `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is what `Meant` carries, and
+    what a signal handler of the program raises. Any other exception makes the `patch` fail: then the result of `stock` is used, which is
+    called if `ours` has not. Once the row is off, only `stock` is called. With `again`, `stock` changes nothing, so it is called once more
+    where `ours` has had it raise.
+    """
+
+    @functools.wraps(stock)
+    def replaced(*given: Any, **named: Any) -> Any:
+        """Call `ours`, or `stock` where the row is off or fails."""
+        if patch.off:
+            return stock(*given, **named)
+        call = StockCall(stock)
+        try:
+            return ours(call, *given, **named)
+        except Meant as meant:
+            raise meant.error from None
+        except Exception as error:
+            if (call.raised is error and not again) or guard.is_from_signal(error):
+                raise
+            # Where this raises, too, that is not the row's fault.
+            result = call.instead(given, named, again=again)
+            patch.fail(error)
+            return result
+
+    return replaced
+
 
 SETTING = "DAPEER_PATCHES"
 """The environment variable: `off` runs without all rows, `-NAME` (several between commas) without one."""
@@ -96,7 +301,7 @@ class Row:
         self._apply: Callable[[Row], None] | None = None
         self._undo_functions: list[Callable[[], None]] = []
         self._replaced_attributes: list[tuple[Any, str, Any, Any]] = []
-        """Owner, name, what was there (`probing.NOTHING`: nothing in the owner itself), and what is there now."""
+        """Owner, name, what was there (`NOTHING`: nothing in the owner itself), and what is there now."""
         rows[name] = self
 
     def __call__(self, apply: Callable[[Row], None]) -> Callable[[Row], None]:
@@ -121,9 +326,7 @@ class Row:
             if self.secures:
                 self._report(self.off)
             return False
-        if self.since and probing.version_numbers(versions[self.whose]()) < probing.version_numbers(
-            self.since
-        ):
+        if self.since and version_numbers(versions[self.whose]()) < version_numbers(self.since):
             self.off = f"unused: {self.whose} has what it needs since {self.since}"
             return False
         try:
@@ -144,9 +347,9 @@ class Row:
         """
         self.off = self.off or "it was undone"
         for owner, name, before, ours in reversed(self._replaced_attributes):
-            if probing.of_itself(owner, name) is not ours:
+            if of_itself(owner, name) is not ours:
                 continue
-            if before is probing.NOTHING:
+            if before is NOTHING:
                 delattr(owner, name)
             else:
                 setattr(owner, name, before)
@@ -196,11 +399,11 @@ class Row:
             Exception: A module of the other software raises that when it is imported.
         """
         for target, known in self.signatures.items():
-            found = probing.shape(probing.attribute(target))
+            found = shape(attribute(target))
             if found != known:
                 raise Misfit(f"{target} takes ({found}), not ({known})")
         for target in self.uses:
-            probing.attribute(target.partition("(")[0])
+            attribute(target.partition("(")[0])
         if not self.adds and not self.is_tried():
             self._check_code()
 
@@ -218,7 +421,7 @@ class Row:
                 raise Misfit(f"it was not tried with this version of {self.whose}")
             return
         for target in self.signatures:
-            if probing.digest(probing.attribute(target)) not in tried_code.get(target, ()):
+            if digest(attribute(target)) not in tried_code.get(target, ()):
                 raise Misfit(
                     f"{target} is not as in {self.whose} {tried[self.whose][1]}, the last that it was tried with"
                 )
@@ -226,15 +429,15 @@ class Row:
     def is_tried(self) -> bool:
         """Return whether the installed version of the software is one that the rows were tried with."""
         version = versions.get(self.whose, str)()
-        first, last = map(probing.version_numbers, tried[self.whose])
-        now = probing.version_numbers(version)
+        first, last = map(version_numbers, tried[self.whose])
+        now = version_numbers(version)
         return bool(version) and first <= now and now[: len(last)] <= last
 
     def replace(self, target: str, *, again: bool = False) -> Callable[[Any], Any]:
         """Return a decorator that replaces a function of the other software, until the row is undone.
 
         The decorated function gets the stock one first, then the arguments. Where it raises, the stock function does the work of that call,
-        and the row is off from then on; see `probing.guarded`. The decorator returns the decorated function unchanged.
+        and the row is off from then on; see `guarded`. The decorator returns the decorated function unchanged.
 
         Args:
             target: One of those that the row `replaces`, as `module:Class.function`.
@@ -248,15 +451,15 @@ class Row:
             """Replace the target by `ours`, guarded, and return `ours`."""
             if target not in self.replaces:
                 raise Misfit(f"row {self.name} does not state {target}")
-            owner, name = probing.owner_of_target(target)
-            stock: Any = probing.of_itself(owner, name)
-            if stock is probing.NOTHING:
+            owner, name = owner_of_target(target)
+            stock: Any = of_itself(owner, name)
+            if stock is NOTHING:
                 stock = getattr(owner, name)
-            if probing.of_kind(stock, classmethod):
-                probing.check_passes_on(ours, f"cls {self.replaces[target]}")
+            if of_kind(stock, classmethod):
+                check_passes_on(ours, f"cls {self.replaces[target]}")
                 made: Any = classmethod(guarded(self, stock.__func__, ours, again=again))
             else:
-                probing.check_passes_on(ours, self.replaces[target])
+                check_passes_on(ours, self.replaces[target])
                 made = guarded(self, stock, ours, again=again)
             self.set(target, made)
             return ours
@@ -269,14 +472,14 @@ class Row:
         Raises:
             Misfit: The module or class does not have the outer part of the name.
         """
-        owner, name = probing.owner_of_target(target)
+        owner, name = owner_of_target(target)
         self.set_in(owner, name, value)
 
     def set_in(self, owner: Any, name: str, value: Any) -> None:
         """Set an attribute of a module or class until the row is undone; what was there is remembered."""
-        before = probing.of_itself(owner, name)
+        before = of_itself(owner, name)
         setattr(owner, name, value)
-        self._replaced_attributes.append((owner, name, before, probing.of_itself(owner, name)))
+        self._replaced_attributes.append((owner, name, before, of_itself(owner, name)))
 
     def guard(self, ours: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function for other software to call: `ours` while the row is on, `instead` once it is off.
@@ -294,7 +497,7 @@ class Row:
                 except Meant as meant:
                     raise meant.error from None
                 except Exception as error:
-                    if probing.guard.is_from_signal(error):
+                    if guard.is_from_signal(error):
                         raise
                     self.fail(error)
             return instead(*given, **named)

@@ -31,7 +31,7 @@ TWISTED = patching.Row(
     "The program does not stop at an error that no errback of Twisted handles.",
     adds=True,
 )
-PASSED = ("twisted.logger", __name__, guard.__name__, patching.probing.__name__)
+PASSED = ("twisted.logger", __name__, guard.__name__, patching.__name__)
 """How the modules begin that lie between Twisted's logger and what logs, and around what we run."""
 
 
@@ -85,7 +85,7 @@ class Finder(importlib.abc.MetaPathFinder):
         if stock is None:
             return
         self._is_done = True
-        takes = patching.probing.shape(stock)
+        takes = patching.shape(stock)
         if takes != self._expected_arguments:
             raise patching.Misfit(f"{self._method} takes ({takes})")
         self._row.set_in(owner, self._method, patching.guarded(self._row, stock, self._replacement))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
-from collections.abc import Callable
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import patching
@@ -44,3 +49,134 @@ def call_and_clear(actions: list[Callable[[], None]]) -> None:
     while actions:
         with contextlib.suppress(Exception):
             actions.pop(0)()
+
+
+# Puts back what an injected debugpy changed in a program, once the debugger has left.
+
+MARK = "injected_by_dapeer"
+"""The attribute of debugpy's module for that; a program that debugs itself is left as it is."""
+PATCHED = ("os", "subprocess", "_posixsubprocess", "_winapi")
+"""Modules in which pydevd replaces functions that start processes, kept under this prefix."""
+ORIGINAL = "original_"
+HELD_HERE = 2
+"""References that `sys.getrefcount` counts of one variable and its own argument; from 3.14 one less."""
+THEIRS = ("_pydev", "pydevd", "debugpy")
+ADDED = ("PYDEVD_USE_FRAME_EVAL",)
+"""Variables that pydevd adds to the environment."""
+
+
+def remove_leftovers() -> None:
+    """Put back all that an injected debugpy has changed in this program.
+
+    Nothing happens if dapeer has not injected it. The parts, such as functions, threads and hooks, are put back one by one; what fails in
+    one is ignored.
+    """
+    if not hasattr(sys.modules.get("debugpy"), MARK):
+        return
+    for put_back in (
+        restore_process_functions,
+        restore_thread_functions,
+        restore_hooks,
+        end_monitoring,
+        end_all_tracing,
+    ):
+        with contextlib.suppress(Exception):
+            put_back()
+
+
+def restore_process_functions() -> None:
+    """Put back the functions that start processes, which pydevd has replaced.
+
+    The originals are removed, too, unless something in the program still refers to one of pydevd's, which calls them.
+    """
+    for module, name, stock in [*originals()]:
+        theirs = getattr(module, name, None)
+        if is_theirs(theirs):
+            vars(module)[name] = stock
+            if sys.getrefcount(theirs) <= HELD_HERE:
+                del vars(module)[ORIGINAL + name]
+
+
+def originals() -> Iterator[tuple[Any, str, Any]]:
+    """Yield module, name and original of each function that pydevd has replaced in the modules `PATCHED`."""
+    for module in filter(None, map(sys.modules.get, PATCHED)):
+        for name, stock in list(vars(module).items()):
+            if name.startswith(ORIGINAL):
+                yield module, name[len(ORIGINAL) :], stock
+
+
+def is_theirs(value: Any) -> bool:
+    """Return whether a value, by its module or that of its class, is of pydevd or debugpy."""
+    module = getattr(value, "__module__", None) or type(value).__module__
+    return str(module).startswith(THEIRS)
+
+
+def restore_thread_functions() -> None:
+    """Put back the functions that start threads, and remove names that pydevd added to their modules.
+
+    The modules are those that pydevd patches, such as `_thread`.
+    """
+    monkey: Any = importlib.import_module("_pydev_bundle.pydev_monkey")
+    had: dict[Any, set[str]] = {
+        module: {*vars(module)} for module in monkey.threading_modules_to_patch
+    }
+    # It adds names that a module has not had; what holds pydevd's functions has the originals by them.
+    monkey.undo_patch_thread_modules()
+    for module, names in had.items():
+        now: list[str] = [*vars(module)]
+        for name in now:
+            if name not in names or name.startswith("_" + ORIGINAL):
+                del vars(module)[name]
+
+
+def restore_hooks() -> None:
+    """Put back `sys.settrace` and `sys.breakpointhook`, and remove names that pydevd has added.
+
+    It has added names to `builtins`, and variables (`ADDED`) to the environment, which are removed, too. A hook that is not pydevd's stays.
+    """
+    importlib.import_module("pydevd_tracing").restore_sys_set_trace_func()
+    of_sys: dict[str, Any] = sys.__dict__
+    of_builtins: dict[str, Any] = builtins.__dict__
+    if is_theirs(sys.breakpointhook):
+        of_sys["breakpointhook"] = sys.__breakpointhook__
+    for name, value in list(of_builtins.items()):
+        if is_theirs(value):
+            del of_builtins[name]
+    for name in ADDED:
+        os.environ.pop(name, None)
+
+
+def end_monitoring() -> None:
+    """Stop pydevd's `sys.monitoring` in all threads, where Python has that."""
+    if hasattr(sys, "monitoring"):
+        module: Any = importlib.import_module("_pydevd_sys_monitoring.pydevd_sys_monitoring")
+        module.stop_monitoring(all_threads=True)
+
+
+def end_all_tracing() -> None:
+    """Remove pydevd's trace function from all threads, and from those that start later.
+
+    Since Python 3.12 only the latter: pydevd does not trace by `sys.settrace` there.
+    """
+    known: Any = threading
+    if is_theirs(getattr(known._trace_hook, "func", known._trace_hook)):
+        threading.settrace(None)  # type: ignore[reportArgumentType]
+    if sys.version_info >= (3, 12):
+        return
+    ctypes: Any = importlib.import_module("ctypes")
+    python: Any = ctypes.pythonapi
+    if not hasattr(python, "_PyEval_SetTrace"):  # Python 3.8
+        tracing: Any = importlib.import_module("pydevd_tracing")
+        tracing.set_trace_to_threads(end_tracing, create_dummy_thread=False)
+        return
+    for name in ("PyInterpreterState_Get", "PyInterpreterState_ThreadHead", "PyThreadState_Next"):
+        getattr(python, name).restype = ctypes.c_void_p
+    state = python.PyInterpreterState_ThreadHead(ctypes.c_void_p(python.PyInterpreterState_Get()))
+    while state:
+        python._PyEval_SetTrace(ctypes.c_void_p(state), None, None)
+        state = python.PyThreadState_Next(ctypes.c_void_p(state))
+
+
+def end_tracing(*_: Any) -> None:
+    """Remove the trace function of this thread, at the next call in it: itself a trace function."""
+    sys.settrace(None)

@@ -1,4 +1,4 @@
-"""Has pydevd evaluate conditions, hits and log messages by `breaking`, and report failures.
+"""Breakpoints: pydevd evaluates their conditions and messages by `breaking`, and finds their code.
 
 From Python 3.12 on pydevd traces codes, and not threads. Those of generators and coroutines that wait are on no stack while breakpoints
 change, so they are looked for.
@@ -18,7 +18,7 @@ from typing import Any
 
 from .. import patching
 from ..exceptions import tracebacks
-from . import breaking, parts
+from . import breaking
 
 CONDITION = "pydevd:PyDB.handle_breakpoint_condition"
 EXPRESSION = "pydevd:PyDB.handle_breakpoint_expression"
@@ -113,7 +113,7 @@ def print_messages(patch: Any) -> None:
     @patch.replace(CONVERTED)
     def template(stock: Any, log_message: str, *rest: Any, **named: Any) -> str:
         made = breaking.Template(stock(log_message, *rest, **named))
-        made.parts = parts.parts_of(log_message)
+        made.parts = breaking.parts_of(log_message)
         return made
 
     @patch.replace(EXPRESSION)
@@ -326,3 +326,328 @@ def suspended_frames() -> Iterator[Any]:
         if frame is not None and id(frame.f_code) not in codes:
             codes.add(id(frame.f_code))
             yield frame
+
+
+# Has breakpoints bind in code that names its file in another folder, or in an archive.
+#
+# A `.pyc` that is run without its source, and a program in a container, name files that are not here; an archive (`zipapp`) has copies. Such a
+# name is taken for that of a file with breakpoints if both end in the same names, at least the file's and a folder's, and if there is one such
+# file only; in an archive the texts must be the same, too.
+
+NAMED = "dapeerFileNamed"
+"""The event that tells `name`, which the program has of the file `path`."""
+MIN_COMMON_NAMES = 2
+"""Names at the end of two paths that make them the same file: its own, and a folder's."""
+MAX_NAMES = 20000
+"""Names that are remembered."""
+PATHS = "pydevd_file_utils:_abs_and_canonical_path"
+CHANGED = "pydevd:PyDB.on_breakpoints_changed"
+MOVED = patching.Row(
+    "moved-files",
+    "debugpy",
+    "A breakpoint does not stop in code that was compiled in another folder and runs without its source, or lies in an archive.",
+    replaces={PATHS: "filename NORM_PATHS_CONTAINER=", CHANGED: "self removed="},
+    uses=("pydevd_file_utils:NORM_PATHS_AND_BASE_CONTAINER", "pydevd:PyDB#file_to_id_to_line_breakpoint"),
+)  # fmt: skip
+
+
+class FileNames:
+    """What the program calls the files that have breakpoints."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.alone: dict[str, str] = {}
+        """Names of code for which no file was found, and their paths."""
+        self.found: dict[str, str] = {}
+        """The file of each name for which one was."""
+
+    def file_of(self, path: str, files: list[str]) -> str:
+        """Return the file with breakpoints that the code of a path belongs to; empty: none, or several.
+
+        `path` is what the program calls the file, `files` are those with breakpoints; one that another name has already found (`found`) is
+        left out. It is the one with the most equal names at the end of its path, `MIN_COMMON_NAMES` at least. Where both files exist it is
+        none, unless `path` is in an archive and the texts are the same.
+        """
+        taken = self.found.values()
+        lengths = {each: count_common_names(path, each) for each in files if each not in taken}
+        most = max(lengths.values(), default=0)
+        best = [each for each, length in lengths.items() if length == most]
+        if most < MIN_COMMON_NAMES or len(best) != 1 or best[0] == path:
+            return ""
+        if is_in_archive(path):
+            return best[0] if same_text(path, best[0]) else ""
+        return "" if os.path.exists(path) and os.path.exists(best[0]) else best[0]
+
+
+names = FileNames()
+
+
+def count_common_names(path: str, other: str) -> int:
+    """Return how many names, separated by `os.sep`, are the same at the ends of `path` and `other`."""
+    count = 0
+    for one, its in zip(reversed(path.split(os.sep)), reversed(other.split(os.sep))):
+        if one != its:
+            break
+        count += 1
+    return count
+
+
+def same_text(member: str, file: str) -> bool:
+    """Return whether a file of an archive has the lines of a file; False also if one cannot be read.
+
+    `member` is the path of the archive followed by that in it, `file` the path of the other file.
+    """
+    zipfile: Any = importlib.import_module("zipfile")
+    archive = member
+    while not os.path.isfile(archive):
+        archive = os.path.dirname(archive)
+    try:
+        with zipfile.ZipFile(archive) as held, open(file, "rb") as stream:
+            text: bytes = held.read(os.path.relpath(member, archive).replace(os.sep, "/"))
+            return text.splitlines() == stream.read().splitlines()
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return False
+
+
+def files_with_breakpoints() -> list[str]:
+    """Return the files that have breakpoints, by pydevd's names."""
+    debugger = importlib.import_module("pydevd").get_global_debugger()
+    held: Any = getattr(debugger, "file_to_id_to_line_breakpoint", None) or {}
+    return [each for each, points in list(held.items()) if points]
+
+
+def find_moved_file(name: str, path: str) -> str:
+    """Return the file with breakpoints that a name of code is of, and send `dapeerFileNamed`; empty: none.
+
+    `name` is the file's name in the code, `path` pydevd's absolute path for it. The answer is remembered in `names`, also that there is
+    none.
+    """
+    with names.lock:
+        file = names.file_of(path, files_with_breakpoints())
+        if not file:
+            if len(names.alone) < MAX_NAMES:
+                names.alone[name] = path
+            return ""
+        names.found[name] = file
+        names.alone.pop(name, None)
+    breaking.send({"path": file, "name": path}, event=NAMED)
+    return file
+
+
+@MOVED
+def know_by_ends(patch: Any) -> None:
+    """Patch pydevd so that breakpoints bind in code that names its file in another folder or an archive.
+
+    pydevd gets the path of the file with breakpoints for such a name, the one with the longest equal end; where several have it, none. The
+    client is told by the event `dapeerFileNamed` when a file is first found. `patch` is this patch's `patching.Row`: it calls this function
+    when it is applied, and its `undo` puts back what was replaced by it.
+    """
+    files: Any = importlib.import_module("pydevd_file_utils")
+
+    @patch.replace(PATHS, again=True)
+    def abs_and_canonical(stock: Any, filename: Any, *rest: Any, **named: Any) -> Any:
+        """Return pydevd's absolute and canonical path of a file; for moved code, twice its file here.
+
+        The first answer for a name that is not here is remembered, and told to the client if a file is found (`found`).
+        """
+        paths = stock(filename, *rest, **named)
+        file = names.found.get(filename)
+        if file is None:
+            if filename in names.alone or filename.startswith("<"):
+                return paths
+            is_here = os.path.exists(paths[0]) and not files_elsewhere()
+            file = "" if is_here else find_moved_file(filename, paths[0])
+        return (file, file) if file else paths
+
+    @patch.replace(CHANGED)
+    def changed(stock: Any, self: Any, removed: bool = False, *rest: Any, **named: Any) -> Any:
+        """Look once more for the files of names that had none, drop pydevd's paths of those, and do as pydevd.
+
+        Nothing is looked for where breakpoints were only removed.
+        """
+        held: Any = files.NORM_PATHS_AND_BASE_CONTAINER
+        for name, path in [] if removed else list(names.alone.items()):
+            if find_moved_file(name, path):
+                for each in [key for key, known in list(held.items()) if known[0] == path]:
+                    held.pop(each, None)
+        return stock(self, removed, *rest, **named)
+
+
+def files_elsewhere() -> bool:
+    """Whether a file with breakpoints is not here: the program is in a container."""
+    return any(not os.path.exists(each) for each in files_with_breakpoints())
+
+
+# Remembers which lines of a file have code.
+#
+# A breakpoint on a line without code moves to one that has some. To find that, pydevd reads and compiles the whole file
+# for each breakpoint, and a client sends all breakpoints of a file whenever it changes one. For each of them pydevd also
+# sorts all others of the file by line, and looks at every thread again; here it does both once for a request.
+# The lines of a template are not those of the Python code that is made of it.
+
+MAX_KEPT_FILES = 50
+"""Files whose lines are kept."""
+
+
+class CodeLines:
+    """Finds the lines of a file, or of a code object, that have code."""
+
+    def __init__(self) -> None:
+        self._cached_lines: dict[str, tuple[tuple[int, ...], list[int]]] = {}
+
+    def lines_of(self, stock: Any, code: Any, *rest: Any, **named: Any) -> Any:
+        """Return the lines that have code; those of a file are kept until the file changes.
+
+        `stock` is pydevd's function that finds them, `code` the path of a file or a code object. `rest` and `named` are further arguments
+        of that function. Of a file it is a sorted list, which callers do not change; what `stock` raises leaves it.
+        """
+        if not isinstance(code, str):
+            return stock(code, *rest, **named)
+        # Before the file is read: what is written meanwhile counts as a change.
+        edition = edition_of(code)
+        known = self._cached_lines.get(code)
+        if known is None or known[0] != edition:
+            if len(self._cached_lines) >= MAX_KEPT_FILES:
+                self._cached_lines.clear()
+            lines = sorted(set(stock(code, *rest, **named)))
+            known = self._cached_lines[code] = (edition, lines)
+        return known[1]
+
+
+def edition_of(path: str) -> tuple[int, ...]:
+    """Return what differs after a change of a file: inode, size and time.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    facts = os.stat(path)
+    return (facts.st_ino, facts.st_size, facts.st_mtime_ns)
+
+
+CODE_LINES = "_pydevd_bundle.pydevd_api:_get_code_lines"
+SET = "_pydevd_bundle.pydevd_process_net_command_json:PyDevJsonCommandProcessor.on_setbreakpoints_request"
+KEPT = patching.Row(
+    "lines-with-code",
+    "debugpy",
+    "Many breakpoints in a long file are set more slowly, since each reads the whole file.",
+    replaces={CODE_LINES: "code"},
+)
+AT_ONCE = patching.Row(
+    "breakpoints-at-once",
+    "debugpy",
+    "Many breakpoints in a file are set more slowly, since each looks at all threads.",
+    replaces={SET: "self py_db request"},
+    uses=(
+        "pydevd:PyDB.on_breakpoints_changed(self removed=)",
+        "pydevd:PyDB.consolidate_breakpoints"
+        "(self canonical_normalized_filename id_to_breakpoint file_to_line_to_breakpoints)",
+    ),
+)
+
+
+@KEPT
+def keep_lines(patch: Any) -> None:
+    """Patch pydevd so that it remembers which lines of a file have code.
+
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    """
+    lines = CodeLines()
+    patch.replace(CODE_LINES)(lines.lines_of)
+
+
+@AT_ONCE
+def change_once(patch: Any) -> None:
+    """Patch pydevd so that what it does about changed breakpoints is done once for a request, at its end.
+
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    """
+
+    @patch.replace(SET)
+    def handle(stock: Any, self: Any, py_db: Any, request: Any, *rest: Any, **named: Any) -> Any:
+        """Handle `setBreakpoints` as pydevd does, then sort and announce the breakpoints once.
+
+        Meanwhile two methods of `py_db`, the debugger, are replaced; also after an error they are as before, and what was set is announced.
+        """
+        changed: list[bool] = []
+        sorts: dict[tuple[str, int], tuple[Any, ...]] = {}
+        stock_sort = py_db.consolidate_breakpoints
+
+        def sort_later(*given: Any, **named: Any) -> None:
+            """Keep the arguments for a sort at the end; sort at once where a plugin of pydevd's uses the result."""
+            # A plugin uses what is sorted; the first breakpoint in a template makes it.
+            if named or getattr(py_db, "plugin", py_db) is not None:
+                stock_sort(*given, **named)
+            else:
+                path, _by_id, by_path = given
+                sorts[path, id(by_path)] = given
+
+        def change_later(removed: bool = False) -> None:
+            changed.append(removed)
+
+        py_db.on_breakpoints_changed = change_later
+        py_db.consolidate_breakpoints = sort_later
+        try:
+            return stock(self, py_db, request, *rest, **named)
+        finally:
+            py_db.__dict__.pop("consolidate_breakpoints", None)
+            del py_db.on_breakpoints_changed
+            for each in sorts.values():
+                stock_sort(*each)
+            if changed:
+                py_db.on_breakpoints_changed(removed=all(changed))
+
+
+ADD = "_pydevd_bundle.pydevd_api:PyDevdAPI.add_breakpoint"
+TEMPLATES = patching.Row(
+    "templates-of-jinja",
+    "debugpy",
+    "A breakpoint in a template of Jinja stops at the line of that number of the Python code that is made of it.",
+    replaces={
+        ADD: "self py_db original_filename breakpoint_type breakpoint_id line condition func_name expression suspend_policy"
+        " hit_condition is_logpoint adjust_line= on_changed_breakpoint_state="
+    },
+)
+
+
+@TEMPLATES
+def know_templates(patch: Any) -> None:
+    """Patch pydevd so that a breakpoint in a template of Jinja is one of its plugin.
+
+    The user need not set the option `jinja` for that. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and
+    its `undo` puts back what was replaced by it.
+    """
+
+    @patch.replace(ADD)
+    def add(
+        stock: Any,
+        self: Any,
+        py_db: Any,
+        original_filename: Any,
+        breakpoint_type: Any,
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        kind, path = breakpoint_type, self.filename_to_server(original_filename)
+        if kind == "python-line" and is_template(path):
+            kind = "jinja2-line"
+        return stock(self, py_db, original_filename, kind, *rest, **named)
+
+
+def is_template(path: str) -> bool:
+    """Return whether a file is no Python or Cython, and has the marks of a template: `{{` or `{%`.
+
+    It is read and compiled, unless its name or kind tells that it is none: False for the extensions of Python and Cython, and for no
+    regular file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    if path.endswith((".py", ".pyw", ".pyx", ".pxi")) or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        text = file.read()
+    try:
+        compile(text, path, "exec")
+    except (SyntaxError, ValueError):
+        return b"{{" in text or b"{%" in text
+    return False

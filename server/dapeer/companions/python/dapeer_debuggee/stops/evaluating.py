@@ -1,20 +1,231 @@
-"""Adds what an evaluation prints to its result, and completes names without reading their values.
-
-pydevd sends that print as output of the program.
-"""
+"""Evaluations: cut off in time, with what they print; names are completed without reading values."""
 
 from __future__ import annotations
 
 import builtins
 import contextlib
+import gc
 import importlib
 import io
+import signal
+import sys
 import threading
+import time
 import types
 from collections.abc import Generator
 from typing import Any
 
 from .. import patching
+from . import deadline
+
+# A limit of time, which ends the evaluation and leaves the program alone.
+#
+# pydevd has one, PYDEVD_INTERRUPT_THREAD_TIMEOUT, which sends SIGINT to the process: a program with a handler for that, such as each of
+# asyncio, takes it for Ctrl+C and ends.
+
+SECONDS_TO_EVALUATE = 5.0
+"""An evaluation may take so long."""
+AWAIT_SECONDS = 4.5
+"""An `await` may take so long: pydevd runs it in another thread, for which the evaluation waits."""
+STOPPED = "it waits for the program's event loop, which is stopped"
+NUDGE: Any = getattr(signal, "SIGURG", None)
+"""Ends a call of C code in the main thread; unhandled, it does nothing in Python or the system."""
+
+
+class EvaluationTimeout(KeyboardInterrupt):
+    """An evaluation was cut off. pydevd takes a KeyboardInterrupt for the end of an evaluation."""
+
+    def __str__(self) -> str:
+        return f"cut off after {SECONDS_TO_EVALUATE:g} s"
+
+
+class Limit:
+    """Cuts off what the thread that creates it evaluates."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._lock = threading.Lock()
+        self._is_over = self._has_cut = self._has_arrived = self._needs_nudge = False
+
+    def cut(self) -> None:
+        """Have the thread that made this object raise `EvaluationTimeout`, unless its evaluation is over.
+
+        Another thread calls this. In the main thread a signal does it where that is free (`nudged`), so that a call of C code ends, too.
+        """
+        with self._lock:
+            if self._is_over:
+                return
+            self._has_cut = True
+            if self._needs_nudge and signal.getsignal(NUDGE) == self._nudge:
+                signal.pthread_kill(self._thread, NUDGE)
+            else:
+                self._needs_nudge = False
+                deadline.raise_in(self._thread, EvaluationTimeout)
+
+    @contextlib.contextmanager
+    def nudged(self) -> Generator[None, None, None]:
+        """Handle the signal `NUDGE` in the body, if this is the main thread and the signal is free.
+
+        The signal is free if the program neither handles nor blocks it. The handler raises `EvaluationTimeout` in the main thread, once
+        `cut` has sent the signal; so a call of C code ends, too. Afterwards the signal has its default action again.
+        """
+        if not is_free(NUDGE):
+            yield
+            return
+        signal.signal(NUDGE, self._nudge)
+        self._needs_nudge = True
+        try:
+            yield
+        finally:
+            if signal.getsignal(NUDGE) == self._nudge:
+                signal.signal(NUDGE, signal.SIG_DFL)
+
+    def _nudge(self, *_: Any) -> None:
+        """Raise `EvaluationTimeout` once, if the evaluation was cut off: the handler of the signal."""
+        if self._has_cut and not self._has_arrived:
+            self._has_arrived = True
+            raise EvaluationTimeout
+
+    def over(self) -> None:
+        """Note that the evaluation is over: an exception that is still to be raised comes now, and none later.
+
+        The thread that made this object calls it, and none leaves it. It waits for an exception that is on its way, for 1 s at most.
+        """
+        with contextlib.suppress(EvaluationTimeout):
+            with self._lock:
+                self._is_over = True
+            if self._has_cut and self._needs_nudge:
+                latest = time.monotonic() + 1
+                while not self._has_arrived and time.monotonic() < latest:
+                    pass
+            elif self._has_cut:
+                for _ in range(deadline.JUMPS_PER_CHECK):
+                    pass
+
+
+def is_free(number: Any) -> bool:
+    """Return whether this is the main thread, and the program leaves the signal `number` alone.
+
+    That is, the program neither handles nor blocks it. It is False for None.
+    """
+    if number is None or threading.current_thread() is not threading.main_thread():
+        return False
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return number not in blocked and signal.getsignal(number) is signal.SIG_DFL
+
+
+RUN = "_pydevd_bundle.pydevd_vars:_run_with_interrupt_thread"
+FAILED = "_pydevd_bundle.pydevd_vars:ExceptionOnEvaluate"
+AWAIT = "_pydevd_bundle.pydevd_vars:_EvalAwaitInNewEventLoop._async_func"
+LIMITS = patching.Row(
+    "evaluation-limits",
+    "debugpy",
+    "An evaluation that never ends blocks its thread.",
+    replaces={RUN: "original_func py_db curr_thread frame expression is_exec", AWAIT: "self"},
+    uses=(FAILED,),
+)
+
+
+@LIMITS
+def limit_evaluations(patch: Any) -> None:
+    """Patch pydevd so that evaluations which take longer than `SECONDS_TO_EVALUATE` are cut off.
+
+    An `await` in one ends after `AWAIT_SECONDS`. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
+    """
+    failed: Any = importlib.import_module("_pydevd_bundle.pydevd_vars").ExceptionOnEvaluate
+
+    @patch.replace(RUN)
+    def run(
+        stock: Any,
+        original_func: Any,
+        py_db: Any,
+        curr_thread: Any,
+        frame: Any,
+        expression: Any,
+        is_exec: bool,
+        *rest: Any,
+        **named: Any,
+    ) -> Any:
+        """Evaluate as pydevd does, and return its object for a failure if that is cut off.
+
+        Raises:
+            EvaluationTimeout: Statements, not an expression (`is_exec`), were cut off.
+        """
+        given = (original_func, py_db, curr_thread, frame, expression, is_exec, *rest)
+        own = Limit()
+        try:
+            with own.nudged(), py_db.timeout_tracker.call_on_timeout(SECONDS_TO_EVALUATE, own.cut):
+                try:
+                    return stock(*given, **named)
+                finally:
+                    own.over()
+        except EvaluationTimeout as error:
+            if is_exec:
+                raise
+            return failed(error, EvaluationTimeout, error.__traceback__)
+
+    @patch.replace(AWAIT)
+    def awaited(stock: Any, self: Any, *rest: Any, **named: Any) -> Any:
+        return await_in_time(stock(self, *rest, **named))
+
+
+@types.coroutine
+def refuse_other_loops(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
+    """Run a coroutine, and raise in it where it waits for a future of another event loop than `loop`.
+
+    It is awaited in `loop`, returns the coroutine's result and raises what that raises. What is raised in it is a `RuntimeError`. asyncio
+    raises there, too, but leaves the future marked as awaited, and whoever awaits it in C code next fails.
+    """
+    go, given = coroutine.send, None
+    while True:
+        try:
+            future = go(given)
+        except StopIteration as done:
+            return done.value
+        if getattr(future, "_asyncio_future_blocking", False) and future.get_loop() is not loop:
+            future._asyncio_future_blocking = False
+            go, given = coroutine.throw, RuntimeError(STOPPED)
+            continue
+        try:
+            go, given = coroutine.send, (yield future)
+        except BaseException as error:
+            go, given = coroutine.throw, error
+
+
+async def await_in_time(coroutine: Any) -> Any:
+    """Return the result of a coroutine, for which it waits in this event loop for `AWAIT_SECONDS` at most.
+
+    Then the coroutine is cancelled. It fails where it waits for a future of another event loop. Locks, events and queues that were bound to
+    this loop meanwhile are freed.
+
+    Raises:
+        TimeoutError: It was not done by then.
+        BaseException: What the coroutine raises.
+    """
+    asyncio: Any = importlib.import_module("asyncio")
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(refuse_other_loops(coroutine, loop))
+    await asyncio.wait({task}, timeout=AWAIT_SECONDS)
+    unbind(loop)
+    if not task.done():
+        task.cancel()
+        raise TimeoutError(f"not done after {AWAIT_SECONDS:g} s. Perhaps {STOPPED}")
+    return task.result()
+
+
+def unbind(loop: Any) -> None:
+    """Free the locks, events and queues that are bound to an event loop, so that another can use them.
+
+    Since Python 3.10 each of them serves its first loop only.
+    """
+    bound: Any = getattr(sys.modules.get("asyncio.mixins"), "_LoopBoundMixin", None)
+    for each in gc.get_objects() if bound else ():
+        if issubclass(type(each), bound) and each.__dict__.get("_loop") is loop:
+            each.__dict__["_loop"] = None
+
+
+# What an evaluation prints is in its result. pydevd sends it as output of the program.
 
 captured = threading.local()
 """`text`: what the current evaluation of this thread has printed."""
