@@ -75,7 +75,10 @@ INSIDES = {
         ("rows",),
     ),
     # Each is started in an interpreter of its own: only what debuggers in Python need is shared.
-    "companions": (("bash", "java", "native", "node", "perl", "process", "ruby"), ("python",)),
+    "companions": (
+        ("bash_adapter", "java", "native", "node", "perl", "process", "ruby"),
+        ("python",),
+    ),
     # None knows another one.
     "integrations": (("entries",), ("claude_ide", "opencode"), ("entry", "variables")),
     "dap": (

@@ -1,4 +1,9 @@
-"""Sourced by GDB: a program that GDB runs only to evaluate a call stays stopped for DAP's clients.
+"""Sourced by GDB: requests are answered while a program starts, and an evaluated call resumes nothing.
+
+GDB takes all functions that were posted to its main thread at once, and calls one after the other. Its DAP has a program
+started by such a function, which returns when the program stops. So a request that comes before the main thread has
+taken that function waits for the stop, and so does every later one: `threads` and `pause`, too. Here whatever waits for the
+main thread gets its turn.
 
 GDB's DAP reports a function that an expression calls as a resume, with a stop when that returns. It counts calls within
 a call wrongly (GDB puts a literal into the program's memory by a call of `malloc`), and takes a call for one that runs for
@@ -10,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,6 +24,57 @@ sys.path.extend(str(Path(__file__).absolute().parents[1] / each) for each in ("n
 patching: Any = importlib.import_module("dapeer_debuggee.patching")
 gdb: Any = sys.modules.get("gdb")
 """GDB's own module, inside of GDB."""
+
+# What waits for GDB's main thread gets its turn, although a program runs.
+
+Function: TypeAlias = Callable[[], object]
+Post: TypeAlias = Callable[[Function], None]
+
+
+def post_in_turn(post: Post) -> Post:
+    """Return a function for `gdb.post_event` by which no posted function holds up the next one.
+
+    It may be called in any thread, and does not wait. It runs them in their order, one at each call by GDB. `post` is GDB's own
+    `post_event`. GDB calls all functions that were posted together one after the other, so one that lasts until the program stops would
+    hold up the others: here each posts the next before it runs.
+    """
+    waiting: deque[Function] = deque()
+
+    def call() -> None:
+        """Run the function that waits longest, after posting itself again if more wait."""
+        if not waiting:
+            return
+        function = waiting.popleft()
+        if waiting:
+            # What was posted for the next one may have been taken together with this call.
+            post(call)
+        function()
+
+    def post_event(function: Function) -> None:
+        waiting.append(function)
+        post(call)
+
+    return post_event
+
+
+TURNS = patching.Row(
+    "gdb-turns",
+    "GDB",
+    "A request that comes while a program starts may be answered only when the program stops.",
+    uses=("gdb:post_event",),
+)
+
+
+@TURNS
+def take_turns(patch: Any) -> None:
+    """Replace `gdb.post_event` by one whose functions do not wait for the end of others.
+
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    """
+    patch.set("gdb:post_event", post_in_turn(gdb.post_event))
+
+
+# A program that runs only for an evaluated call stays stopped for DAP's clients.
 
 Listener: TypeAlias = Callable[[Any], None]
 
@@ -177,4 +234,5 @@ def connect_instead(patch: Any, event: Any, ours: Listener, stock: list[Listener
 
 if gdb is not None:
     importlib.import_module("gdb_telling").report_by_dap()
+    TURNS.apply()
     CALLS.apply()

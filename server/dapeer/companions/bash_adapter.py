@@ -75,7 +75,7 @@ def beside(name: str) -> Any:
     As a side effect this file's own folder, which Python has put there, is removed from `sys.path`.
     """
     here = os.path.dirname(os.path.abspath(__file__))
-    python = os.path.join(os.path.dirname(here), "python")
+    python = os.path.join(here, "python")
     sys.path[:] = [python, *(each for each in sys.path if each != here)]
     try:
         return importlib.import_module(name)

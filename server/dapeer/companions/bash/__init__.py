@@ -1,1 +1,0 @@
-"""What starts bash-dap."""
