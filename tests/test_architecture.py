@@ -138,7 +138,7 @@ INSIDES = {
     "scripting": (("__main__",), ("execution",), ("debugger",), ("methods",), ("wire",)),
     "sessions": (
         ("leaving_calls",),
-        ("repetition", "run_until"),
+        ("run_until",),
         ("debugger",),
         ("broadcast",),
         ("memory_breakpoints", "outcomes", "triggers"),

@@ -15,7 +15,7 @@ import pytest
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.loading import load_all, shipped
 from dapeer.peers import LuaTool, read_tools
-from dapeer.tools import lua
+from dapeer.tools import neovim
 from dapeer.tools.base.tool import Section, Tool
 from tests.neovim.editor import NEEDS_NVIM
 from tests.programs import ROOT
@@ -30,7 +30,7 @@ require('dapeer').setup({ tools = { exec = true, test = true } })
 io.write(require('dapeer.registry').specs())
 """
 OFF = ("exec", "test")
-GROUPS_OF_LUA = [name for name in lua.GROUPS if name not in OFF]
+GROUPS_OF_LUA = [name for name in neovim.GROUPS if name not in OFF]
 
 WHERE_POSSIBLE = "°"
 """Marks what is listed only while the adapter of a session can do it."""

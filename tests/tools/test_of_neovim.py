@@ -7,7 +7,7 @@ import pytest
 
 from dapeer.base.schemas import flaw_of
 from dapeer.peers import LuaTool
-from dapeer.tools.lua import GROUPS, NeovimTool
+from dapeer.tools.neovim import GROUPS, NeovimTool
 from tools.pages import OFF, lua_tools
 
 BUILT_IN = lua_tools()

@@ -2,7 +2,6 @@
 
 from dapeer.tools import (
     breakpoints,
-    call_life,
     code,
     collected_rows,
     comparing,
@@ -10,7 +9,6 @@ from dapeer.tools import (
     execution,
     expressions,
     inspection,
-    lua,
     memory,
     neovim,
     output,
@@ -30,7 +28,6 @@ TOOLS: tuple[Tool, ...] = tools_of(
     run_until,
     breakpoints,
     collected_rows,
-    call_life,
     data_breakpoints,
     inspection,
     stack,
@@ -42,5 +39,4 @@ TOOLS: tuple[Tool, ...] = tools_of(
     output,
     script,
     neovim,
-    lua,
 )

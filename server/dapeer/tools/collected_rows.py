@@ -1,18 +1,31 @@
-"""The tool that looks further at what breakpoints have collected."""
+"""Tools that look further at what breakpoints have collected: at rows, and at the life of one call."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Annotated, NamedTuple
 
+import anyio
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
+from dapeer.base.system.exchange import on_cancellation
 from dapeer.base.system.matching import Matcher, PatternOverdue
 from dapeer.base.system.threads import CallerLoop, in_thread
-from dapeer.base.text.lines import lines_of
-from dapeer.collecting.rows.collected import Collected, Collection, Point
+from dapeer.base.text.lines import indented_after_first, lines_of
+from dapeer.collecting.rows.collected import OF_LIVES, Collected, Collection, Point
+from dapeer.collecting.rows.table import CollectedRow
+from dapeer.collecting.text.call_lines import (
+    ARGUMENTS,
+    FUNCTION,
+    RESULT,
+    CallLines,
+    call_text,
+    executed_lines,
+)
 from dapeer.collecting.text.row_listing import (
     By,
     RowSelection,
@@ -23,8 +36,14 @@ from dapeer.collecting.text.row_listing import (
 )
 from dapeer.collecting.text.summary import place_of, readable, summary, title, visible
 from dapeer.collecting.text.timeline import timeline as in_order
+from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
+from dapeer.peers.consent_kinds import RUN, CallKinds
+from dapeer.sessions.breakpoints.breakpoints import Breakpoints
+from dapeer.sessions.core.direct import DirectSession
+from dapeer.sessions.core.plan import Plan
 from dapeer.sessions.core.session import Session
-from dapeer.tools.base.arguments import SessionId
+from dapeer.sessions.debugger.debugger import Debugger
+from dapeer.tools.base.arguments import Milliseconds, SessionId
 from dapeer.tools.base.call import Call, Reply
 from dapeer.tools.base.tool import Section, tool
 
@@ -202,3 +221,260 @@ def _without_rows(collected: Collected, point: Point, call: Call) -> str:
     hits = sum(each.hits for each in collected.of_point(point.number))
     place = place_of(point, call.debugger.project)
     return f"{place} ({hits} hits)" if hits else place
+
+
+# The life of one collected call: the program runs once more beside what is debugged, to record it line by line.
+
+WHOLE_LIKENESS = 3
+"""The likeness of two calls that are alike in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedLife:
+    """What a second run tells of one call."""
+
+    call: CollectedRow | None
+    """The call, in that run; None: it has none of this number that is over."""
+    lines: list[CollectedRow]
+    """The lines that it has executed; their cells are `OF_LIVES`."""
+    in_time: bool
+    """Whether the call, or the program, was over in time."""
+
+
+NOTHING_RECORDED = RecordedLife(None, [], in_time=True)
+
+
+def plan_second_run(session: Session, point: Point, recorded: CollectedRow) -> Plan:
+    """Return a plan that runs a program again, records one call line by line, and stops nowhere.
+
+    It has no breakpoint but the one that records the call, and no exception filters. Nothing is started.
+
+    Args:
+        session: A session of the first run.
+        point: What has collected the call.
+        recorded: The call.
+
+    Raises:
+        ArgumentError: The program was not launched by dapeer.
+    """
+    first = session.program.first
+    if not isinstance(first, DirectSession) or not first.plan.launched:
+        raise ArgumentError(
+            "Only a program that dap_run starts, outside of Neovim, can be run again for the lines of a call.",
+            "Collect on the lines of the function instead.",
+        )
+    life = RequestedLife(call=recorded.hit, function=recorded.cells[FUNCTION])
+    function = RequestedFunction(name=point.function, calls=True, collect=[], life=life)
+    # Calls are counted where the condition holds.
+    for each in first.lines.functions:
+        if each["calls"] and each["name"] == point.function and "condition" in each:
+            function["condition"] = each["condition"]
+    alone = Breakpoints(exceptions=[])
+    alone.want_functions([function])
+    return replace(
+        first.plan,
+        inputs={**first.plan.inputs, "stop_on_entry": False},
+        breakpoints=alone,
+        functions=(),
+        exception_filters=(),
+        conditions={},
+    )
+
+
+async def record_life(
+    debugger: Debugger, plan: Plan, recorded: CollectedRow, seconds: float
+) -> RecordedLife:
+    """Run a program again for at most `seconds`, end it, and return what one of its calls has done.
+
+    The program really runs again, with all its effects; its sessions are forgotten afterwards. The focus stays on the session that has it.
+    A call that fails or is cancelled ends the program, too. `in_time` of the result is false if `seconds` were over before the call came up; its `call` is
+    None if no call of its number has ended there.
+
+    Args:
+        debugger: Starts it, beside what it debugs.
+        plan: How it is run: a `plan_second_run`.
+        recorded: The call, in the first run.
+        seconds: How long.
+
+    Raises:
+        DapeerError: It does not start.
+    """
+    focused = debugger.sessions.focused
+    session = await debugger.start(plan)
+    debugger.sessions.focus_on(focused)
+    try:
+        async with on_cancellation(debugger.terminate, session.program.first):
+            try:
+                in_time = await _run_to_recorded_call(session, recorded, seconds)
+            finally:
+                await debugger.terminate(session.program.first)
+        await session.program.read_rows()
+    finally:
+        debugger.sessions.drop_program(session.id)
+    return replace(_likest_life(session, recorded), in_time=in_time)
+
+
+async def _run_to_recorded_call(session: Session, recorded: CollectedRow, seconds: float) -> bool:
+    """Resume the second run until the recorded call has come up again, or it ends; False: no time left.
+
+    A call that is equal in function, arguments and result counts; it is looked for at each stop. The result does not say whether the
+    call has come up or the program has ended. `seconds` limits the whole.
+
+    Raises:
+        DapeerError: A stopped program cannot be resumed.
+    """
+    clock = anyio.current_time
+    end = clock() + seconds
+    while (
+        stopped_session := await session.program.next_stop(session, 0, end - clock())
+    ) is not None:
+        stop = stopped_session.mirror.stop
+        if stop is None:
+            return True
+        await session.program.read_rows()
+        if likeness_of_calls(_likest_life(session, recorded).call, recorded) == WHOLE_LIKENESS:
+            return True
+        await stopped_session.resume("continue", {"threadId": stop.thread_id})
+    return False
+
+
+def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
+    """Return the call that is most like `recorded` of all processes of the second run, with its lines.
+
+    `NOTHING_RECORDED` if no process has collected yet.
+    """
+    collected = session.program.collected
+    processes: dict[int, RecordedLife] = {}
+    for (process, number), each in collected.collections.items():
+        rows = [each.table.row(index, number) for index in range(len(each.table))]
+        known = processes.get(process, NOTHING_RECORDED)
+        if each.point.expressions == OF_LIVES:
+            processes[process] = replace(known, lines=rows)
+        else:
+            call = next((row for row in rows if row.hit == recorded.hit), None)
+            processes[process] = replace(known, call=call)
+    every = sorted(processes.values(), key=lambda each: -likeness_of_calls(each.call, recorded))
+    return every[0] if every else NOTHING_RECORDED
+
+
+def likeness_of_calls(call: CollectedRow | None, other: CollectedRow) -> int:
+    """Return in how many of function, arguments and result two calls are equal; -1: `call` is None."""
+    if call is None:
+        return -1
+    return sum(call.cells[which] == other.cells[which] for which in (FUNCTION, ARGUMENTS, RESULT))
+
+
+class FoundCall(NamedTuple):
+    """A call that was collected."""
+
+    collection: Collection
+    place: int
+    """In its table."""
+
+    @property
+    def row(self) -> CollectedRow:
+        """The collected row of the call."""
+        return self.collection.table.row(self.place, self.collection.point.number)
+
+    @property
+    def function(self) -> str:
+        """The name of its function."""
+        return self.collection.table.cells[FUNCTION][self.place]
+
+    @property
+    def line(self) -> str:
+        """The call as a line of text."""
+        return CallLines(self.collection.table, self.collection.point.expressions).line(self.place)
+
+
+@tool(
+    "Life of a call",
+    section=Section.COLLECT,
+    kinds=CallKinds(RUN, remark="as it was started"),
+    starts=True,
+)
+async def dap_call(
+    call: Call,
+    n: int,
+    at: Annotated[str | None, Field(description="its function")] = None,
+    timeout_ms: Milliseconds = 30_000,
+    session_id: SessionId = None,
+) -> Reply:
+    """Run the program again to list the lines that collected call #n executed, and what each changed.
+
+    `n` is the number of the call among the rows of dap_collected; `at` is its function, needed where several functions have such a call.
+    The program is started anew as it was, with all that it does outside, for at most `timeout_ms`, and is ended then; its earlier session
+    stays as it is. The data has `call`, `run` (a sentence on the second run) and `lines`.
+
+    Raises:
+        ArgumentError: There is no such call, or several, or dapeer has not launched the program.
+    """
+    session = call.focus.session_to_read(session_id)
+    await session.program.read_rows()
+    of_calls = [
+        each
+        for each in visible(session.program.collected, call.focus.key)
+        if each.point.calls and len(each.table)
+    ]
+    found = _find_call(of_calls, n, at)
+    plan = plan_second_run(session, found.collection.point, found.row)
+    started_at = monotonic()
+    recorded = await record_life(call.debugger, plan, found.row, timeout_ms / 1000)
+    ran = _second_run_sentence(recorded, found, monotonic() - started_at, timeout_ms)
+    lines = await in_thread(executed_lines, recorded.lines, recorded.call)
+    return Reply(lines_of([found.line, ran, *(f"  {indented_after_first(each)}" for each in lines)]), {
+        "call": found.line, "run": ran, "lines": lines,
+    })  # fmt: skip
+
+
+def _find_call(every: Sequence[Collection], n: int, at: str | None) -> FoundCall:
+    """Return the one call with hit number `n`, of the function `at` if that is given.
+
+    `every` are the collections of calls to search; `at` is a function's name, perhaps without its beginning.
+
+    Raises:
+        ArgumentError: There is none, or more than one.
+    """
+    if not every:
+        raise ArgumentError(
+            "No calls were collected.", 'dap_run with breakpoints=[{"calls": ["shop.*"]}] does it.'
+        )
+    numbered = [
+        FoundCall(each, index)
+        for each in every
+        for index, hit in enumerate(each.table.hits)
+        if hit == str(n)
+    ]
+    found = [each for each in numbered if at is None or f".{each.function}".endswith(f".{at}")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ArgumentError(
+            f"There are {len(found)} calls #{n}: {', '.join(each.line for each in found[:3])}.",
+            "Name the function with `at`, or collect fewer at once.",
+        )
+    if numbered:
+        raise ArgumentError(
+            f"Call #{n} is of {numbered[0].function}, not of `{at}`.", "Correct it."
+        )
+    numbers = [row for each in every for row in map(int, filter(str.isdigit, each.table.hits))]
+    among = f"Those that are over are among #{min(numbers)} to #{max(numbers)}; " if numbers else ""
+    raise ArgumentError(f"No call #{n} was collected.", f"{among}dap_collected lists them.")
+
+
+def _second_run_sentence(
+    life: RecordedLife, found: FoundCall, seconds: float, timeout_ms: int
+) -> str:
+    """Return a sentence on the second run: how long it took, and whether it did the same as the first.
+
+    `life` is what the second run has recorded. The sentence also says whether the run was ended after `timeout_ms`. `found` is the call
+    in the first run, `seconds` how long the second run took.
+    """
+    ran_again = f"The program ran again for its lines ({seconds:.1f} s)"
+    late = "" if life.in_time else f"; after {timeout_ms} ms it was ended"
+    if life.call is None:
+        other = "; there this call did not end" if life.lines else "; there was no such call there"
+        return f"{ran_again}{late}{other}."
+    if likeness_of_calls(life.call, found.row) == WHOLE_LIKENESS:
+        return f"{ran_again}{late}."
+    return f"{ran_again}{late}, and went another way: there this call is {call_text(life.call.cells, ())}."

@@ -1,4 +1,4 @@
-"""Tools that list, restart and end debug sessions. Those that start them are in `starts/starting`."""
+"""Tools that list, restart and end debug sessions. Those that start them are in `starting`."""
 
 from __future__ import annotations
 

@@ -48,7 +48,6 @@ from dapeer.peers.consent_kinds import (
 from dapeer.sessions.core.session import Session
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.sessions.debugger.registry import Group
-from dapeer.sessions.repetition import RepeatUntil
 from dapeer.sessions.triggers.runs import SECONDS_TO_STOP, TriggerRun
 from dapeer.tools.base.arguments import (
     BreakpointArgument,
@@ -62,7 +61,7 @@ from dapeer.tools.base.report import StopOptions
 from dapeer.tools.base.schema import Unlisted
 from dapeer.tools.base.tool import Section, tool
 from dapeer.tools.base.waiting import TriggerArguments, next_stop
-from dapeer.tools.running import StartedProgram
+from dapeer.tools.running import RepeatUntil, StartedProgram
 
 # Starts several programs as one group: a compound of launch.json, or one program several times.
 

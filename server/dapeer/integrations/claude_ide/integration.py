@@ -19,7 +19,7 @@ from dapeer.base.json_types import Json
 from dapeer.mcp.server.integration import Integration, IntegrationContext
 from dapeer.peers import Peer
 from dapeer.tools.base.call import Reply
-from dapeer.tools.lua import PREFIX, NeovimTool
+from dapeer.tools.neovim import PREFIX, NeovimTool
 
 if TYPE_CHECKING:
     from dapeer.integrations.claude_ide.service import Editor, Service

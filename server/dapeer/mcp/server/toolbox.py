@@ -48,7 +48,7 @@ from dapeer.peers import Peers
 from dapeer.sessions.debugger.debugger import Debugger
 from dapeer.tools.base.call import AnyTool, Call, ScriptClient, ServeScript
 from dapeer.tools.base.tool import Tool
-from dapeer.tools.lua import GROUPS, PREFIX, neovim_tools
+from dapeer.tools.neovim import GROUPS, PREFIX, neovim_tools
 
 # Scripts as clients: each is served at a socket of its own, in the name of the client that runs it.
 
