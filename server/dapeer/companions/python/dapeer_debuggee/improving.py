@@ -1,7 +1,8 @@
-"""Patches pydevd in the debuggee by all modules of this package.
+"""Patches pydevd in the debuggee by all modules of this package, which it hides from the debugger.
 
 The modules run in the program's own Python, of any version that debugpy supports. Each patches one part of pydevd,
-and leaves a pydevd of another structure unchanged.
+and leaves a pydevd of another structure unchanged. What pydevd prints of itself is kept out of the program's output
+here, too.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-from typing import Any
+from typing import Any, Dict  # noqa: UP035
 
 from . import patching
 
@@ -27,7 +28,6 @@ PARTS = (
     "stops.suspended",
     "stops.unwinding",
     "process.leaving",
-    "process.unsaid",
 )
 """Modules that patch pydevd, by room."""
 
@@ -61,6 +61,42 @@ def hide_files(patch: patching.Row) -> None:
         if abs_real_path_and_basename[0].startswith(OWN_FOLDER):
             return debuggers
         return stock(self, abs_real_path_and_basename, *rest, **named)
+
+
+CRITICAL = "_pydev_bundle.pydev_log:critical"
+WARNINGS = "pydevd_tracing:TracingFunctionHolder._warnings_shown"
+UNSAID = patching.Row(
+    "debugger-unsaid",
+    "debugpy",
+    "Warnings of the debugger about itself are among the program's output.",
+    replaces={CRITICAL: "msg *args"},
+    uses=(WARNINGS,),
+)
+OF_STARTS = "thread._ident is None"
+"""Begins what it says of a thread that Python has made, and that has not begun."""
+
+
+class All(Dict[str, int]):  # noqa: UP006 - Python 3.8 has no other
+    """Warnings, all of which were shown."""
+
+    def __contains__(self, _warning: object) -> bool:
+        """Return True for any warning, so that pydevd takes it for one that it has shown."""
+        return True
+
+
+@UNSAID
+def say_nothing(patch: Any) -> None:
+    """Patch pydevd so that it prints no warnings about itself.
+
+    These are that the program calls `sys.settrace`, and that a thread has not started. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
+    """
+    patch.set(WARNINGS, All())
+
+    @patch.replace(CRITICAL)
+    def critical(stock: Any, msg: Any, *given: Any, **named: Any) -> None:
+        if not str(msg).startswith(OF_STARTS):
+            stock(msg, *given, **named)
 
 
 def improve(*, prints: bool) -> None:
