@@ -80,7 +80,7 @@ INSIDES = {
         ("python",),
     ),
     # None knows another one.
-    "integrations": (("entries",), ("claude_ide", "opencode"), ("entry", "variables")),
+    "integrations": (("entries",), ("claude_ide", "opencode"), ("claude_ide_service", "variables")),
     "dap": (
         ("content_length", "handshake"),
         ("channel", "sent_requests"),
@@ -187,7 +187,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "httpx2": ("integrations/opencode/client.py", "sessions/triggers/runs.py"),
     "shtab": ("cli/command_line.py",),
     "tomlkit": ("cli/install/toml_text.py",),
-    "websockets": ("integrations/claude_ide/service.py",),
+    "websockets": ("integrations/claude_ide_service.py",),
     "pynvim": ("neovim/client.py",),
     "msgpack": ("neovim/probe.py",),
     # Started inside the debug adapter's own process, never in ours.
@@ -223,7 +223,7 @@ ASYNCIO = {
 }  # fmt: skip
 """The modules that import asyncio, by what they need it for; all others use anyio."""
 ANYIO_HAS = {"BoundedSemaphore", "Condition", "Event", "Lock", "Queue", "Semaphore", "TaskGroup", "gather", "run", "timeout", "wait_for"}  # fmt: skip
-"""Names of asyncio for which anyio, `base/system/tasks` or `base/system/exchange` has another."""
+"""Names of asyncio for which anyio or `base/system/tasks` has another."""
 
 DEBUGGEE = ("dapeer", "companions", "python", "dapeer_debuggee")
 IN_DEBUGGEE = "companions/python/dapeer_debuggee/"
@@ -308,7 +308,7 @@ def test_the_table_of_processes_has_one_reader() -> None:
         "adapters/process/streams.py",
         "base/secret_files.py",
         "base/system/process_table.py",
-        "mcp/rendezvous/knocks.py",
+        "mcp/rendezvous/announcement.py",
         "sessions/debugger/registry.py",
     }
 

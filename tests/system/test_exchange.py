@@ -4,8 +4,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dapeer.base.system.exchange import Answer, Mailbox
-from dapeer.base.system.tasks import all_of
+from dapeer.base.system.tasks import Answer, Mailbox, all_of
 from tests.processes import LIMIT
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dapeer.base.system.exchange import Waiters
+from dapeer.base.system.tasks import Waiters
 from tests.processes import LIMIT
 
 

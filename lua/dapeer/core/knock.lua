@@ -1,6 +1,6 @@
 -- Tells cores where this Neovim listens: by a file in the user's own runtime folder, for those that start later
 -- (server/dapeer/neovim/sockets.py), then at the socket there of each that waits for Neovims
--- (server/dapeer/mcp/rendezvous/knocks.py). A core opens its socket before it reads the files, so neither misses the other.
+-- (server/dapeer/mcp/rendezvous/announcement.py). A core opens its socket before it reads the files, so neither misses the other.
 -- Which core attaches is decided by the core.
 local M = {}
 

@@ -20,8 +20,7 @@ from dapeer.cli import commands
 from dapeer.cli.debugging import options, script, table
 from dapeer.cli.debugging.options import Parser
 from dapeer.cli.install import arguments as installing
-from dapeer.integrations.entries import ENTRIES
-from dapeer.integrations.entry import AddParser
+from dapeer.integrations.entries import ENTRIES, AddParser
 from dapeer.integrations.variables import SECRETS
 from dapeer.mcp.rendezvous.reaching import AUTO, NONE
 

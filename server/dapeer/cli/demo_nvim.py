@@ -22,8 +22,7 @@ from mcp import Client
 from mcp.types import TextContent
 
 from dapeer.base.json_types import Value
-from dapeer.base.system.exchange import Mailbox
-from dapeer.base.system.tasks import BackgroundTask
+from dapeer.base.system.tasks import BackgroundTask, Mailbox
 from dapeer.base.text.fitting import shortened
 from dapeer.cli.demo import (
     WIDTH,

@@ -18,7 +18,7 @@ from dapeer.base.errors import (
     RequestFailed,
     RequestTimeout,
 )
-from dapeer.base.system.exchange import Answer
+from dapeer.base.system.tasks import Answer
 from dapeer.dap.decoding import shaped
 from dapeer.dap.messages import Body, Message, Request, Response, describe
 from dapeer.dap.transport import Transport

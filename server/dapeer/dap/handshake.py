@@ -13,8 +13,7 @@ from typing import Any
 
 import anyio
 
-from dapeer.base.system.exchange import Answer
-from dapeer.base.system.tasks import first_of
+from dapeer.base.system.tasks import Answer, first_of
 from dapeer.dap.channel import Channel, body_of
 from dapeer.dap.messages import Body, Request, Response
 

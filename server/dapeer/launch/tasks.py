@@ -14,10 +14,9 @@ from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.spawn import ChildProcess
 from dapeer.base.errors import DapeerError
 from dapeer.base.system.environment import of_starter
-from dapeer.base.system.exchange import Answer
 from dapeer.base.system.limited_answers import MAX_PROCESSOR_SECONDS
 from dapeer.base.system.matching import AwaitedLines, PatternOverdue
-from dapeer.base.system.tasks import all_of
+from dapeer.base.system.tasks import Answer, all_of
 from dapeer.base.text.fitting import shortened
 from dapeer.dap.messages import uncoloured
 from dapeer.launch.tasks_json import Task, TaskPlan, TaskStage

@@ -24,9 +24,9 @@ import anyio
 from dapeer.base.errors import ForeignListener, NeovimBusy, NeovimGone
 from dapeer.base.json_types import as_array
 from dapeer.base.system import folder_names
-from dapeer.base.system.exchange import Mailbox
 from dapeer.base.system.folders import remove_left_folders, temporary_folder
 from dapeer.base.system.ownership import check_peer
+from dapeer.base.system.tasks import Mailbox
 from dapeer.dap.decoding import decode, from_json, without_surrogates
 from dapeer.dap.messages import Body, Message, Request, Response
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim

@@ -12,8 +12,7 @@ from typing import Any
 
 from dapeer.base.errors import RefusedByPerson
 from dapeer.base.json_types import as_object, is_array
-from dapeer.base.system.exchange import Answer
-from dapeer.base.system.tasks import call_after
+from dapeer.base.system.tasks import Answer, call_after
 from dapeer.base.text.fitting import shortened
 from dapeer.neovim.client import Neovim
 from dapeer.peers.consent_kinds import Kinds

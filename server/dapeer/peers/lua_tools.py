@@ -14,7 +14,7 @@ import anyio
 from dapeer.base.errors import NeovimBusy, NeovimFailed, NeovimGone
 from dapeer.base.json_types import Json, is_array, is_object
 from dapeer.base.schema_judge import Judge
-from dapeer.base.system.exchange import Mailbox
+from dapeer.base.system.tasks import Mailbox
 from dapeer.neovim.client import SECONDS_TO_ANSWER, Neovim
 from dapeer.peers.lua_tool import OTHERS, LuaTool, clean, read_tools
 

@@ -12,8 +12,8 @@ import anyio
 from pydantic import Field
 
 from dapeer.base.errors import ArgumentError
-from dapeer.base.system.exchange import on_cancellation
 from dapeer.base.system.matching import Matcher, PatternOverdue
+from dapeer.base.system.tasks import on_cancellation
 from dapeer.base.system.threads import CallerLoop, in_thread
 from dapeer.base.text.lines import indented_after_first, lines_of
 from dapeer.collecting.rows.collected import OF_LIVES, Collected, Collection, Point

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 import anyio
 
 from dapeer.base.errors import AdapterFailed, DapeerError
-from dapeer.base.system.exchange import on_cancellation
 from dapeer.base.system.process_table import command_line
+from dapeer.base.system.tasks import on_cancellation
 from dapeer.base.text.fitting import shortened
 from dapeer.base.text.lines import escaped, indented, indented_after_first
 from dapeer.dap.requested_breakpoints import RequestedFunction, collects_at

@@ -10,8 +10,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
 
 from dapeer.base.json_types import Json
-from dapeer.integrations.claude_ide import service
-from dapeer.integrations.claude_ide.service import HEADER, PROTOCOL, Editor, Service
+from dapeer.integrations import claude_ide_service
+from dapeer.integrations.claude_ide_service import HEADER, PROTOCOL, Editor, Service
 from dapeer.tools.base.call import Reply
 from tests.mcp.wire import call, started
 from tests.processes import LIMIT
@@ -34,7 +34,7 @@ async def test_a_cli_is_pinged_so_that_one_that_is_gone_is_noticed(
     async def run(_name: str, _arguments: Json) -> Reply:
         return Reply("")
 
-    monkeypatch.setattr(service, "SECONDS_BETWEEN_PINGS", 0.01)
+    monkeypatch.setattr(claude_ide_service, "SECONDS_BETWEEN_PINGS", 0.01)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     ide = Service(lambda _: Editor(run, lambda: str(tmp_path)), 1, str(tmp_path))

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.base.system import folder_names
-from dapeer.mcp.rendezvous.announcement import runtime_folder
-from dapeer.mcp.rendezvous.leftovers import sweep_leftovers
+from dapeer.mcp.rendezvous.announcement import runtime_folder, sweep_leftovers
 from tests.mcp.wire import serving
 from tests.processes import LIMIT, process_gone
 

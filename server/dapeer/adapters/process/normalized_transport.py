@@ -22,8 +22,7 @@ from dapeer.adapters.definition.quirks import (
 from dapeer.adapters.process.tail import without_patches_off
 from dapeer.base.errors import ProtocolError
 from dapeer.base.json_types import Value, as_array, as_object, is_array, is_object
-from dapeer.base.system.exchange import Mailbox
-from dapeer.base.system.tasks import BackgroundTask
+from dapeer.base.system.tasks import BackgroundTask, Mailbox
 from dapeer.companions.python.dapeer_debuggee.patching import EVENT
 from dapeer.dap.messages import Body, Event, Message, Request, Response, describe
 from dapeer.dap.requests import NEEDS, OPTIONS, RESUMES, STEPS

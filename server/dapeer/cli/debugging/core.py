@@ -77,9 +77,9 @@ def connect_or_start(environment: Mapping[str, str] | None, credentials: Mapping
         pass  # it was about to end
     from pathlib import Path
 
-    from dapeer.mcp.rendezvous import detached
+    from dapeer.mcp.rendezvous import server_start
 
-    return _open_connection(detached.reach_or_start(Path.cwd(), credentials), environment)
+    return _open_connection(server_start.reach_or_start(Path.cwd(), credentials), environment)
 
 
 def _reach() -> ReachedServer | None:

@@ -241,7 +241,7 @@ def _find_next_server(
     """
     # Most bridges never need these.
     from dapeer.base.system import logs
-    from dapeer.mcp.rendezvous import reaching, successor
+    from dapeer.mcp.rendezvous import reaching, server_start
 
     # Where the command line has set it up, this does nothing.
     logs.set_up("warning", None)
@@ -251,14 +251,14 @@ def _find_next_server(
         _write(line)
     client.put_back(again)
     server, what = None, "A new one"
-    if (reached := successor.wait_for_successor(lost.reached, wish, client.leaving)) is None:
+    if (reached := server_start.wait_for_successor(lost.reached, wish, client.leaving)) is None:
         if client.is_gone or (lost.reached is None and not lost.has_answered):
             return None
         project = lost.reached.announcement.project if lost.reached else os.getcwd()  # noqa: PTH109 - pathlib is slow to import
-        with successor.hold_start_lock(project):
+        with server_start.hold_start_lock(project):
             # Another bridge may have started one meanwhile.
             if (reached := reaching.connect_to_server(project, wish.nvim, SECONDS_TO_OPEN)) is None:
-                connection, process = successor.start_own_server(wish, project)
+                connection, process = server_start.start_own_server(wish, project)
                 server = Server(connection, process=process)
     if reached is not None:
         server, what = Server(reached.connection, reached), "Another one"

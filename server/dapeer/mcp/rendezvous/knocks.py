@@ -8,11 +8,9 @@ user's runtime folder. Only the standard library: a bridge waits, too.
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import socket
-import sys
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -22,38 +20,14 @@ from dapeer.base.errors import ForeignListener
 from dapeer.base.system.folder_names import make_private
 from dapeer.base.system.ownership import check_peer
 from dapeer.base.system.termination import removing
-from dapeer.mcp.rendezvous.announcement import runtime_folder
+from dapeer.mcp.rendezvous.announcement import runtime_folder, socket_name
 
 log = logging.getLogger(__name__)
 
 FOR_CORES: Final = "awaits-core"
 FOR_NEOVIMS: Final = "awaits-nvim"
 
-LONGEST_PATH: Final = 100
-"""Bytes of a unix socket's path that work everywhere (104 on macOS, 108 on Linux)."""
 SECONDS_TO_OPEN: Final = 0.5
-
-
-@contextmanager
-def socket_name(path: Path) -> Generator[str]:
-    """Yield a name of a path, however long, to which a unix socket can be bound or connected.
-
-    It is valid while the body runs. On Linux a long one goes through a descriptor of its folder, for this process only.
-
-    Raises:
-        OSError: The folder does not exist, or the path is too long for this system.
-    """
-    if len(os.fsencode(path)) <= LONGEST_PATH:
-        yield str(path)
-        return
-    if sys.platform != "linux":
-        why = "too long for a unix socket: name a shorter folder by XDG_RUNTIME_DIR"
-        raise OSError(errno.ENAMETOOLONG, why, str(path))
-    folder = os.open(path.parent, os.O_PATH | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{folder}/{path.name}"
-    finally:
-        os.close(folder)
 
 
 @contextmanager

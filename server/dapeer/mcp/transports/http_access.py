@@ -20,7 +20,7 @@ from typing import Any, Final
 from dapeer.base.credentials import TOKEN
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import folder_names
-from dapeer.mcp.rendezvous.leftovers import hold_lock, sweep_leftovers
+from dapeer.mcp.rendezvous.announcement import hold_lock, sweep_leftovers
 from dapeer.mcp.transports import jsonl
 
 # The token: where it comes from, and where it is kept.

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
 from dapeer.base.json_types import as_object
-from dapeer.base.system.exchange import Answer
+from dapeer.base.system.tasks import Answer
 from dapeer.mcp.front import Handover, is_modern
 
 # Repeats a front's answered requests to the server that takes over, which learns of the client so.

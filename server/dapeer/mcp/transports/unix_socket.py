@@ -18,8 +18,12 @@ from dapeer.base.system.folder_names import make_private
 from dapeer.base.system.ownership import check_peer
 from dapeer.base.system.threads import SEES_HALVES, Clients
 from dapeer.mcp.rendezvous import knocks
-from dapeer.mcp.rendezvous.announcement import announce, runtime_folder
-from dapeer.mcp.rendezvous.leftovers import sweep_leftovers
+from dapeer.mcp.rendezvous.announcement import (
+    LONGEST_PATH,
+    announce,
+    runtime_folder,
+    sweep_leftovers,
+)
 from dapeer.mcp.rendezvous.reaching import GREETING
 from dapeer.mcp.server.server import DapeerServer
 from dapeer.mcp.transports import jsonl
@@ -150,7 +154,7 @@ def _socket_path() -> Generator[Path]:
         OSError: No temporary folder can be made.
     """
     path = runtime_folder() / f"{os.getpid()}.sock"
-    if len(os.fsencode(path)) <= knocks.LONGEST_PATH:
+    if len(os.fsencode(path)) <= LONGEST_PATH:
         try:
             yield path
         finally:

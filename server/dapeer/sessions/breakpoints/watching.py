@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 
 from dapeer.base.errors import ArgumentError, DapeerError
-from dapeer.base.system.exchange import WaitFor
+from dapeer.base.system.tasks import WaitFor
 from dapeer.collecting.rows.collected import Collected, Watch
 from dapeer.collecting.text.summary import outcome
 from dapeer.mirror.mirror import Mirror

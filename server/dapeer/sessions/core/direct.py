@@ -28,10 +28,9 @@ from dapeer.base.errors import (
     Unsupported,
 )
 from dapeer.base.system import foreign_files, process_end
-from dapeer.base.system.exchange import Answer, Mailbox
 from dapeer.base.system.ownership import listening_processes
 from dapeer.base.system.process_table import is_held, is_running, pending_signals, tracer
-from dapeer.base.system.tasks import BackgroundTask
+from dapeer.base.system.tasks import Answer, BackgroundTask, Mailbox
 from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.text.fitting import MAX_QUOTED_CHARS, shortened
 from dapeer.dap.empty_lines import MAX_LINES_AHEAD, EmptyLineFilter, line_with_code

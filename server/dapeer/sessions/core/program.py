@@ -14,8 +14,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import anyio
 
 from dapeer.adapters.process.owned_process import Processes
-from dapeer.base.system.exchange import Waiters
 from dapeer.base.system.process_table import command_line, processes
+from dapeer.base.system.tasks import Waiters
 from dapeer.base.text.fitting import shortened
 from dapeer.collecting.row_files import RowFiles, RowFolders
 from dapeer.collecting.rows.collected import Collected

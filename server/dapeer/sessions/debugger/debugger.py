@@ -29,9 +29,9 @@ from dapeer.adapters.process.children import open_child
 from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.base.errors import DapeerError, NoSession, ToolTimeout, Unsupported
 from dapeer.base.system.environment import started_from
-from dapeer.base.system.exchange import on_cancellation
 from dapeer.base.system.folders import remove_left_folders
 from dapeer.base.system.matching import Matcher
+from dapeer.base.system.tasks import on_cancellation
 from dapeer.base.system.threads import run_in_thread_briefly
 from dapeer.collecting.row_files import RowFolders
 from dapeer.dap.messages import Body

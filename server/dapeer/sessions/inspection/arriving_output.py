@@ -9,7 +9,7 @@ from typing import TypeAlias
 import anyio
 
 from dapeer.base.errors import DapeerError, RequestTimeout
-from dapeer.base.system.exchange import Waiters
+from dapeer.base.system.tasks import Waiters
 from dapeer.dap.messages import Body
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import OutputLog

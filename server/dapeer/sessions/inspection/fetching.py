@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, cast, overload
 import anyio
 
 from dapeer.base.errors import DapeerError
-from dapeer.base.system.exchange import Answer, WaitFor
+from dapeer.base.system.tasks import Answer, WaitFor
 from dapeer.base.text.fitting import MAX_READ_CHARS, is_folded, is_list, says_nothing
 from dapeer.dap.messages import Body, Event, Message, Request, Response
 from dapeer.dap.requests import INSPECTIONS, RESUMES

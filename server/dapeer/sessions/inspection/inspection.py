@@ -17,8 +17,7 @@ from dapeer.adapters.definition.sections import Expressions
 from dapeer.base.errors import RequestFailed
 from dapeer.base.json_types import as_array, as_object
 from dapeer.base.secret_files import HIDDEN, SecretFiles
-from dapeer.base.system.exchange import WaitFor
-from dapeer.base.system.tasks import BackgroundTask
+from dapeer.base.system.tasks import BackgroundTask, WaitFor
 from dapeer.base.text import source_lines
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES

@@ -16,7 +16,7 @@ import anyio
 from dapeer.adapters.definition.sections import Collect, Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError, Unsupported
 from dapeer.base.sources import relative_to_project
-from dapeer.base.system.exchange import on_cancellation
+from dapeer.base.system.tasks import on_cancellation
 from dapeer.collecting.rows.collected import Watch, add_watch
 from dapeer.collecting.rows.table import CollectedRow
 from dapeer.dap.types import StackFrame

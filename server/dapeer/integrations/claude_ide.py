@@ -1,4 +1,9 @@
-"""Which attached Neovims want to be an IDE, and the service of each."""
+"""Neovim as the IDE of Claude Code: its CLI shows its diffs there, and knows what is selected.
+
+The protocol is MCP over a WebSocket, found by a lock file. It has no specification; what is built here was seen
+between Claude Code 2.1.200 and its own IDE extensions, and docs/claude-code.md says it. Here is which attached
+Neovims want to be an IDE; the service of each is loaded when one does.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,8 @@ from dapeer.tools.base.call import Reply
 from dapeer.tools.neovim import PREFIX, NeovimTool
 
 if TYPE_CHECKING:
-    from dapeer.integrations.claude_ide.service import Editor, Service
+    from dapeer.integrations.claude_ide_service import Editor, Service
+
 
 # What a Neovim wants to be for Claude Code, and what Claude Code is notified of.
 
@@ -125,7 +131,7 @@ class Services:
         for number, peer in needed.items():
             ide = self._ides[number]
             if number not in self._running_services:
-                from dapeer.integrations.claude_ide.service import Service  # noqa: PLC0415 - few need it
+                from dapeer.integrations.claude_ide_service import Service  # noqa: PLC0415 - few need it
 
                 service = Service(
                     partial(self._editor, peer, ide),
@@ -164,7 +170,7 @@ class Services:
 
         `client` is the name under which the calls are made, and consent is asked for; `ide` has the working directory.
         """
-        from dapeer.integrations.claude_ide.service import Editor  # noqa: PLC0415 - few need it
+        from dapeer.integrations.claude_ide_service import Editor  # noqa: PLC0415 - few need it
 
         call = self._context.call(client)
 
