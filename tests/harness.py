@@ -15,7 +15,7 @@ from mcp.client import ClientExtension, advertise
 from mcp.types import CallToolResult, TextContent
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import load_all, shipped, user_folder
 from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.integration import OpenCodeIntegration
 from dapeer.mcp.all_tools import TOOLS

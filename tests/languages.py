@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import Definition, load_all, shipped
 from tests.programs import PROGRAMS, Program, compiled
 
 DEFINITIONS = load_all(shipped())

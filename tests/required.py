@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import Definition, load_all, shipped
 
 REQUIRED = (
     "debugpy", "gdb", "bash-dap", "cmake", "js-debug", "delve", "lldb-dap", "codelldb", "jdi",

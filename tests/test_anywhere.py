@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.loading import load_all
+from dapeer.adapters.definition.definition import load_all
 from dapeer.base.system import folder_names
 from dapeer.base.system.process_table import thread_ids
 from tests.mcp.wire import call, opening, request

@@ -100,7 +100,6 @@ INSIDES = {
     "mcp": (
         ("web",),
         ("serving",),
-        ("loading",),
         ("transports",),
         ("rendezvous",),
         ("front",),
@@ -176,7 +175,7 @@ OWNERS: dict[str, tuple[str, ...]] = {
     "pydantic": (
         "tools/",
         "mcp/",
-        "integrations/opencode/relayed_tools.py",
+        "integrations/opencode/relay.py",
         "integrations/opencode/session_tools.py",
     ),
     "typing_extensions": ("view/snapshot.py", "tools/"),

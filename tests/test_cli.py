@@ -15,7 +15,7 @@ from mcp import Client
 
 import dapeer
 from dapeer.adapters.choice.detection import Detection
-from dapeer.adapters.definition.loading import load, shipped
+from dapeer.adapters.definition.definition import load, shipped
 from dapeer.adapters.definition.table import RETIRED
 from dapeer.adapters.runner import load_runners
 from dapeer.base import credentials

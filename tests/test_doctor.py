@@ -9,7 +9,7 @@ import pytest
 import tomlkit
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.loading import load_all, read_with_shared, shipped
+from dapeer.adapters.definition.definition import load_all, read_with_shared, shipped
 from dapeer.cli.main import main
 from tests.processes import LIMIT
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from mcp.types import CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.cli.command_line import command_parser
 from dapeer.integrations.entries import ENTRIES
 from dapeer.mcp.all_tools import TOOLS

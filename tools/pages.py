@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import Definition, load_all, shipped
 from dapeer.peers import LuaTool, read_tools
 from dapeer.tools import neovim
 from dapeer.tools.base.tool import Section, Tool

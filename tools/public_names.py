@@ -18,7 +18,7 @@ from typing import cast
 
 import pytest
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.adapters.definition.table import DefinitionTable
 from dapeer.adapters.runner import load_runners
 from dapeer.cli.command_line import command_parser

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.owned_process import Reaper
 from dapeer.dap.decoding import from_json

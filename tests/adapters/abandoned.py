@@ -7,7 +7,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from dapeer.adapters.definition.loading import load
+from dapeer.adapters.definition.definition import load
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.owned_process import Reaper
 from tests.adapters.toys import debuggee

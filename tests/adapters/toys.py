@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import load
+from dapeer.adapters.definition.definition import Definition, load
 from dapeer.dap.channel import Channel
 from dapeer.dap.handshake import CLIENT
 from dapeer.dap.messages import Body, Event, Message, Request

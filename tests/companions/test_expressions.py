@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.adapters.definition.loading import load, read_with_shared, shipped
+from dapeer.adapters.definition.definition import load, read_with_shared, shipped
 from dapeer.adapters.definition.table import COMPANIONS
 from dapeer.base.json_types import is_object
 from dapeer.mirror.places import SPEC

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.base.errors import ArgumentError
 from dapeer.dap.exception_filters import Filters
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.choice import require_definition
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.cli.command_line import command_parser
 from dapeer.cli.debugging import options, table
 from dapeer.cli.install.arguments import target_of

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dapeer.adapters.definition.loading import shipped
+from dapeer.adapters.definition.definition import shipped
 from tests import second_user
 from tests.e2e.running import (
     free_port,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from tests.harness import ask, call, client, read, refusal, text
 from tests.processes import LIMIT
 from tests.programs import program

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.adapters.process.children import duplicated, why_not_allowed
 from dapeer.base.system.ownership import sockets_connected_to
 from dapeer.dap.messages import Message, Request

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client
 from mcp.types import Implementation
 
-from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import load_all, shipped, user_folder
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server
 from dapeer.mcp.transports import jsonl

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import strategies as st
 
-from dapeer.adapters.definition.loading import load, shipped
+from dapeer.adapters.definition.definition import load, shipped
 from dapeer.base.errors import DapeerError
 from tests.harness import FAKE_PROGRAM, fake
 from tests.hostile.harmless import Bait, aimed

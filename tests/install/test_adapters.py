@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.cli.adapters import MARK
 from tests.install.person import Person
 from tests.install.registry import registry

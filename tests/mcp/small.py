@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 from typing_extensions import TypedDict
 
-from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import load_all, shipped, user_folder
 from dapeer.base.errors import NotStopped
 from dapeer.mcp.server.server import ALL, SECONDS_OF_SILENCE, DapeerServer, make_server
 from dapeer.mcp.server.toolbox import Selection

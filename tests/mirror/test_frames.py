@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.dap.types import Source, StackFrame
 from dapeer.mirror.frames import Frames
 

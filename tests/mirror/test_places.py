@@ -1,6 +1,6 @@
 """Where threads are, as another program prints it."""
 
-from dapeer.adapters.definition.loading import load, shipped
+from dapeer.adapters.definition.definition import load, shipped
 
 PRINTED = """\
 Process 7: python gil.py

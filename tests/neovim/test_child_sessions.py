@@ -7,7 +7,7 @@ from pathlib import Path
 from mcp import Client
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from tests.harness import FAKE_ADAPTER, FAKE_PROGRAM, Json, ask, needs, read
 from tests.neovim.editor import neovim
 from tests.neovim.joint import attached, together

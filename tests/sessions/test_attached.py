@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from dapeer.adapters.choice.choice import check_process
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.process_table import pending_signals
 from dapeer.sessions.core.direct import RUNS_ON, AttachedProgram

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.mirror.mirror import Mirror
 from dapeer.sessions.inspection.arriving_output import PrintedErrors
 from dapeer.view.snapshot import snapshot_of_end

@@ -4,8 +4,7 @@ import os
 import sys
 from functools import cache
 
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import load, shipped
+from dapeer.adapters.definition.definition import Definition, load, shipped
 from dapeer.adapters.definition.placeholders import fill
 from tests.programs import ROOT, Program
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 ROUNDS = 15
 
 OURS = """
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 step("import")
 load_all(shipped())
 step("read and check")
@@ -21,7 +21,7 @@ step("read and check")
 
 PYDANTIC = """
 import dataclasses
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 read = [dataclasses.asdict(each) for each in load_all(shipped()).values()]
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.sections import Stopping

@@ -9,8 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import shipped, user_folder
+from dapeer.adapters.definition.definition import Definition, shipped, user_folder
 from dapeer.adapters.definition.placeholders import fill, fill_table
 from dapeer.adapters.definition.sections import Tests
 from dapeer.adapters.definition.table import own_values

@@ -19,8 +19,7 @@ from typing import Final
 
 from dapeer.adapters.choice.choice import require_definition
 from dapeer.adapters.choice.detection import detect, way_to_get
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import Definition, load_all, shipped, user_folder
 from dapeer.adapters.definition.sections import Install
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.base.system import folder_names

@@ -23,8 +23,13 @@ import anyio
 import dapeer
 from dapeer.adapters.choice.choice import require_definition
 from dapeer.adapters.choice.detection import UNUSED, Detection, Patch, detect, patches, printed_rows
-from dapeer.adapters.definition.definition import Definition, names_in
-from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import (
+    Definition,
+    load_all,
+    names_in,
+    shipped,
+    user_folder,
+)
 from dapeer.adapters.definition.table import RETIRED, read_toml, retired_in
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.adapters.process.adapter import Adapter, open_adapter

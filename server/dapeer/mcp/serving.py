@@ -17,7 +17,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import load_all, shipped, user_folder
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system.tcp_table import LOOPBACK
 from dapeer.base.system.threads import SEES_HALVES, Clients

@@ -14,7 +14,7 @@ from dapeer.adapters.choice.choice import (
     check_process,
     choose_for_process,
 )
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system.process_table import is_running, ptrace_scope
 

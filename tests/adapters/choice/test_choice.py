@@ -6,8 +6,13 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.choice import can_debug, choose
-from dapeer.adapters.definition.definition import conditions_hold, program_parts
-from dapeer.adapters.definition.loading import load, load_all, shipped
+from dapeer.adapters.definition.definition import (
+    conditions_hold,
+    load,
+    load_all,
+    program_parts,
+    shipped,
+)
 from dapeer.adapters.definition.sections import Variant
 from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.system.program_files import starts_others

@@ -8,8 +8,7 @@ import pytest
 
 from dapeer.adapters.choice import detection
 from dapeer.adapters.choice.detection import detect, patches
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import load, load_all, shipped
+from dapeer.adapters.definition.definition import Definition, load, load_all, shipped
 
 DEFINITIONS = load_all(shipped())
 BESIDE = Path(sys.executable).parent

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import load, load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import Definition, load, load_all, shipped, user_folder
 from dapeer.base.errors import ArgumentError, DefinitionError
 
 SMALL = """

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.loading import load
+from dapeer.adapters.definition.definition import load
 from tests.harness import ask, client, needs
 from tests.programs import ROOT, program
 

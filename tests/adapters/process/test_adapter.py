@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.adapters.definition.sections import TransportTable
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.owned_process import Reaper

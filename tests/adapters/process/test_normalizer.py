@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.adapters.definition.quirks import Quirks, SentBreakpoints
 from dapeer.adapters.process.normalized_transport import OURS, Normalizer
 from dapeer.adapters.process.tail import OutputFilter

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.detection import detect
-from dapeer.adapters.definition.definition import Definition
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import Definition, load_all, shipped
 from dapeer.adapters.process import adapter as adapter_process
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.owned_process import Reaper

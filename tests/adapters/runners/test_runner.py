@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice.choice import find_definition
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.adapters.launch_request import NamedTests
 from dapeer.adapters.named_tests import as_tests
 from dapeer.adapters.runner import (

@@ -6,7 +6,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import TextContent
 
-from dapeer.adapters.definition.loading import load_all, shipped
+from dapeer.adapters.definition.definition import load_all, shipped
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.instructions import INSTRUCTIONS, instructions
 from dapeer.mcp.server.prompts import PROMPTS, Prompt

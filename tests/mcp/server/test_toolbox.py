@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from mcp import Client, MCPError
 
-from dapeer.adapters.definition.loading import load_all, shipped, user_folder
+from dapeer.adapters.definition.definition import load_all, shipped, user_folder
 from dapeer.base.errors import ArgumentError
 from dapeer.mcp.all_tools import TOOLS
 from dapeer.mcp.server.server import make_server

@@ -16,7 +16,7 @@ import mcp.types as t
 from anyio.abc import TaskGroup
 
 from dapeer.base.json_types import Json
-from dapeer.integrations.opencode import relayed_tools, session_tools
+from dapeer.integrations.opencode import relay, session_tools
 from dapeer.integrations.opencode.catalogue import Catalogue
 from dapeer.integrations.opencode.client import USERNAME, OpenCode, is_on_this_machine
 from dapeer.integrations.opencode.registrations import (
@@ -34,7 +34,7 @@ from dapeer.tools.base.tool import Tool, tools_of
 # The known OpenCode servers: one that was named at the start, and those that Neovims report.
 
 log = logging.getLogger(__name__)
-TOOLS: Final[tuple[Tool, ...]] = tools_of(session_tools, relayed_tools)
+TOOLS: Final[tuple[Tool, ...]] = tools_of(session_tools, relay)
 """They are offered while one of its servers is known."""
 
 

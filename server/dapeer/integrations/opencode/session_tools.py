@@ -15,7 +15,7 @@ from dapeer.integrations.opencode.client import OpenCode
 from dapeer.integrations.opencode.messages import PromptOutcome, is_prompt, last_prompt, new_id
 from dapeer.integrations.opencode.prompt_report import LONGEST_TEXT, conversation_text, message_data
 from dapeer.integrations.opencode.prompt_runs import Begin, Decision, OpenCodeSession, PromptRun
-from dapeer.integrations.opencode.relayed_tools import (
+from dapeer.integrations.opencode.relay import (
     ASKS_BY_ITSELF,
     SECTION,
     Directory,
