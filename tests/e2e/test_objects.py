@@ -97,6 +97,10 @@ BOUNDED = {
     "frame": "(50, 2) it object, said ",
     "wide": "(5, 30000) 0 float64, 1 float64, ",
     "index": "Index (3000000,) float64 [0.0, 3.0, 6.0, …, ",
+    "extended[0]": "(3, 3) one int64, two Mine, three str\n   one two three\n0    1   …     x\n1",
+    "extended[1]": "<Series of Mine, not read>",
+    "extended[2]": "<Index of Mine, not read>",
+    "extended[3]": "<DataFrame with labels of Mine, not read>",
     "insert": "<Insert of more than 300 parts>",
     "among": "SELECT users.id FROM users WHERE users.id IN (0, 1, 2, ",
 }

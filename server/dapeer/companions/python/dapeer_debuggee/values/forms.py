@@ -500,10 +500,50 @@ def describe_table(value: Any, kind: Any, max_chars: int, show: Show) -> str | N
     """
     pandas = sys.modules["pandas"]
     if kind.__name__ in FRAMES:
+        foreign = foreign_array(value.index)
+        if foreign:
+            return f"<{kind.__name__} with labels of {foreign}, not read>"
+        foreign = foreign_columns(value).get(0) if value.ndim == 1 else None
+        if foreign:
+            return f"<{kind.__name__} of {foreign}, not read>"
         return table_text(value, max_chars, show, pandas)
     if issubclass(kind, (pandas.Index, pandas.api.extensions.ExtensionArray)):
+        foreign = foreign_array(value)
+        if foreign:
+            return f"<{kind.__name__} of {foreign}, not read>"
         return sequence(value, kind, max_chars, show)
     return None
+
+
+def foreign_array(value: Any) -> str | None:
+    """Return the class name of an array inside of a pandas index or array that is not pandas' or NumPy's own.
+
+    None means that reading `value`, even its length or dtype, runs code of pandas and NumPy alone. Labels on several levels and
+    categories are examined, too.
+    """
+    levels = getattr(value, "levels", None)
+    if levels is not None:
+        return next(filter(None, map(foreign_array, levels)), None)
+    array = getattr(value, "_data", value)
+    if not is_known(array):
+        return type(array).__name__
+    if type(array).__name__ == "Categorical":
+        return foreign_array(array.categories)
+    return None
+
+
+def foreign_columns(table: Any) -> dict[int, str]:
+    """Return the class names of arrays that are not pandas' or NumPy's own, by the position of their column.
+
+    `table` is a pandas DataFrame, or a Series as one column. Its blocks are examined: asking for dtypes would run code of these arrays.
+    """
+    found: dict[int, str] = {}
+    for block in table._mgr.blocks:
+        name = foreign_array(block.values)
+        if name:
+            places = block.mgr_locs if table.ndim > 1 else (0,)
+            found.update(dict.fromkeys(map(int, places), name))
+    return found
 
 
 def describe_polars(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
@@ -533,22 +573,29 @@ def table_text(value: Any, max_chars: int, show: Show, pandas: Any) -> str:
 
     `value` is a DataFrame or Series. Rows are on lines of their own. `max_chars` is how many characters it may have: with less than
     `MIN_ALONE_CHARS`, rows and missing cells are left out, and the text is `TYPE(SHAPE COLUMNS)`. `show(VALUE, ROOM)` makes the text of an
-    object, `pandas` is the module.
+    object, `pandas` is the module. Cells of an array that is neither pandas' nor NumPy's are not read: they are `…`.
     """
     name = type(value).__name__
     shape = tuple(value.shape)
     named = value.ndim > 1 or value.name is not None
-    table = value.to_frame() if value.ndim == 1 else value
+    whole = value.to_frame() if value.ndim == 1 else value
+    foreign = foreign_columns(whole)
+    table = (
+        whole.iloc[:, [n for n in range(whole.shape[1]) if n not in foreign]] if foreign else whole
+    )
     wide = max_chars >= MIN_ALONE_CHARS
-    lost = missing_cells(table) if wide else []
-    shown_columns = list(columns(table, lost, show, named=named))
+    lost = missing_cells(table) if wide and not foreign else []
+    types = list(table.dtypes)
+    for number in sorted(foreign):
+        types.insert(number, foreign[number])
+    shown_columns = list(columns(whole.columns, types, lost, show, named=named))
     head = f"{shape} {', '.join(shown_columns)}"
     if not wide:
         return f"{name}({head})"
     ends = [table] if len(table) <= MAX_ROWS else [table.iloc[:HEAD], table.iloc[-TAIL:]]
     with pandas.option_context("display.float_format", None):
         rows = [
-            known_labels(part, show, pandas).to_string(
+            known_labels(part, whole.columns, foreign, show, pandas).to_string(
                 max_cols=MAX_COLUMNS,
                 max_colwidth=2 * CELL_CHARS,
                 header=value.ndim > 1 and not number,
@@ -564,19 +611,19 @@ def missing_cells(table: Any) -> list[int]:
 
     It is empty if they are not counted.
     """
-    if table.size > MAX_COUNTED_CELLS or not all(map(is_known, table.dtypes)):
+    if table.size > MAX_COUNTED_CELLS:
         return []
     return [int(each) for each in table.isna().sum()]
 
 
-def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
+def columns(names: Any, types: list[Any], lost: list[int], show: Show, *, named: bool) -> Any:
     """Yield the text of each column: name (if `named`), type and missing cells; `…` for some left out.
 
-    `table` is a pandas DataFrame. `lost` has the number of missing cells of each column, or is empty if they were not counted. Of more than
-    `MAX_COLUMNS` columns, those with missing cells, the last one and then the first ones are shown, in their order. `show(VALUE, ROOM)`
-    makes the text of a name.
+    `names` is a pandas index, `types` has a dtype or the name of an array's class for each column. `lost` has the number of missing cells
+    of each column, or is empty if they were not counted. Of more than `MAX_COLUMNS` columns, those with missing cells, the last one and
+    then the first ones are shown, in their order. `show(VALUE, ROOM)` makes the text of a name.
     """
-    count = table.shape[1]
+    count = len(types)
     chosen = list(range(count))
     if count > MAX_COLUMNS:
         gaps = [number for number, each in enumerate(lost) if each]
@@ -586,33 +633,32 @@ def columns(table: Any, lost: list[int], show: Show, *, named: bool) -> Any:
         if number > last + 1:
             yield "…"
         last = number
-        label = f"{cell_text(table.columns[number], show)} " if named else ""
+        label = f"{cell_text(names[number], show)} " if named else ""
         gone = f" ({lost[number]} missing)" if lost and lost[number] else ""
-        yield f"{label}{table.dtypes.iloc[number]}{gone}"
+        yield f"{label}{types[number]}{gone}"
 
 
-def is_known(dtype: Any) -> bool:
-    """Whether a dtype belongs to pandas or NumPy."""
-    return type(dtype).__module__.partition(".")[0] in ("pandas", "numpy")
+def is_known(part: Any) -> bool:
+    """Return whether the class of an array or dtype belongs to pandas or NumPy."""
+    return type(part).__module__.partition(".")[0] in ("pandas", "numpy")
 
 
-def known_labels(part: Any, show: Show, pandas: Any) -> Any:
+def known_labels(part: Any, names: Any, foreign: dict[int, str], show: Show, pandas: Any) -> Any:
     """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then.
 
-    `part` is a DataFrame with these rows, `pandas` the module. Labels of rows and columns are replaced, and cells of those columns at both
-    ends that can be shown (`MAX_COLUMNS`); cells of a type that pandas and NumPy do not have become `…`. `show(VALUE, ROOM)` makes the text
-    of an object.
+    `part` is a DataFrame with these rows, without the columns of `foreign` (`foreign_columns`), which become columns of `…`; `names` is the
+    index of all columns. `pandas` is the module. Labels of rows and columns are replaced, and cells of those columns at both ends that can
+    be shown (`MAX_COLUMNS`). `show(VALUE, ROOM)` makes the text of an object.
     """
     part = part.copy()
     count = part.shape[1]
     half = MAX_COLUMNS // 2
     for number in sorted({*range(min(half, count)), *range(max(count - half, 0), count)}):
-        dtype = part.dtypes.iloc[number]
-        if str(dtype) in ("object", "category"):
+        if str(part.dtypes.iloc[number]) in ("object", "category"):
             cells = [cell_text(each, show) for each in part.iloc[:, number]]
             part.isetitem(number, cells)
-        elif not is_known(dtype):
-            part.isetitem(number, "…")
+    for number in sorted(foreign):
+        part.insert(number, names[number], "…", allow_duplicates=True)
     part.index = labels(part.index, show, pandas)
     part.columns = labels(part.columns, show, pandas)
     return part
@@ -636,21 +682,20 @@ def labels(index: Any, show: Show, pandas: Any) -> Any:
 def sequence(value: Any, kind: Any, max_chars: int, show: Show) -> str:
     """Return type, length, data type and elements of a pandas index or array; of many those at its ends.
 
-    `max_chars` decides how many elements are shown, but the text may become longer. `kind` is the type of `value`, and
-    `show(VALUE, ROOM)` makes the text of an element. Elements of a data type that is neither pandas' nor NumPy's are left out, as `…`.
+    `max_chars` decides how many elements are shown, but the text may become longer. `kind` is the type of `value`, which has no
+    `foreign_array`, and `show(VALUE, ROOM)` makes the text of an element.
     """
     threshold, edge = edges(max_chars)
     cut = len(value) > min(threshold, 10 * edge)
     ends = [value[:edge], value[-edge:]] if cut else [value]
-    plain = is_known(value.dtype)
     shown = ", …, ".join(
         ", ".join(
             show(each, CELL_CHARS) if isinstance(each, str) else cell_text(each, show)
-            for each in (end if plain else ())
+            for each in end
         )
         for end in ends
     )
-    return f"{kind.__name__} ({len(value)},) {value.dtype} [{shown or '…' * bool(len(value))}]"
+    return f"{kind.__name__} ({len(value)},) {value.dtype} [{shown}]"
 
 
 def cell_text(each: Any, show: Show) -> str:
