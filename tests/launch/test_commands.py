@@ -11,7 +11,6 @@ from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import ArgumentError
 from dapeer.launch.commands import resolve_command, script_interpreter
 from tests.harness import OURS
-from tests.programs import tool
 
 
 def typed(folder: Path, *words: str, kind: str | None = None, **inputs: object) -> LaunchRequest:
@@ -34,7 +33,11 @@ def test_an_interpreters_program_is_debugged(
     words: list[str], kind: str, inputs: dict[str, Any], config: dict[str, Any], tmp_path: Path
 ) -> None:
     if words[0] == "python":
-        tool("python", "python-is-python3")
+        # Debian has no `python`, but each project's environment.
+        environment = tmp_path / ".venv"
+        (environment / "bin").mkdir(parents=True)
+        (environment / "pyvenv.cfg").touch()
+        (environment / "bin/python").symlink_to(sys.executable)
     found = typed(tmp_path, *words)
     rest = {key: each for key, each in found.inputs.items() if key not in {"remark", "python"}}
     assert (found.type, rest, found.config) == (kind, inputs, config)

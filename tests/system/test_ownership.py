@@ -142,3 +142,12 @@ def test_a_unix_socket_at_which_another_user_listens_is_refused() -> None:
         connection.connect(str(folder / "s"))
         with pytest.raises(ForeignListener, match=STRANGER):
             ownership.check_peer(connection, "here")
+
+
+@needs_tables
+def test_an_address_that_is_not_of_this_machine_has_no_listener() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        found = [ownership.has_listener(each, port) for each in ("127.0.0.1", "192.0.2.1")]
+    assert found == [True, False]
+    assert not ownership.has_listener("127.0.0.1", port)

@@ -35,3 +35,29 @@ def test_a_signal_during_a_finalizer_ends_the_process_and_removes_its_files(
     )
     assert done.returncode == 0
     assert not file.exists()
+
+
+OTHER_SIGNAL = """
+import os, signal
+from dapeer.base.system.termination import end_at_signals
+
+end_at_signals()
+signal.signal(signal.SIGUSR1, lambda *_: print("handled", flush=True))
+os.kill(os.getpid(), signal.SIGUSR1)
+input()
+print("runs", flush=True)
+os.kill(os.getpid(), signal.SIGTERM)
+signal.pause()
+"""
+
+
+def test_a_signal_that_others_handle_does_not_end_the_process() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER_SIGNAL],
+        input="\n",
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("handled\nruns\n", 0)

@@ -71,6 +71,23 @@ def _glob_part_pattern(part: str) -> str:
         case _ if part[0] == "{" and len(part) > 1:
             return f"(?:{'|'.join(map(re.escape, part[1:-1].split(',')))})"
         case _ if part[0] == "[" and len(part) > 1:
-            return "[" + re.escape(part[1:-1]).replace(r"\-", "-").replace("!", "^", 1) + "]"
+            return _set_pattern(part)
         case _:
             return re.escape(part)
+
+
+def _set_pattern(part: str) -> str:
+    r"""Return the regular expression for a set in brackets; one that is no set, such as `[z-a]`, is taken literally.
+
+    A `!` at its beginning negates it.
+
+    >>> _set_pattern("[!a-c]"), _set_pattern("[a!b]"), _set_pattern("[]"), _set_pattern("[z-a]")
+    ('[^a-c]', '[a!b]', '\\[\\]', '\\[z\\-a\\]')
+    """
+    negation = "^" if part.startswith("[!") else ""
+    pattern = f"[{negation}{re.escape(part[1 + len(negation) : -1])}]".replace(r"\-", "-")
+    try:
+        re.compile(pattern)
+    except re.error:
+        return re.escape(part)
+    return pattern

@@ -413,7 +413,7 @@ class _StandIns:
         debugged = (each for each in first.program.debugged if isinstance(each, DirectSession))
         by_pid = {each.pid: each for each in debugged if not each.over}
         acting = first.program.acting(first, exactly=True)
-        usual = acting if isinstance(acting, DirectSession) else None
+        usual = acting if isinstance(acting, DirectSession) and not acting.over else None
         return next((by_pid[each] for each in ancestors(pid) if each in by_pid), usual)
 
     async def _debug(

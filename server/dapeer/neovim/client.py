@@ -67,12 +67,12 @@ class Connection(asyncio.Protocol):
             EOFError: The other end has hung up, now or before.
             OSError: The connection broke.
         """
+        self._data_callback = data_cb
+        while self._early_data:
+            data_cb(self._early_data.popleft())
         if self._end_error is None:
-            self._data_callback = data_cb
-            while self._early_data:
-                data_cb(self._early_data.popleft())
             self._loop.run_forever()
-            self._data_callback = None
+        self._data_callback = None
         if self._end_error is not None:
             raise self._end_error
 

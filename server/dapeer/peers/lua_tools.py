@@ -57,7 +57,7 @@ class LuaTools:
         self._newest = 0
         """The number of the latest list."""
         self._taken_event = anyio.Event()
-        """Set while that one is taken in."""
+        """Set while no list is being read."""
         self._numbers = itertools.count(1)
         self._refused_tools: set[tuple[str, str]] = set()
         self._running_calls: dict[int, Mailbox[tuple[Any, ...]]] = {}
@@ -75,20 +75,24 @@ class LuaTools:
             KeyError: A tool lacks its name, description or schema.
         """
         number = self.announce_newer_list()
-        tools = read_tools(str(sent))
-        flaws = {one.name: await self._schema_flaw(one) for one in tools}
-        if number < self._newest:
-            return
-        for name, flaw in flaws.items():
-            if flaw:
-                self.refuse(name, f"{flaw}.")
-        self.by_name = {one.name: one for one in tools if not flaws[one.name]}
-        self._taken_event.set()
+        try:
+            tools = read_tools(str(sent))
+            flaws = {one.name: await self._schema_flaw(one) for one in tools}
+            if number < self._newest:
+                return
+            for name, flaw in flaws.items():
+                if flaw:
+                    self.refuse(name, f"{flaw}.")
+            self.by_name = {one.name: one for one in tools if not flaws[one.name]}
+        finally:
+            # An invalid list is over, too: no call waits for it.
+            if number == self._newest:
+                self._taken_event.set()
 
     def announce_newer_list(self) -> int:
         """Announce that a newer list of tools is being read, and return its number.
 
-        Calls of `run` whose tool has answered wait for `take` of a list from then on, for a moment.
+        Calls of `run` whose tool has answered wait until `replace_tools` has read a list from then on, for a moment.
         """
         self._newest += 1
         if self._taken_event.is_set():

@@ -355,5 +355,10 @@ class NvimSessions:
             await session.terminate()
             return
         filters = session.stops_at.filters_at_start(breakpoints.exceptions) if own is None else own
-        exceptions = await session.stops_at.prepare_exceptions(filters) if filters else None
+        exceptions = None
+        if filters:
+            try:
+                exceptions = await session.stops_at.prepare_exceptions(filters)
+            except DapeerError as error:
+                log.warning("exception filters of session %s: %s", session.id, error)
         self._neovim.send(COLLECTS, self._neovim.channel, session.hello.session, exceptions)

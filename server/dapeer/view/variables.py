@@ -237,15 +237,16 @@ def find_child(children: Iterable[Variable], segment: str) -> Variable | None:
 
     >>> find_child([{"name": "[3]", "value": "x", "variablesReference": 0}], "3")["value"]
     'x'
+    >>> find_child([{"name": "²", "value": "x", "variablesReference": 0}], "2")
     """
     known = list(children)
     names = {segment, f"[{segment}]", f"'{segment}'", f'"{segment}"'}
     named = next(
         (v for v in known if v["name"] in names or _unquoted(v["name"]) == _unquoted(segment)), None
     )
-    if named is None and segment.isdigit():
+    if named is None and segment.isdecimal():
         return next(
-            (v for v in known if v["name"].isdigit() and int(v["name"]) == int(segment)), None
+            (v for v in known if v["name"].isdecimal() and int(v["name"]) == int(segment)), None
         )
     return named
 
@@ -343,15 +344,16 @@ def one_line(value: str, preferred: Collection[str] = ()) -> str:
     '(2,) a int64 | 0 1 | 1 2'
     >>> one_line("Cart(total=3) at 0x7fcedb7f1190")
     'Cart(total=3)'
+    >>> one_line("Cart(\n  total=3,\n) at 0x7fcedb7f1190")
+    'Cart( total=3, )'
     """
+    value = _ZEROS.sub("0x", _ADDRESS.sub(")", value))
     if "\n" not in value:
-        return fitted(_ZEROS.sub("0x", _ADDRESS.sub(")", value)), VALUE_CHARS, preferred)
+        return fitted(value, VALUE_CHARS, preferred)
     lines = [" ".join(line.split()) for line in value.split("\n")]
-    return (
-        fitted_table(lines, VALUE_CHARS)
-        if value.startswith("(")
-        else fitted(" ".join(lines), VALUE_CHARS)
-    )
+    if value.startswith("("):
+        return fitted_table(lines, VALUE_CHARS)
+    return fitted(" ".join(lines), VALUE_CHARS, preferred)
 
 
 _ADDRESS = re.compile(r"\) at 0x[0-9a-f]+\Z")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dapeer.adapters.choice import detection
-from dapeer.adapters.choice.detection import detect, patches
+from dapeer.adapters.choice.detection import detect, patches, printed_rows
 from dapeer.adapters.definition.definition import Definition, load, load_all, shipped
 
 DEFINITIONS = load_all(shipped())
@@ -53,6 +53,13 @@ def test_all_that_is_changed_in_debugpy_fits_the_installed_one_and_nothing_else_
     found = patches(DEFINITIONS["debugpy"], {})
     assert len(found) > 40
     assert [(each.name, each.off) for each in found if each.off] == []
+
+
+@pytest.mark.parametrize("before", ['{"level": "warn"}', '"a text"', "3", "warning: old", "{}"])
+def test_the_register_is_the_first_array_that_a_command_prints(before: str) -> None:
+    row = '[{"name": "conditions", "lost": "speed", "off": null}]'
+    [found] = printed_rows(["printf", "%s\\n", before, row])
+    assert (found.name, found.lost, found.off) == ("conditions", "speed", "")
 
 
 def test_what_is_beside_our_interpreter_is_found_without_path(

@@ -23,6 +23,7 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.adapters.definition.sections import Install, Need, Version
 from dapeer.adapters.definition.table import own_values
+from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system import folder_names
 
 Found: TypeAlias = Mapping[str, str]
@@ -132,14 +133,17 @@ def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
 def printed_rows(command: Sequence[str]) -> list[Patch]:
     """Run a command and return the rows of the patches' register that it prints; it blocks.
 
-    The first line that is JSON has them, as a list of objects. If no line is JSON, each line becomes a row that is off, with the line as
+    The first line that is a JSON array has them, as objects. If no line is one, each line becomes a row that is off, with the line as
     what is lost. The command is killed after `SECONDS_FOR_PATCHES`. One that prints nothing, or cannot be started, has no rows.
     """
     lines = _output_of(command, SECONDS_FOR_PATCHES)[0].splitlines()
     for line in lines:
-        with contextlib.suppress(ValueError, TypeError):
-            rows: list[Mapping[str, object]] = json.loads(line)
-            return [Patch(*(str(row.get(each) or "") for each in _FIELDS)) for row in rows]
+        with contextlib.suppress(ValueError):
+            if is_array(rows := json.loads(line)):
+                return [
+                    Patch(*(str(row.get(each) or "") for each in _FIELDS))
+                    for row in map(as_object, rows)
+                ]
     return [Patch("", lost=line, off="it does not fit") for line in lines]
 
 

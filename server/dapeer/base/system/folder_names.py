@@ -24,18 +24,17 @@ def folder_of_variable(variable: str) -> str:
 def home() -> str:
     """Return the absolute path of the user's home folder.
 
-    It is `$HOME`, or the user database's where that is relative; for a user without one it is a folder `~` in the current one,
-    which should not exist.
+    It is `$HOME`, or the user database's where that is missing, empty or relative; for a user without one it is a folder `~` in the current
+    one, which should not exist.
     """
-    home = os.path.expanduser("~")
-    if os.path.isabs(home):
-        return home
+    if os.path.isabs(os.environ.get("HOME", "")):
+        return os.path.expanduser("~")
     import pwd  # noqa: PLC0415 - rarely needed
 
     try:
         return pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:
-        return os.path.abspath(home)
+        return os.path.abspath("~")
 
 
 def settings() -> str:

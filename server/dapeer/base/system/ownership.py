@@ -189,6 +189,15 @@ def listening_processes(host: str, port: int) -> list[int] | None:
     return _processes_with({each.inode for each in found}) if found else None
 
 
+def has_listener(host: str, port: int) -> bool:
+    """Return whether somebody listens at a port of this machine, even a process that the system does not show.
+
+    False also for an address of another machine, a name that cannot be resolved, and where the system does not tell. Resolving a name may
+    block.
+    """
+    return bool(_listening_sockets(host, port))
+
+
 def ports_of(pids: Iterable[int]) -> frozenset[int]:
     """Return the TCP ports at which any of these processes listen."""
     return tcp_table.listening_ports(_tables(), {inode for pid in pids for inode in sockets(pid)})
@@ -280,9 +289,9 @@ def _tables() -> list[str]:
 def _is_ours(host: str) -> bool:
     """Return whether a numeric address is one of this machine; it tries to bind a UDP socket to it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as probe:
-        try:
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.bind((host, 0))
-        except OSError:
-            return False
+    except OSError:  # of another machine, or the system has no IPv6
+        return False
     return True

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 
-from dapeer.base.errors import ToolTimeout
+from dapeer.base.errors import DapeerError
 
 log = logging.getLogger(__name__)
 
@@ -241,11 +241,11 @@ class Waiters:
 async def on_cancellation(end: Callable[[T], Awaitable[None]], whom: T) -> AsyncGenerator[None]:
     """Run the body; if it is cancelled, await `end(whom)` before the cancellation goes on.
 
-    `end` itself cannot be cancelled by it, and a `ToolTimeout` that it raises is ignored.
+    `end` itself cannot be cancelled by it, and a `DapeerError` that it raises is ignored.
     """
     try:
         yield
     except anyio.get_cancelled_exc_class():
-        with anyio.CancelScope(shield=True), contextlib.suppress(ToolTimeout):
+        with anyio.CancelScope(shield=True), contextlib.suppress(DapeerError):
             await end(whom)
         raise

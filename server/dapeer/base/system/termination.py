@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 
 SECONDS_OF_A_HANG: Final = 4
 """Seconds after which a process ends whose client has gone, whatever still hangs in it."""
+_ENDING: Final = (signal.SIGTERM, signal.SIGINT)
 _removed = set[str]()
 
 
 def end_at_signals() -> None:
-    """Have SIGTERM and SIGINT end this process with code 0 at once, until other handlers are set.
+    """Have SIGTERM and SIGINT end this process with code 0 at once, until another wakeup descriptor is set.
 
-    It starts a daemon thread, and sets the two handlers and Python's wakeup descriptor. Files of `removing` are removed before.
+    It starts a daemon thread, and sets the two handlers and Python's wakeup descriptor (`signal.set_wakeup_fd`). Files of `removing` are
+    removed before.
     """
     signalled, signals = os.pipe()
     os.set_blocking(signals, False)
     threading.Thread(target=_end, args=(signalled,), name="signals", daemon=True).start()
     signal.set_wakeup_fd(signals)
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in _ENDING:
         signal.signal(number, _go_on)
 
 
@@ -50,8 +52,12 @@ def removing(path: Path) -> Generator[None]:
 
 
 def _end(signalled: int) -> None:
-    """Wait for a signal at the pipe `signalled`, remove the files of `removing`, and exit with code 0."""
-    os.read(signalled, 1)
+    """Wait for SIGTERM or SIGINT at the pipe `signalled`, remove the files of `removing`, and exit with code 0.
+
+    Python writes the number of each signal that has a handler there: others may have handlers, too.
+    """
+    while os.read(signalled, 1)[0] not in _ENDING:
+        pass
     for path in tuple(_removed):
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108 - pathlib is slow to import

@@ -365,8 +365,11 @@ def dotted_name(node: str, folder: Path) -> str:
 
     >>> dotted_name("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
     'tests.test_cart.TotalTest.test_of_none'
+    >>> dotted_name("tests/test_cart.py::test_of[a::b]", Path.cwd())
+    'tests.test_cart.test_of'
     """
-    file, *names = node.partition("[")[0].split("::")
+    file, _, test = node.partition("::")
+    names = test.partition("[")[0].split("::") if test else []
     module = Path(os.path.relpath(file, folder)).with_suffix("")
     if not all(part.isidentifier() for part in module.parts):
         sys.path.append(str(Path(file).absolute().parent))

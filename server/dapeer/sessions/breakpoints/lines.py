@@ -103,7 +103,8 @@ class LogLines:
         ]
         for point in self._unfinished_points([*numbered, *self._function_points.get(path, ())]):
             by_spot.setdefault(self.told_spot(spot_of(point)), []).append(point)
-        for spot in by_spot.keys() - self._stopping(path):
+        stopping = self._stopping(path)
+        for spot in (each for each in by_spot if each not in stopping):
             first, *others = by_spot[spot]
             yield {**first, "others": others} if others else first
 

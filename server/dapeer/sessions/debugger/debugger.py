@@ -372,15 +372,16 @@ class Debugger:
         arguments = plan.to_entry.arguments if stops else plan.arguments
         if plan.launched:
             self.files.add(Path(str(plan.inputs["project"])))
-        with self.breakpoints.adding(breakpoints), started_from(plan.environment):
-            session = await self._supervisor.start(plan, arguments, parent)
-        if session.delegates:
-            limit = plan.definition.timeouts.launch
-            async with on_cancellation(self.terminate, session):
-                await session.wait_for(
-                    lambda: session.over or session.program.child_runs(session), limit
-                )
-        return session
+        with self.breakpoints.adding(breakpoints):
+            with started_from(plan.environment):
+                session = await self._supervisor.start(plan, arguments, parent)
+            if session.delegates:
+                limit = plan.definition.timeouts.launch
+                async with on_cancellation(self.terminate, session):
+                    await session.wait_for(
+                        lambda: session.over or session.program.child_runs(session), limit
+                    )
+            return session
 
     @contextlib.contextmanager
     def holding(self, session: Session, restart: Restart, *, focus: bool) -> Generator[None]:

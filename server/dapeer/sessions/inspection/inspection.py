@@ -89,14 +89,13 @@ async def evaluate_members(
     Raises:
         DapeerError: The evaluation failed.
         ValueError: Its result is no JSON.
-        AttributeError: Its result is JSON, but no object.
     """
     if not expressions.members or stop.top is None or not variables:
         return
     held = {each["name"]: each["variablesReference"] for each in variables}
     expression = expressions.members.replace("${names}", json.dumps([*held]))
     # In a hover it is a look, which changes nothing: what else is known of the stop stays.
-    texts = json.loads(await evaluate(expression, stop.top["id"], "hover"))
+    texts = as_object(json.loads(await evaluate(expression, stop.top["id"], "hover")))
     members = {held[name]: str(text) for name, text in texts.items() if name in held}
     mirror.record_members(stop, members)
 

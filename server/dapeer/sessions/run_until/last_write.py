@@ -36,7 +36,7 @@ MAX_READ_WRITES: Final = 300
 MAX_READ_FRAMES: Final = 3
 UNSIGNED: Final = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long"}
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
 _STARTING = ("program", "module", "code", "args")
 """What names a program in a call that starts it."""
 _REPEATABLE = re.compile("breakpoint|exception|signal", re.IGNORECASE)
@@ -214,7 +214,7 @@ async def address_of(session: Session, expression: str, frame_id: int | None) ->
     address, size = expression, MAX_BYTES
     if not _ADDRESS.fullmatch(expression):
         address = await _address(session, expression, frame_id)
-        size = int(await _evaluate_pattern(session, _NUMBER, f"sizeof({expression})", frame_id))
+        size = int(await _evaluate_pattern(session, _NUMBER, f"sizeof({expression})", frame_id), 0)
     if size not in UNSIGNED:
         raise ArgumentError(
             f"`{expression}` has {size} bytes; 1, 2, 4 or 8 can be watched.", "Give a part of it."
@@ -239,7 +239,7 @@ async def _address(session: Session, expression: str, frame_id: int | None) -> s
         number = await _evaluate_pattern(
             session, _NUMBER, f"(unsigned long)&({expression})", frame_id
         )
-        return f"{int(number):#x}"
+        return f"{int(number, 0):#x}"
     return await _evaluate_pattern(session, _ADDRESS, f"&({expression})", frame_id)
 
 

@@ -165,10 +165,10 @@ def foreign_listener(processes: Processes, host: str, port: int) -> str:
     """
     if not processes.is_known:
         return ""
-    found = [ownership.listening_processes(each, port) for each in _addresses(host)]
-    if all(each is None for each in found):
+    occupied = [each for each in _addresses(host) if ownership.has_listener(each, port)]
+    if not occupied:
         return ""
-    others = [pid for each in found for pid in each or ()]
+    others = [pid for each in occupied for pid in ownership.listening_processes(each, port) or ()]
     named = [f"process {pid} ({_name(pid)})" for pid in dict.fromkeys(others)]
     return ", ".join(named[:MAX_NAMED_LISTENERS]) or "another user's process"
 

@@ -54,10 +54,10 @@ def members_of(names: "list[str]", variables: "dict[str, Any]") -> MembersAnswer
     return MembersAnswer(json.dumps(shown))
 
 
-def class_member(kind: Any, name: str) -> Any:
-    """Return the member of a class or of its bases with a name; None if there is none."""
+def class_member(kind: Any, name: str, missing: Any = None) -> Any:
+    """Return the member of a class or of its bases with a name, or `missing` if there is none."""
     spaces = map(NAMESPACE.__get__, MRO.__get__(kind))
-    return next((each[name] for each in spaces if name in each), None)
+    return next((each[name] for each in spaces if name in each), missing)
 
 
 def value_text(value: Any, max_chars: int, around: "tuple[int, ...]") -> str:

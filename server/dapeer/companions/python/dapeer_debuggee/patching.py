@@ -14,6 +14,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -143,13 +144,15 @@ def attribute(target: str) -> Any:
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers at the beginning of a version, to compare it by; `()` if it begins with none."""
-    numbers: list[int] = []
-    for each in version.split("."):
-        if not each.isdigit():
-            break
-        numbers.append(int(each))
-    return tuple(numbers)
+    """Return the numbers at the beginning of a version, to compare it by; `()` if it begins with none.
+
+    A letter ends them.
+
+    >>> version_numbers("1.8.23rc1"), version_numbers("newest")
+    ((1, 8, 23), ())
+    """
+    numbers = re.match(r"[0-9.]*", version)
+    return tuple(int(each) for each in numbers[0].split(".") if each) if numbers else ()
 
 
 def of_kind(value: Any, kind: type) -> bool:

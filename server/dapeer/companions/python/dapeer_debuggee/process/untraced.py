@@ -212,7 +212,6 @@ def trace_when_needed(patch: Any) -> None:
             "debugpy has no helper for this processor that traces running threads"
         )
     tracing.is_on, tracing.may_end = False, True
-    patch.and_undo(patch.guard(tracing.begin, lambda: None))
     begin_where_needed(patch)
     begin_at_stops(patch)
     show_what_leaves(patch)

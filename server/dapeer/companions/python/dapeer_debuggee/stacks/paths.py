@@ -31,6 +31,8 @@ OPERATORS: dict[Any, Any] = {
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
 }
+MISSING: Any = object()
+"""What no value of the program is."""
 DIVISIONS: Any = (operator.mod, operator.floordiv)
 SECONDS_TO_EVALUATE = 2
 """An expression that runs code may take so long."""
@@ -198,7 +200,7 @@ def attribute(value: Any, name: str, text: str) -> Any:
     with two leading underscores is also found in its mangled form, among the object's own attributes only.
 
     Raises:
-        NeedsCodeError: There is none, it is a method, descriptor or property, or it is an attribute of the class that is None.
+        NeedsCodeError: There is none, or it is a method, descriptor or property.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     mine = held.attributes(value, kind)
@@ -206,11 +208,13 @@ def attribute(value: Any, name: str, text: str) -> Any:
         mine = object.__getattribute__(value, "__dict__")
     if name in mine:
         return mine[name]
-    mangled = [each for each in mine if each.endswith(name) and each.startswith("_")]
-    if name.startswith("__") and mangled:
-        return mine[mangled[0]]
-    of_class = held.class_member(value if issubclass(kind, type) else kind, name)
-    if of_class is None or held.class_member(type(of_class), "__get__") is not None:
+    if name.startswith("__"):
+        classes = (held.NAME.__get__(each).lstrip("_") for each in held.MRO.__get__(kind))
+        mangled = next((each for each in (f"_{own}{name}" for own in classes) if each in mine), "")
+        if mangled:
+            return mine[mangled]
+    of_class = held.class_member(value if issubclass(kind, type) else kind, name, MISSING)
+    if of_class is MISSING or held.class_member(type(of_class), "__get__") is not None:
         raise NeedsCodeError(f"`{text}` is not there, or would run code")
     return of_class
 
@@ -229,8 +233,13 @@ def item(value: Any, key: Any, text: str) -> Any:
     containers: Any = (dict, list, tuple)
     for known in containers:
         if issubclass(kind, known) and plain:
+            # `__getitem__` of a dict would call a subclass's `__missing__`.
+            get: Any = getattr(known, "get", None)
             try:
-                return known.__getitem__(value, key)
-            except (KeyError, IndexError, TypeError):
-                raise LookupError(f"`{text}` is not there") from None
+                found = get(value, key, MISSING) if get else known.__getitem__(value, key)
+            except (IndexError, TypeError):
+                found = MISSING
+            if found is MISSING:
+                raise LookupError(f"`{text}` is not there")
+            return found
     raise NeedsCodeError(f"`{text}` would run code")

@@ -225,8 +225,8 @@ def member(owner: Any, name: str) -> Any:
     except expressions.InvalidExpression:
         return NOTHING
     if value is NOTHING:
-        value = objects.class_member(type(owner), name)
-        if value is None or objects.class_member(type(value), "__get__") is not None:
+        value = objects.class_member(type(owner), name, NOTHING)
+        if value is NOTHING or objects.class_member(type(value), "__get__") is not None:
             return NOTHING
     return value
 

@@ -58,12 +58,12 @@ def namespaces(kind: Any) -> Iterator[Any]:
         yield NAMESPACE.__get__(klass)
 
 
-def class_member(kind: Any, name: str) -> Any:
-    """Return what a class, or the first of its bases that has it, defines by a name.
+def class_member(kind: Any, name: str, missing: Any = None) -> Any:
+    """Return what a class, or the first of its bases that has it, defines by a name; `missing` if none does.
 
-    It is None if there is none. A descriptor is returned as it is, and not asked.
+    A descriptor is returned as it is, and not asked.
     """
-    return next((each[name] for each in namespaces(kind) if name in each), None)
+    return next((each[name] for each in namespaces(kind) if name in each), missing)
 
 
 def written_in(function: Any, *files: str) -> bool:

@@ -1,0 +1,65 @@
+"""Which values the path of a lock or a pool reads in a frame, and that it runs none of the program's code."""
+
+import sys
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from dapeer.companions.python.dapeer_debuggee.stacks.paths import NeedsCodeError, value_at
+
+
+class Base:
+    unset = None
+    limit = 3
+
+    def __init__(self) -> None:
+        self.__rate = 5
+
+    @property
+    def made(self) -> int:
+        raise AssertionError("code of the program ran")
+
+
+class Cart(Base):
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: Any = defaultdict(list, {"cup": [1]})
+        # It ends as the other class's private name does.
+        self._A__y__rate = 7
+
+
+def read(path: str) -> object:
+    cart = Cart()
+    assert cart is not None
+    try:
+        return value_at(path, sys._getframe())
+    finally:
+        assert [*cart.items] == ["cup"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("cart.items['cup'][0]", 1),
+        ("cart.limit", 3),
+        ("cart.unset", None),
+        ("cart.__rate", 5),
+        ("cart._A__y__rate", 7),
+    ],
+)
+def test_a_path_reads_items_attributes_class_attributes_and_private_names(
+    path: str, value: object
+) -> None:
+    assert read(path) == value
+
+
+@pytest.mark.parametrize("path", ["cart.items['tea']", "cart.items['cup'][1]", "cart.missing"])
+def test_what_is_not_there_is_not_made(path: str) -> None:
+    with pytest.raises(LookupError, match="is not there"):
+        read(path)
+
+
+def test_a_property_is_not_run() -> None:
+    with pytest.raises(NeedsCodeError):
+        read("cart.made")
