@@ -122,6 +122,20 @@ async def test_a_condition_holds_in_an_extension_of_python(adapter: str, tmp_pat
         assert (await ask(c, "dap_continue"))["output"] == "[0, 10, 20, 30, 40]\n"
 
 
+async def test_a_condition_that_reads_as_a_mark_of_gdb_is_not_told_as_wrong(tmp_path: Path) -> None:
+    ready(named("gdb"))
+    (tmp_path / "n.c").write_text(
+        "int main(void) {\n  int N = 4, x = 0;\n  x += N;\n  return x;\n}\n"
+    )
+    built("n.c", "-o", "n", cwd=tmp_path)
+    at = {"filename": "n.c", "line": 3, "condition": "N*2 > 400"}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        end = await ask(c, "dap_run", type="gdb", program="n", breakpoints=[at])
+        assert end["exit_code"] == 4
+        assert "failed" not in str(end)
+        assert "could not be evaluated" not in str(end)
+
+
 def built(*arguments: str, cwd: Path) -> None:
     subprocess.run(["gcc", "-g", *arguments], cwd=cwd, timeout=LIMIT, check=True)
 

@@ -34,6 +34,7 @@ def test_a_refused_step_takes_the_stop_back() -> None:
     told.answer(told.ask("next", threadId=1), success=False)
     assert told.mirror.stop is first
     assert (told.mirror.phase, told.mirror.epoch) == (Phase.STOPPED, 1)
+    assert first.resumed_with == ""
 
 
 def test_a_refused_step_does_not_bring_back_a_stop_that_a_newer_one_has_replaced() -> None:

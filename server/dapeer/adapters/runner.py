@@ -75,7 +75,7 @@ class MissingFileReason:
         found = [pattern.search(where) for pattern, where in tried if pattern is not None]
         if not found or None in found:
             return ""
-        group = next((each[1] for each in reversed(found) if each and each.re.groups), "")
+        group = next((each[1] or "" for each in reversed(found) if each and each.re.groups), "")
         return self.say.replace("${1}", group)
 
 
@@ -430,7 +430,7 @@ def _value_at_step(value: object, step: str) -> object:
         return next((each for each in value if _value_at_step(each, name) == value_there), None)
     if step.endswith(":"):
         return value[int(step[:-1]) :]
-    return value[int(step)] if int(step) < len(value) else None
+    return value[int(step)] if -len(value) <= int(step) < len(value) else None
 
 
 def _stands(value: object, expected: object) -> bool:

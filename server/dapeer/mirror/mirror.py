@@ -191,6 +191,8 @@ class CurrentStops:
         elif left and not response.success and not self._stops and not ended:
             latest = next(reversed(left.values()))
             if latest.number == self.epoch:
+                for stop in left.values():
+                    stop.record_resume("")
                 self._keep(left)
 
     def end_all_stops(self) -> None:

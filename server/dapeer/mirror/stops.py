@@ -335,7 +335,7 @@ class Stop:
     # -- what changes it
 
     def record_resume(self, command: str) -> None:
-        """Keep the name of the request that resumes its thread, in `resumed_with`."""
+        """Keep the name of the request that resumes its thread, in `resumed_with`; empty: none does."""
         self.resumed_with = command
 
     def place(self, whose: Frames) -> None:

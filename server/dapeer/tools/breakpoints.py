@@ -647,20 +647,20 @@ async def remove_point(call: Call, name: str) -> Reply:
         for each in call.debugger.breakpoints.at_functions(call.focus.key)
         if name in {each[1], at_functions[each]["name"]}
     ]
+    if name not in stops and not gone:
+        return Reply(f"No breakpoint at {name}; nothing changed.", {"removed": False})
+    failures: list[str] = []
+    ended: list[str] = []
     if name in stops:
         call.debugger.breakpoints.set_function_names([each for each in stops if each != name])
-        unstopped = await call.debugger.push_functions().wait_for_failures()
-        if not gone:
-            return with_notes(
-                Reply(f"Nothing stops at {name} any more.", {"removed": True}), unstopped
-            )
-    elif not gone:
-        return Reply(f"No breakpoint at {name}; nothing changed.", {"removed": False})
-    for each in gone:
-        del at_functions[each]
-    untaken = await call.debugger.push_collecting().wait_for_failures()
-    answer = Reply(f"Nothing is collected at {name} any more.", {"removed": True})
-    return with_notes(answer, untaken)
+        failures += await call.debugger.push_functions().wait_for_failures()
+        ended.append(f"Nothing stops at {name} any more.")
+    if gone:
+        for each in gone:
+            at_functions.pop(each, None)
+        failures += await call.debugger.push_collecting().wait_for_failures()
+        ended.append(f"Nothing is collected at {name} any more.")
+    return with_notes(Reply(" ".join(ended), {"removed": True}), failures)
 
 
 def lines_of_points(call: Call) -> list[str]:

@@ -106,7 +106,21 @@ def test_a_sign_is_a_port_or_a_pattern_of_either_language() -> None:
     assert not ReadyCondition().is_given
 
 
-@pytest.mark.parametrize("given", [{}, {"port": 0}, {"port": "a"}, {"output": "("}, {"prot": 1}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"port": 0},
+        {"port": True},
+        {"port": 1 << 16},
+        {"port": "a"},
+        {"output": "("},
+        {"output": ""},
+        {"output": 3},
+        {"prot": 1},
+        {"port": 80, "output": "x"},
+    ],
+)
 def test_what_is_no_sign_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError, match="`ready`"):
         parse_ready(given)

@@ -108,7 +108,7 @@ def value_kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[
     """Return the kind of each value ("whole", "empty text", "Cart", …).
 
     Texts of a few shapes are told apart, as "text like 'a-9'". `counts` has how often each value comes; None: there are too many different
-    ones, and values of one shape (`'ab-12'` has `'a-9'`) get the kind of the first of them.
+    ones, and values of one shape (`'ab-12'` has `'a-9'`) get the kind of the last of them.
     """
     if counts is None:
         return _of_shapes(values)

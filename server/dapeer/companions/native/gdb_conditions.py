@@ -36,11 +36,11 @@ def report_invalid_condition(breakpoint_: Any) -> None:
     if not condition or breakpoint_.pending or (number, condition) in checked:
         return
     checked.add((number, condition))
-    # GDB's Python API does not say so; the table marks such a location with N*.
-    if "N*" not in gdb.execute(f"info breakpoints {number}", to_string=True):
+    # GDB's Python API does not say so; the table marks such a location with N*. Conditions stand on lines of their own.
+    table = gdb.execute(f"info breakpoints {number}", to_string=True).splitlines()
+    if not any("N*" in row for row in table if not row.startswith("\t")):
         return
-    place = breakpoint_.locations[0]
-    path, line = place.source
+    path, line = breakpoint_.locations[0].source or ("", 0)
     body = {"kind": "condition", "expression": condition, "path": path, "line": line}
     error = why_not(number, condition)
     importlib.import_module("gdb.dap.server").send_event(

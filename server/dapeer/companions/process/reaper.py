@@ -139,9 +139,11 @@ def kill(pid: int) -> list[int]:
     pidfd is in the list all the same. Nobody closes it: the reaper ends soon.
     """
     files: list[int] = []
-    with contextlib.suppress(OSError):
-        if hasattr(os, "pidfd_open"):
+    if hasattr(os, "pidfd_open"):
+        # An old system, or a filter of its calls, has none all the same.
+        with contextlib.suppress(OSError):
             files = [os.pidfd_open(pid)]
+    with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGKILL)
     return files
 

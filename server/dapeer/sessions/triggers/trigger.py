@@ -244,14 +244,16 @@ def parse_ready(spec: Json | None) -> ReadyCondition:
     """
     if spec is None:
         return ReadyCondition()
-    port, output = spec.get("port", 0), spec.get("output", "")
-    if len(spec) != 1 or not isinstance(port, int) or not isinstance(output, str):
+    port, output = spec.get("port"), spec.get("output")
+    if {*spec} == {"output"} and isinstance(output, str) and output:
+        return ReadyCondition(output=checked_pattern(output, "`ready`"))
+    if {*spec} != {"port"} or not isinstance(port, int) or isinstance(port, bool):
         raise ArgumentError(
             "`ready` is a port or a pattern.", 'Give {"port": 8000} or {"output": "listening on"}.'
         )
-    if not (0 < port < 1 << 16 or output):
+    if not 0 < port < 1 << 16:
         raise ArgumentError(f"`ready`: {port} is no port.", "Give one from 1 to 65535.")
-    return ReadyCondition(port, checked_pattern(output, "`ready`"))
+    return ReadyCondition(port)
 
 
 def checked_pattern(pattern: str, where: str) -> str:

@@ -245,18 +245,57 @@ def take_printed() -> str:
     return printed
 
 
+class StreamOfThread:
+    """Stands for `sys.stdout` or `sys.stderr` while a thread evaluates: what that one prints goes into its text.
+
+    What other threads print goes to the stream that it stands for, as without an evaluation.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        """Stand for `stream`, which may be None: then other threads print nowhere."""
+        self._stream = stream
+
+    def _target(self) -> Any:
+        text: Any = getattr(captured, "text", None)
+        return self._stream if text is None else text
+
+    def write(self, text: str) -> int:
+        """Write as the stream does, or to the text of this thread's evaluation."""
+        target = self._target()
+        return len(text) if target is None else target.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._target(), name)
+
+
+lock = threading.Lock()
+redirected = contextlib.ExitStack()
+"""Puts back both streams."""
+evaluations: list[Any] = []
+"""The texts of the evaluations that run: the streams are replaced with the first and put back with the last."""
+
+
 @contextlib.contextmanager
 def capture_printed() -> Generator[None]:
-    """Capture what is printed to `sys.stdout` and `sys.stderr` in the body; `take_printed` returns it.
+    """Capture what this thread prints to `sys.stdout` and `sys.stderr` in the body; `take_printed` returns it.
 
-    Both are replaced for all threads meanwhile. What is not taken by the end is lost.
+    Other threads print as ever, and may evaluate at the same time. What is not taken by the end is lost.
     """
-    captured.text = io.StringIO()
+    text = captured.text = io.StringIO()
+    with lock:
+        if not evaluations:
+            streams: Any = StreamOfThread(sys.stdout), StreamOfThread(sys.stderr)
+            redirected.enter_context(contextlib.redirect_stdout(streams[0]))
+            redirected.enter_context(contextlib.redirect_stderr(streams[1]))
+        evaluations.append(text)
     try:
-        with contextlib.redirect_stdout(captured.text), contextlib.redirect_stderr(captured.text):
-            yield
+        yield
     finally:
         captured.text = None
+        with lock:
+            evaluations.remove(text)
+            if not evaluations:
+                redirected.close()
 
 
 ANSWER = "_pydevd_bundle.pydevd_comm:pydevd_schema.EvaluateResponseBody.__init__"
