@@ -280,7 +280,7 @@ def _diagnostic(diagnostic: Mapping[str, Any]) -> Json:
     line, column = int(diagnostic["line"]) - 1, int(diagnostic.get("column") or 1) - 1
     end = {
         "line": int(diagnostic.get("end_line") or line + 1) - 1,
-        "character": int(diagnostic.get("end_column") or column + 1) - 1,
+        "character": int(diagnostic.get("end_column") or column + 2) - 1,
     }
     return {
         "message": diagnostic.get("message", ""),

@@ -510,7 +510,8 @@ class _Told:
         if script:
             # As the system does it.
             return script[0], command.split([*script[1:], self.executable, *self.words[1:]])
-        return self.words[0], command.split(self.words[1:])
+        name, *rest = self.words or [self.executable]
+        return name, command.split(rest)
 
     @classmethod
     def read(cls, line: bytes) -> _Told:

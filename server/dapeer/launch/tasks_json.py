@@ -179,13 +179,19 @@ def parse(data: bytes, platform: str) -> TasksFile:
 
 
 def label_of(task: Json) -> str:
-    """Return a task's label, as VS Code makes it where the task has none: `npm: SCRIPT`, or the command."""
+    """Return a task's label, as VS Code makes it where the task has none: `npm: SCRIPT`, or the command.
+
+    >>> label_of({"command": "make"}), label_of({"command": {"value": "my make", "quoting": "strong"}})
+    ('make', 'my make')
+    """
     label = task.get("label") or task.get("taskName")
     if label:
         return str(label)
     if task.get("type") == "npm":
         return f"npm: {task.get('script', '')}"
-    return str(task.get("command", ""))
+    command = task.get("command", "")
+    # A command may be an object, which says how it is quoted.
+    return str(as_object(command).get("value", "") or command)
 
 
 def npm_task(label: str, package: Json, folder: str) -> Json | None:

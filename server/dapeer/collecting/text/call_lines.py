@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -378,9 +379,10 @@ def step_of_row(row: CollectedRow) -> LifeStep:
     try:
         found: list[Any] = json.loads(changed)
         changes = [(str(name), str(before), str(now)) for name, before, now in found]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         changes = []
-    return LifeStep(file, int(line) if line.isascii() and line.isdigit() else 0, changes)
+    number = int(line) if re.fullmatch(r"[0-9]{1,9}", line) else 0
+    return LifeStep(file, number, changes)
 
 
 def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> list[str]:
