@@ -252,6 +252,20 @@ async def test_where_the_c_library_writes_the_stop_is_in_the_users_frame(
         assert ended.startswith("Ended") or "(the step was made in the C library, where" in ended
 
 
+async def test_a_change_within_an_object_is_not_missed_by_conditions(tmp_path: Path) -> None:
+    needs("rdbg")
+    p = written(
+        tmp_path, "list.rb", "list = [1]\nnote = +'a'\nlist << 2\nnote << 'b'\nputs 'over'\n"
+    )
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        at = {"filename": "list.rb", "line": 3}
+        await ask(c, "dap_run", program=str(p), breakpoints=[at])
+        for shown, line in (("list", 4), ("note", 5)):
+            state, now, said = await until(c, shown, on="change")
+            assert (state, now) == ("stopped", line)
+            assert f"list.rb:{line - 1} in " in said
+
+
 @pytest.mark.parametrize(
     ("adapter", "name", "text", "shown"),
     [

@@ -77,9 +77,9 @@ def _glob_part_pattern(part: str) -> str:
 
 
 def _set_pattern(part: str) -> str:
-    r"""Return the regular expression for a set in brackets; one that is no set, such as `[z-a]`, is taken literally.
+    r"""Return the regular expression for a set in brackets, which a `!` at its beginning negates.
 
-    A `!` at its beginning negates it.
+    One that is no set, such as `[z-a]`, is taken literally.
 
     >>> _set_pattern("[!a-c]"), _set_pattern("[a!b]"), _set_pattern("[]"), _set_pattern("[z-a]")
     ('[^a-c]', '[a!b]', '\\[\\]', '\\[z\\-a\\]')

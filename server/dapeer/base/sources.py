@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from dapeer.base.errors import ArgumentError
 from dapeer.base.system import foreign_files
+from dapeer.base.text.source_lines import split_lines
 
 MAX_FILE_BYTES = 8 << 20
 """Bytes; a larger file is not read for its source lines."""
@@ -84,13 +85,13 @@ def _member_lines(path: str) -> list[str] | None:
         held = foreign_files.read_member(path, MAX_FILE_BYTES + 1)
     except (OSError, ValueError):
         return None
-    return None if len(held) > MAX_FILE_BYTES else held.decode("utf-8", "replace").splitlines()
+    return None if len(held) > MAX_FILE_BYTES else split_lines(held.decode("utf-8", "replace"))
 
 
 @lru_cache(maxsize=64)
 def _lines(path: str, _modified: int) -> list[str]:
     """Return a file's lines; cached by the path and the time of its modification, in ns."""
-    return foreign_files.read_text(path).splitlines()
+    return split_lines(foreign_files.read_text(path))
 
 
 def names_beside(path: str) -> list[str]:

@@ -51,15 +51,19 @@ class RenamedFile:
         """Guess the local path of another file of the program, from how this file's folder was moved.
 
         `remote` is the program's path of that other file. The guess replaces the part of the path that differs between this file's
-        two names. None means that `remote` is outside of that folder, or is absolute where this file's is relative, or the reverse.
+        two names. None means that `remote` is outside of that folder, or is absolute where this file's is relative, or the
+        reverse, or that this file's two names have no last part in common.
         Whether the local file exists is not checked.
 
         >>> RenamedFile("/home/me/shop/src/a.c", "/build/src/a.c").guess_local_path("/build/lib/b.c")
         '/home/me/shop/lib/b.c'
         >>> RenamedFile("/home/me/shop/src/a.c", "/build/src/a.c").guess_local_path("/usr/include/b.h")
         >>> RenamedFile("/home/me/shop/src/a.c", "src/a.c").guess_local_path("/usr/include/b.h")
+        >>> RenamedFile("/home/me/a.c", "/build/b.c").guess_local_path("/build/c.c")
         """
         parts = common_suffix(self.local, self.remote)
+        if not parts:
+            return None
         here, there = (each.split("/")[:-parts] for each in (self.local, self.remote))
         names = remote.split("/")
         is_alike = remote.startswith("/") == self.remote.startswith("/")

@@ -135,7 +135,11 @@ def _environment(value: object) -> dict[str, str]:
     """
     if is_array(value):
         named = [each for each in value if is_object(each)]
-        return {str(each["name"]): str(each.get("value", "")) for each in named if "name" in each}
+        return {
+            str(each["name"]): str(each["value"])
+            for each in named
+            if "name" in each and each.get("value") is not None
+        }
     if value and not is_object(value):
         raise ArgumentError("`env` of the configuration must be an object.", CORRECT)
     table = as_object(value)

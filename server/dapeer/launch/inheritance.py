@@ -244,19 +244,22 @@ def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
     It changes `breakpoints` and what the earlier program, of which `before` is a session, still waits for. It yields a line for
     each breakpoint that has moved, or whose line was changed; it does its work while it is iterated.
     """
-    refused = before.program.awaited.undelivered
-    for session in before.program.sessions:
-        for path in breakpoints.paths:
-            change = session.inspect.editions.known_change(path)
-            if change is None or change.old_lines is None:
-                continue
-            had = {sent["line"] for sent, _ in session.mirror.placed.breakpoints_in(path)}
-            lines = {each["line"] for each in breakpoints.in_file(path)} & had
-            moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
-            breakpoints.move(path, moves)
-            before.program.awaited.move(path, moves)
-            name = relative_to_project(path, before.project)
-            yield from (
-                f"breakpoint {name}:{n} → {to}: its line has moved" for n, to in moves.items()
-            )
-            yield from (f"breakpoint {name}:{n}: this line was changed" for n in gone)
+    refused, sessions = before.program.awaited.undelivered, before.program.sessions
+    for path in breakpoints.paths:
+        changes = (each.inspect.editions.known_change(path) for each in sessions)
+        # Each process has its own session, and its breakpoints are those of all: they move once.
+        change = next(
+            (each for each in changes if each is not None and each.old_lines is not None), None
+        )
+        if change is None:
+            continue
+        had = {
+            sent["line"] for each in sessions for sent, _ in each.mirror.placed.breakpoints_in(path)
+        }
+        lines = {each["line"] for each in breakpoints.in_file(path)} & had
+        moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
+        breakpoints.move(path, moves)
+        before.program.awaited.move(path, moves)
+        name = relative_to_project(path, before.project)
+        yield from (f"breakpoint {name}:{n} → {to}: its line has moved" for n, to in moves.items())
+        yield from (f"breakpoint {name}:{n}: this line was changed" for n in gone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import subprocess
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ LINE_CHARS: Final = 120
 """Characters of a task's command that an answer shows."""
 MAX_QUOTED_CHARS: Final = 1500
 """Characters of a failed task's output in an error."""
+PIECE_BYTES: Final = 1 << 16
 MAX_KEPT_CHARS: Final = 20_000
 """Characters of a task's output that are kept."""
 SECONDS_AFTER_EXIT: Final = 0.3
@@ -54,18 +56,27 @@ class _RunningTask:
     output_event: anyio.Event = field(default_factory=anyio.Event)
 
     async def read(self) -> None:
-        """Read the task's output into `printed` until its pipe is closed; set `output_event` after each line.
+        """Read the task's output into `printed` until its pipe is closed; set `output_event` after each piece.
 
         `printed` keeps the last `MAX_KEPT_CHARS` characters. Lines of a background task, the last 1000, are also appended to `lines`,
         without colours, for the search of its patterns.
         """
         assert self.child.stdout is not None  # noqa: S101 - it is a pipe
-        while piece := await self.child.stdout.readline():
-            text = piece.decode("utf-8", "replace")
+        decoder, begun = codecs.getincrementaldecoder("utf-8")("replace"), ""
+        # A line may be longer than a stream reads at once: some tasks print nothing but a bar of progress.
+        while piece := await self.child.stdout.read(PIECE_BYTES):
+            text = decoder.decode(piece)
             self.printed = (self.printed + text)[-MAX_KEPT_CHARS:]
-            if self.task.is_background:
-                self.lines = [*self.lines, uncoloured(text).rstrip("\r\n")][-1000:]
-            self.output_event.set()
+            *whole, begun = (begun + text).split("\n")
+            begun = begun[-MAX_KEPT_CHARS:]
+            self._add_lines(whole)
+        self._add_lines([begun] * bool(begun))
+
+    def _add_lines(self, lines: Sequence[str]) -> None:
+        """Add lines of a background task to `lines`, and set `output_event`."""
+        if self.task.is_background:
+            self.lines = [*self.lines, *(uncoloured(each).rstrip("\r") for each in lines)][-1000:]
+        self.output_event.set()
 
     def failure(self, what: str) -> TaskFailed:
         """Return the error that the task has failed, with the end of its output.

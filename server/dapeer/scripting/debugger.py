@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from dapeer.base.text.source_lines import split_lines
 from dapeer.mcp.data_extension import KEEP
 from dapeer.scripting.methods import OF_SESSION, Methods
 from dapeer.scripting.wire import Answer, Connection, ServerGone, ToolError
@@ -348,7 +349,7 @@ def _print_traceback(error: Exception, name: str, code: str) -> None:
     Exceptions that have led to it (`__cause__`, `__context__`) are not shown. `name` and `code` are the script's file name, as its frames
     have it, and text, from which its lines are shown; no file is read for them.
     """
-    ours, lines = str(Path(__file__).parent), code.splitlines()
+    ours, lines = str(Path(__file__).parent), split_lines(code)
     frames = traceback.extract_tb(error.__traceback__)
     shown = [
         traceback.FrameSummary(each.filename, each.lineno, each.name, line=lines[each.lineno - 1])

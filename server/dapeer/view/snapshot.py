@@ -72,16 +72,20 @@ def new_output(
 
 
 def last_lines(text: str) -> str:
-    """Return the last lines of a text, at most `OUTPUT_LINES` and `OUTPUT_CHARS`.
+    r"""Return the last lines of a text, at most `OUTPUT_LINES` and `OUTPUT_CHARS`.
 
-    The first of them is whole unless the last line alone is longer than that; then its end is returned.
+    The first of them is whole unless the last line alone is longer than that, or there is no other one; then its end is returned.
+
+    >>> last_lines("progress 10%\r" * 100)[-13:]
+    'progress 10%\r'
     """
     *_, last = text.splitlines(keepends=True)[-OUTPUT_LINES:] or [""]
     cut = text[-OUTPUT_CHARS:]
     starts_within = (
         len(text) > OUTPUT_CHARS and text[-OUTPUT_CHARS - 1] != "\n" and len(last) < OUTPUT_CHARS
     )
-    whole = cut.partition("\n")[2] if starts_within else cut
+    # A bar of progress ends no line: then its end is shown.
+    whole = (cut.partition("\n")[2] or cut) if starts_within else cut
     return "".join(whole.splitlines(keepends=True)[-OUTPUT_LINES:])
 
 

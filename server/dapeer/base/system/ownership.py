@@ -190,7 +190,7 @@ def listening_processes(host: str, port: int) -> list[int] | None:
 
 
 def has_listener(host: str, port: int) -> bool:
-    """Return whether somebody listens at a port of this machine, even a process that the system does not show.
+    """Return whether any process listens at a port of this machine, even one that the system hides.
 
     False also for an address of another machine, a name that cannot be resolved, and where the system does not tell. Resolving a name may
     block.

@@ -27,7 +27,7 @@ _removed = set[str]()
 
 
 def end_at_signals() -> None:
-    """Have SIGTERM and SIGINT end this process with code 0 at once, until another wakeup descriptor is set.
+    """Have SIGTERM and SIGINT end this process with code 0 until another wakeup descriptor is set.
 
     It starts a daemon thread, and sets the two handlers and Python's wakeup descriptor (`signal.set_wakeup_fd`). Files of `removing` are
     removed before.
@@ -52,7 +52,7 @@ def removing(path: Path) -> Generator[None]:
 
 
 def _end(signalled: int) -> None:
-    """Wait for SIGTERM or SIGINT at the pipe `signalled`, remove the files of `removing`, and exit with code 0.
+    """Wait for SIGTERM or SIGINT at a pipe, remove the files of `removing`, and exit with code 0.
 
     Python writes the number of each signal that has a handler there: others may have handlers, too.
     """

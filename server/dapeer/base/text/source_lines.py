@@ -8,6 +8,21 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Return the lines of a source text without their ends, as compilers and debuggers count them.
+
+    `str.splitlines` also splits at characters that end no line of a program, such as a form feed.
+
+    >>> split_lines("a = 1\n\x0c\nb = 2\r\nc\u2028d")
+    ['a = 1', '\x0c', 'b = 2', 'c\u2028d']
+    """
+    lines = _LINE_ENDS.split(text)
+    return lines if lines[-1] else lines[:-1]
+
+
 # The lines around a stop that belong to its function.
 
 LINES_ABOVE = 2
@@ -102,8 +117,8 @@ def is_inside(lines: Sequence[str], line: int, function: str) -> bool:
     names = re.findall(r"[\w$]+", re.split(r"(?<!\.)\(", function)[0])
     bare = names[-1] if names else ""
     return bool(bare) and any(
-        re.search(rf"(?<![\w$]){re.escape(bare)}(?![\w$])", each)
-        for each in _enclosing_lines(lines, line)
+        re.search(rf"(?<![\w$]){re.escape(bare)}(?![\w$])", lines[index])
+        for index in _enclosing_lines(lines, line)
     )
 
 
@@ -115,7 +130,7 @@ def is_outside(lines: Sequence[str], line: int) -> bool:
     >>> is_outside(["for (;;) {", "  a();", "}", "function b() {", "  a();"], 5)
     False
     """
-    return all(_STATEMENT.match(each) for each in _enclosing_lines(lines, line))
+    return all(_STATEMENT.match(lines[index]) for index in _enclosing_lines(lines, line))
 
 
 _STATEMENT = re.compile(
@@ -134,29 +149,31 @@ def runs_late(lines: Sequence[str], line: int) -> bool:
     True
     >>> runs_late(["def bye():", "    print(1)", "bye()"], 2)
     False
+    >>> runs_late(["def bye():", "    print(1)", "@atexit.register", "def bye():", "    print(2)"], 5)
+    True
     """
-    for text in _enclosing_lines(lines, line):
-        if (found := re.match(r"\s*(?:async\s+)?def\s+(\w+)", text)) is None:
+    for index in _enclosing_lines(lines, line):
+        if (found := re.match(r"\s*(?:async\s+)?def\s+(\w+)", lines[index])) is None:
             continue
         given = re.compile(rf"(atexit\.register|[Ff]inalize)\(.*\b{found[1]}\b")
-        before = lines[lines.index(text) - 1] if lines.index(text) else ""
+        before = lines[index - 1] if index else ""
         if found[1] == "__del__" or "@atexit.register" in before or any(map(given.search, lines)):
             return True
     return False
 
 
-def _enclosing_lines(lines: Sequence[str], line: int) -> Iterator[str]:
-    """Yield the lines above `line` (1 is the first) that enclose it by indentation, the innermost first.
+def _enclosing_lines(lines: Sequence[str], line: int) -> Iterator[int]:
+    """Yield the indices of the lines above `line` (1 is the first) that enclose it by indentation.
 
-    Blank lines enclose nothing; a number outside of `lines` yields nothing.
+    The innermost comes first. Blank lines enclose nothing; a number outside of `lines` yields nothing.
     """
     if not 0 < line <= len(lines):
         return
     depth = _depth(lines[line - 1])
-    for text in reversed(lines[: line - 1]):
-        if text.strip() and _depth(text) < depth:
-            depth = _depth(text)
-            yield text
+    for index in range(line - 2, -1, -1):
+        if lines[index].strip() and _depth(lines[index]) < depth:
+            depth = _depth(lines[index])
+            yield index
 
 
 def _depth(text: str) -> int:

@@ -267,17 +267,22 @@ class Breakpoints:
         """Add function breakpoints to the set before the body of a `with`, and leave them there after it.
 
         Those of `requested` that collect go to `collecting`, the names of the others to `functions`; nothing is sent. If the body raises,
-        or is cancelled, both are as they were before.
+        or is cancelled, they are removed, and those that they have replaced are put back; what others have changed meanwhile stays.
         """
         before, stops = dict(self.collecting), self.functions
         self.want_functions(requested)
+        ours = {key: each for key, each in self.collecting.items() if before.get(key) is not each}
+        names = [each for each in self.functions if each not in stops]
         try:
             yield
         except BaseException:
-            for each in self.collecting.keys() - before.keys():
-                del self.collecting[each]
-            self.collecting.update(before)
-            self.set_function_names(stops)
+            for key, each in ours.items():
+                if self.collecting.get(key) is not each:
+                    continue
+                del self.collecting[key]
+                if key in before:
+                    self.collecting[key] = before[key]
+            self.set_function_names([each for each in self.functions if each not in names])
             raise
 
     @contextlib.contextmanager

@@ -359,7 +359,8 @@ class DirectSession(Session):
 
         The answer comes from the plan and the modules that the adapter has reported.
         """
-        loaded = (str(each.get("path") or "") for each in self.mirror.loaded.modules.values())
+        paths = (each.get("path") for each in self.mirror.loaded.modules.values())
+        loaded = (str(each) for each in paths if each)
         return self.plan.may_run_elsewhere(path, loaded)
 
     def follows_children(self) -> bool:

@@ -19,6 +19,7 @@ from dapeer.base.json_types import as_array, as_object
 from dapeer.base.secret_files import HIDDEN, SecretFiles
 from dapeer.base.system.tasks import BackgroundTask, WaitFor
 from dapeer.base.text import source_lines
+from dapeer.base.text.source_lines import split_lines
 from dapeer.dap.messages import Event, Message, Request, Response
 from dapeer.dap.requests import RESUMES
 from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SourceArguments
@@ -410,7 +411,7 @@ class Inspection(Fetching):
             "sourceReference": reference,
         }
         body = await self._request("source", arguments)
-        return str(body.get("content") or "").splitlines(), str(body.get("mimeType") or "")
+        return split_lines(str(body.get("content") or "")), str(body.get("mimeType") or "")
 
     async def _fetch_scopes(self, stop: Stop, frame: StackFrame) -> None:
         """Fetch the scopes of a frame, their variables, and the elements of the important ones.

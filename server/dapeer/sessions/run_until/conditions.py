@@ -13,7 +13,7 @@ from dapeer.adapters.definition.sections import Until
 from dapeer.base.errors import DapeerError
 from dapeer.base.system import foreign_files
 from dapeer.base.system.threads import in_thread
-from dapeer.base.text.source_lines import is_inside, is_outside
+from dapeer.base.text.source_lines import is_inside, is_outside, split_lines
 from dapeer.collecting.rows.collected import Watch
 from dapeer.dap.requested_breakpoints import Place, RequestedBreakpoint, spot_of
 from dapeer.dap.sent_requests import BreakpointLocationsArguments
@@ -39,6 +39,10 @@ _LOST = frozenset({"hitCondition", "logMessage", "collect"})
 
 ConditionPlace = tuple[str, int, int]
 """Path, line, and column (0: that of the line)."""
+
+
+PLAIN_VALUE = re.compile(r"[-\w.:]+( '.+')?")
+"""A value as adapters show numbers, characters and constants: it has no members that change."""
 
 
 class NoConditions(DapeerError):
@@ -162,7 +166,7 @@ async def _lines(
     else all lines count that are not blank and no comment. Lines with a breakpoint of somebody's that has no room for another condition
     are left out.
     """
-    text = (await in_thread(text_of, path)).splitlines()
+    text = split_lines(await in_thread(text_of, path))
     lines = [(line, 0) for line, each in enumerate(text, 1) if not _NOTHING.match(each)]
     if session.supports("breakpointLocations"):
         span: BreakpointLocationsArguments = {
@@ -312,7 +316,7 @@ class ByConditions(Driving):
         if not self._last_look_place[1]:
             return self._last_place
         path, line, _ = self._last_look_place
-        lines = (await in_thread(text_of, path)).splitlines()
+        lines = split_lines(await in_thread(text_of, path))
         frames = await self.session.inspect.stack_trace(stop.thread_id)
         here = [each["name"] for each in frames if frame_path(each) == path]
         inside = (each for each in here if is_inside(lines, line, each))
@@ -330,7 +334,7 @@ class ByConditions(Driving):
         Those are the lines with a breakpoint of somebody's that has no room for another condition. At most `LINES_NAMED` are named.
         """
         path, name, at = frame_path(frame), frame["name"], frame["line"]
-        lines = (await in_thread(text_of, path)).splitlines()
+        lines = split_lines(await in_thread(text_of, path))
         alone = is_outside(lines, at)
         passed = [
             f"{Path(path).name}:{each}"
@@ -493,13 +497,17 @@ class ByConditions(Driving):
 
         If it cannot be evaluated, nothing is raised.
         """
-        with contextlib.suppress(DapeerError):
-            number = frame["id"] if frame else None
+        number = frame["id"] if frame else None
+        try:
             body = await evaluate(
                 self.session, self.watch.expression, number, "watch", SECONDS_TO_EVALUATE
             )
-            if body.get("variablesReference"):
-                raise NoConditions("members may change, which conditions do not tell", "")
+        except DapeerError:
+            return
+        # Some adapters expand numbers, too.
+        plain = PLAIN_VALUE.fullmatch(str(body.get("result") or ""))
+        if body.get("variablesReference") and not plain:
+            raise NoConditions("members may change, which conditions do not tell", "")
 
     async def _evaluate_template(self, text: str, frame: StackFrame | None) -> str | None:
         """Evaluate a text of the definition in a frame; return the result, None: the evaluation failed.

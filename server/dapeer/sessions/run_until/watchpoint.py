@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from dapeer.adapters.definition.sections import Watchpoints
 from dapeer.base.errors import ArgumentError, DapeerError
 from dapeer.collecting.rows.collected import Watch
@@ -13,11 +11,8 @@ from dapeer.sessions import memory_breakpoints
 from dapeer.sessions.breakpoints.watching import ScopeSpec
 from dapeer.sessions.core.evaluating import evaluate
 from dapeer.sessions.core.session import Session
-from dapeer.sessions.run_until.conditions import NoConditions
+from dapeer.sessions.run_until.conditions import PLAIN_VALUE, NoConditions
 from dapeer.sessions.run_until.stepping import SECONDS_TO_EVALUATE, Driving, is_in, place_of
-
-_PLAIN = re.compile(r"[-\w.:]+( '.+')?")
-"""A value as adapters show numbers, characters and constants."""
 
 
 class AtWatchpoint(Driving):
@@ -139,7 +134,9 @@ class AtWatchpoint(Driving):
         body = await evaluate(
             self.session, self.watch.expression, frame_id, "watch", SECONDS_TO_EVALUATE
         )
-        if body.get("variablesReference") or not _PLAIN.fullmatch(str(body.get("result") or "")):
+        if body.get("variablesReference") or not PLAIN_VALUE.fullmatch(
+            str(body.get("result") or "")
+        ):
             raise NoConditions("what is behind the value may change, too", "")
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:

@@ -216,12 +216,15 @@ class _Answer:
 async def _read_body(response: httpx2.Response) -> Body:
     """Read a response's body, up to `MAX_BODY_BYTES`, or `STREAM_BYTES` of a stream; the rest is not read."""
     kind = response.headers.get("content-type", "").partition(";")[0].strip()
-    limit = STREAM_BYTES if is_stream(kind) else MAX_BODY_BYTES
+    # A stream may have sent all that it has for now, and more later: that is not waited for.
+    limit, most = (
+        (STREAM_BYTES, STREAM_BYTES) if is_stream(kind) else (MAX_BODY_BYTES, MAX_BODY_BYTES + 1)
+    )
     content = bytearray()
     async with aclosing(response.aiter_bytes()) as pieces:
         async for piece in pieces:
             content += piece
-            if len(content) >= limit:
+            if len(content) >= most:
                 return Body(bytes(content[:limit]), kind, cut=True)
     return Body(bytes(content), kind)
 

@@ -201,6 +201,8 @@ def report_condition(point: Any, error: str) -> None:
 
 collectors: list[Collector] = []
 """The one, once something was collected."""
+hooks: list[Any] = []
+"""The functions that Python calls at exit and in a forked child, once they are registered for good."""
 
 
 def collect(spec: str, names: Any = None) -> str:
@@ -229,8 +231,10 @@ def collector() -> Collector:
     """
     if not collectors:
         collectors.append(Collector())
-        atexit.register(guard.hook(report_lost_rows))
-        os.register_at_fork(after_in_child=guard.hook(forked))
+        if not hooks:
+            hooks.extend(map(guard.hook, (report_lost_rows, forked)))
+            atexit.register(hooks[0])
+            os.register_at_fork(after_in_child=hooks[1])
         leaving.first.append(leave)
         leaving.LEAVE.apply()
     return collectors[0]

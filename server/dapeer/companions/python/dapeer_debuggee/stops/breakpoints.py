@@ -284,7 +284,7 @@ def is_in_archive(path: str) -> bool:
     try:
         with zipfile.ZipFile(archive) as held:
             held.getinfo(os.path.relpath(path, archive).replace(os.sep, "/"))
-    except (OSError, KeyError, zipfile.BadZipFile):
+    except Exception:
         return False
     return True
 
@@ -400,6 +400,9 @@ def same_text(member: str, file: str) -> bool:
     zipfile: Any = importlib.import_module("zipfile")
     archive = member
     while not os.path.isfile(archive):
+        # It may have been removed meanwhile.
+        if archive == os.path.dirname(archive):
+            return False
         archive = os.path.dirname(archive)
     try:
         with zipfile.ZipFile(archive) as held, open(file, "rb") as stream:

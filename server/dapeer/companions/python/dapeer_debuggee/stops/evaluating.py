@@ -246,7 +246,7 @@ def take_printed() -> str:
 
 
 class StreamOfThread:
-    """Stands for `sys.stdout` or `sys.stderr` while a thread evaluates: what that one prints goes into its text.
+    """Stands for `sys.stdout` or `sys.stderr`; what a thread prints that evaluates goes into its text.
 
     What other threads print goes to the stream that it stands for, as without an evaluation.
     """
@@ -272,12 +272,12 @@ lock = threading.Lock()
 redirected = contextlib.ExitStack()
 """Puts back both streams."""
 evaluations: list[Any] = []
-"""The texts of the evaluations that run: the streams are replaced with the first and put back with the last."""
+"""The texts of the evaluations that run: while there are any, the streams are replaced."""
 
 
 @contextlib.contextmanager
 def capture_printed() -> Generator[None]:
-    """Capture what this thread prints to `sys.stdout` and `sys.stderr` in the body; `take_printed` returns it.
+    """Capture what this thread prints to the standard streams in the body; `take_printed` returns it.
 
     Other threads print as ever, and may evaluate at the same time. What is not taken by the end is lost.
     """

@@ -516,7 +516,7 @@ def describe_table(value: Any, kind: Any, max_chars: int, show: Show) -> str | N
 
 
 def foreign_array(value: Any) -> str | None:
-    """Return the class name of an array inside of a pandas index or array that is not pandas' or NumPy's own.
+    """Return the class name of an array in a pandas index that is not pandas' or NumPy's own.
 
     None means that reading `value`, even its length or dtype, runs code of pandas and NumPy alone. Labels on several levels and
     categories are examined, too.
@@ -533,7 +533,7 @@ def foreign_array(value: Any) -> str | None:
 
 
 def foreign_columns(table: Any) -> dict[int, str]:
-    """Return the class names of arrays that are not pandas' or NumPy's own, by the position of their column.
+    """Return the class names of arrays that are not pandas' or NumPy's own, by their column's position.
 
     `table` is a pandas DataFrame, or a Series as one column. Its blocks are examined: asking for dtypes would run code of these arrays.
     """

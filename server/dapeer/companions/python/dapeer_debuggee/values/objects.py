@@ -59,7 +59,7 @@ def namespaces(kind: Any) -> Iterator[Any]:
 
 
 def class_member(kind: Any, name: str, missing: Any = None) -> Any:
-    """Return what a class, or the first of its bases that has it, defines by a name; `missing` if none does.
+    """Return what a class or the first of its bases defines by a name; `missing` if none does.
 
     A descriptor is returned as it is, and not asked.
     """
