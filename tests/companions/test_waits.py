@@ -18,6 +18,21 @@ from tests.processes import LIMIT
 from tests.programs import program
 from tests.pythons import python_of
 
+STORED = """
+import ast, dis, sys
+sys.path.insert(0, sys.argv[1])
+from dapeer_debuggee.stacks.symbols import is_changed
+
+def works(lock, items):
+    lock.acquire(); x = 1; print(lock, x)
+    items[1:2] = [x]
+
+def changes(expression):
+    tree = ast.parse(expression, mode="eval").body
+    return any(is_changed(tree, each) for each in dis.get_instructions(works))
+
+print([changes(each) for each in ("lock", "x", "items", "items[0]")])
+"""
 JUDGE = """
 import json, os, runpy, sys, threading, time
 folder, program, *kinds = sys.argv[1:]
@@ -336,3 +351,32 @@ def renamed(member: str) -> str:
     if member.endswith(("asyncio_0", "ThreadPoolExecutor-0_0")):
         return "thread worker"
     return "task settle" if member.startswith("task Task-") else member
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+def test_a_name_that_an_instruction_loads_beside_another_that_it_stores_is_unchanged(
+    version: str,
+) -> None:
+    command = [python_of(version), "-c", STORED, str(COMPANIONS / "python")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
+    assert done.stdout == "[False, True, False, True]\n"
+
+
+DEBUGGED = """
+import sys, threading
+sys.path.insert(0, sys.argv[1])
+import debugpy
+from dapeer_debuggee.stacks import waits
+
+debugpy.listen(("127.0.0.1", 0), in_process_debug_adapter=True)
+begun = threading.Event()
+threading.Thread(target=lambda: (begun.set(), threading.Event().wait()), name="own", daemon=True).start()
+begun.wait()
+print(sorted(each.name for each in waits.threads()))
+"""
+
+
+def test_the_debuggers_own_threads_are_none_of_the_programs() -> None:
+    command = [sys.executable, "-c", DEBUGGED, str(COMPANIONS / "python")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
+    assert done.stdout == "['MainThread', 'own']\n", done.stderr

@@ -130,6 +130,18 @@ async def test_metadata_tells_category_and_time_of_what_was_printed() -> None:
         assert "stderr" in text(result)
 
 
+async def test_metadata_counts_a_bar_of_progress_as_one_line(tmp_path: Path) -> None:
+    p = tmp_path / "progress.py"
+    p.write_text("print('first')\nprint(*range(9), sep='%\\r', end='%\\n')\nprint('last')\n")
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program=str(p))
+        shown = text(await call(c, "dap_program_output", include_metadata=True, lines=2))
+        assert "first" not in shown
+        assert shown.count("[stdout]") == 2
+        assert "[stdout] 0%" in shown
+        assert "[stdout] last" in shown
+
+
 async def test_a_hundred_thousand_lines_are_counted_and_the_tools_answer_meanwhile() -> None:
     """Pitfalls 4 and 5: drained, bounded, and the end is not lost among them."""
     p = program("many_lines.py")

@@ -117,6 +117,15 @@ async def test_a_background_task_that_is_never_ready_is_ended(
         assert (await ask(c, "dap_status"))["sessions"] == []
 
 
+async def test_a_background_task_may_print_any_line_before_it_is_ready(tmp_path: Path) -> None:
+    matcher = {"background": {"beginsPattern": "^begin", "endsPattern": "^ready"}}
+    long = "echo begin; head -c 300000 /dev/zero | tr '\\0' x; printf '\\rthe end\\nready\\n'; sleep 1000"
+    task = {"label": "watch", "command": long, "isBackground": True, "problemMatcher": matcher}
+    project(tmp_path, {"name": "A", "preLaunchTask": "watch"}, tasks=[task])
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        assert (await ask(c, "dap_run", configuration="A"))["exit_code"] == 0
+
+
 async def test_a_task_that_asks_or_cannot_run_is_refused_with_what_to_give(tmp_path: Path) -> None:
     project(
         tmp_path,

@@ -274,9 +274,15 @@ async def test_a_person_pauses_what_assistants_do_and_ends_it_by_one_command(
         await ask(c, "dap_step_over")
 
 
-async def test_a_refused_person_has_no_task_run_and_reads_each_ones_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("others", [{}, {"compounds": [{"name": "A", "configurations": ["B"]}]}])
+async def test_a_refused_person_has_no_task_run_and_reads_each_ones_command(
+    others: dict[str, object], tmp_path: Path
+) -> None:
     task = {"label": "leaves", "command": "touch trace.txt"}
-    project(tmp_path, {"name": "A", "preLaunchTask": "leaves"}, tasks=[task])
+    # A configuration is started before a compound of its name.
+    project(
+        tmp_path, {"name": "A", "preLaunchTask": "leaves"}, {"name": "B"}, tasks=[task], **others
+    )
     async with (
         neovim(
             tmp_path, dap=False, rc=ANSWERS, setup={"approve": {"run": True}}, ui=True

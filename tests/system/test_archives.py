@@ -6,11 +6,13 @@ import stat
 import subprocess
 import sys
 import tarfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from dapeer.base.system import foreign_files
 from dapeer.cli.adapters import check_and_restrict, unpack
 from tests.programs import ROOT
 
@@ -148,3 +150,18 @@ def test_without_the_filter_of_python_a_member_becomes_what_it_would_be(
 
 def test_an_archive_without_the_folder_is_told_apart(tmp_path: Path) -> None:
     assert not unpack(archive(tmp_path / "a.tgz", {"name": "other/a"}), "package", tmp_path / "to")
+
+
+@pytest.mark.parametrize(
+    "way", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+def test_a_file_in_a_damaged_archive_is_not_there(way: int, tmp_path: Path) -> None:
+    path, text = tmp_path / "app.pyz", os.urandom(5000)
+    with zipfile.ZipFile(path, "w", way) as made:
+        made.writestr("a.py", text)
+    assert foreign_files.read_member(path / "a.py") == text
+    held = bytearray(path.read_bytes())
+    held[100:4000] = bytes(3900)
+    path.write_bytes(held)
+    with pytest.raises(OSError, match="does not exist"):
+        foreign_files.read_member(path / "a.py")

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -39,8 +40,8 @@ def unpack(archive: Path, subfolder: str, folder: Path) -> bool:
     links that lead out of `folder`, devices, named pipes. The user owns every file, and only they may write to it.
 
     Raises:
-        TarError: The archive cannot be read, or holds such a thing; what came before it is unpacked.
-        OSError: A file cannot be written.
+        TarError, EOFError, zlib.error: The archive is damaged, or holds such a thing; what came before it is unpacked.
+        OSError: The archive is not there, or a file cannot be written.
     """
     with tarfile.open(archive) as tar:
         members = [each for each in tar if each.name.startswith(f"{subfolder}/")]
@@ -188,7 +189,8 @@ def _install_adapter(definition: Definition) -> bool:
     _say(f"{name}: getting {', '.join(way.packages)} by {way.manager} …")
     try:
         verified = _reinstall(folder, way)
-    except (InstallFailed, OSError, ValueError, tarfile.TarError) as error:
+    # An archive that is cut off, or damaged.
+    except (InstallFailed, OSError, ValueError, tarfile.TarError, EOFError, zlib.error) as error:
         _say(f"{name}: not installed, and nothing has changed: {error}")
         return False
     _say(f"{name}: {verified}; it is in {folder}")

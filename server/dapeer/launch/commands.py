@@ -194,13 +194,13 @@ def _split_line(typed: _TypedProgram) -> _TypedProgram:
 _SHELL_SYNTAX: Final = frozenset("|&;()`$*?[]{}~!#>\n")
 """Characters that mean something to a shell outside of quotes, besides those that end words."""
 _WORD: Final = re.compile(
-    r"""\s*(?P<reads><(?![<&(>])\s*)?(?P<word>(?:'[^']*'|"[^"$`\\]*"|\\.|[^\s'"\\<])+)\s*"""
+    r"""[^\S\n]*(?P<reads><(?![<&(>])[^\S\n]*)?(?P<word>(?:'[^']*'|"[^"$`\\]*"|\\.|[^\s'"\\<])+)[^\S\n]*"""
 )
 _PIECE: Final = re.compile(r"""'([^']*)'|"([^"]*)"|\\(.)|([^'"\\]+)""")
 
 
 def simple_command(text: str) -> tuple[Sequence[str], str] | None:
-    """Return the words of a shell's text that is one simple command, and the file that it reads.
+    r"""Return the words of a shell's text that is one simple command, and the file that it reads.
 
     The file is empty if it reads none. `exec` before it is left out. None: it has other syntax of the shell than words, quotes and `< FILE`.
 
@@ -208,10 +208,12 @@ def simple_command(text: str) -> tuple[Sequence[str], str] | None:
     (['./book', 'a b.tsv'], 'day.bin')
     >>> simple_command("./decode < day.bin | ./book"), simple_command("A=1 ./book"), simple_command("echo $HOME")
     (None, None, None)
+    >>> simple_command("./book\n./decode"), simple_command("exec -a book ./decode")
+    (None, None)
     """
     words: list[str] = []
     reads = ""
-    position = 0
+    position, text = 0, text.strip()
     while position < len(text):
         found = _WORD.match(text, position)
         if found is None:
@@ -226,8 +228,8 @@ def simple_command(text: str) -> tuple[Sequence[str], str] | None:
             words.append(word)
         position = found.end()
     words = words[1:] if words[:1] == ["exec"] else words
-    # A digit before `<` names another descriptor, and NAME=VALUE is no program.
-    if not words or "=" in words[0] or re.search(r"(?:^|\s)\d+<", text):
+    # A digit before `<` names another descriptor; NAME=VALUE and an option of `exec` are no programs.
+    if not words or words[0].startswith("-") or "=" in words[0] or re.search(r"(?:^|\s)\d+<", text):
         return None
     return words, reads
 

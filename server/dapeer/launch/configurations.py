@@ -268,6 +268,12 @@ class KnownConfigurations:
     variable_values: VariableValues | None = None
     """What the variables of its tasks stand for."""
 
+    def compound(self, name: str) -> Compound | None:
+        """Return the compound that a name starts; None if it starts a configuration, or nothing."""
+        if any(each.name == name for each in self.configurations):
+            return None
+        return self.compounds.get(name)
+
     def task_plan(self, chosen: Configuration | Compound, config: Json) -> TaskPlan:
         """Return the tasks that run before and after a configuration or compound.
 

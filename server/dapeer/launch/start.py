@@ -211,11 +211,8 @@ class Launcher:
         if name is None:
             return None
         here = await in_thread(read_project, self.debugger.project, self.answers)
-        single = {each.name for each in here.configurations}
-        if name not in here.compounds or name in single:
-            return None
-        compound = here.compounds[name]
-        return compound, here.task_plan(compound, config)
+        compound = here.compound(name)
+        return None if compound is None else (compound, here.task_plan(compound, config))
 
     async def tasks_named(self, name: str, config: Json) -> list[str]:
         """Return a line `LABEL: COMMAND` for each task of a configuration or compound, for a consent question.
@@ -224,11 +221,12 @@ class Launcher:
         `config` may replace tasks. Where a task cannot be run, that and the following ones are missing; nothing is raised.
         """
         here = await in_thread(read_project, self.debugger.project, self.answers)
-        members = here.compounds[name].members if name in here.compounds else (name,)
+        compound = here.compound(name)
+        members = compound.members if compound is not None else (name,)
         plans: list[TaskPlan] = []
         with contextlib.suppress(ArgumentError):
-            if name in here.compounds:
-                plans.append(here.task_plan(here.compounds[name], config))
+            if compound is not None:
+                plans.append(here.task_plan(compound, config))
             chosen = [each for each in here.configurations if each.name in members]
             plans += [here.task_plan(each, config) for each in chosen]
         return [line for each in plans for line in each.named]

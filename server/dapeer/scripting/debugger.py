@@ -311,7 +311,7 @@ def python_value(text: str) -> Any:  # noqa: ANN401 - any value
     """
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         pass
     try:
         return json.loads(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -220,7 +221,7 @@ def _with_metadata(pieces: Sequence[OutputPiece], shown: str, *, from_start: boo
     `shown` is the text of these lines; `from_start`: they are the first lines of the pieces, otherwise the last ones.
     """
     whole = list(_stamped_lines(pieces))
-    count = len(shown.splitlines())
+    count = len(shown.removesuffix("\n").split("\n")) if shown else 0
     return "\n".join(whole[:count] if from_start else whole[len(whole) - count :])
 
 
@@ -232,7 +233,7 @@ def _stamped_lines(pieces: Sequence[OutputPiece]) -> Iterator[str]:
     unfinished = ""
     for piece in pieces:
         stamp = time.strftime("%H:%M:%S", time.localtime(piece.time))
-        for line in piece.text.splitlines(keepends=True):
+        for line in re.findall(r".*\n|.+", piece.text):
             unfinished = unfinished + line if unfinished else f"[{stamp}][{piece.category}] {line}"
             if unfinished.endswith("\n"):
                 yield unfinished.rstrip("\n")

@@ -403,6 +403,7 @@ class Quirks:
             or self.harmful
             or self.misread
             or self.quoted
+            or not self.verifies_functions
         )
 
     stack_levels: int = 20

@@ -58,7 +58,7 @@ def environment_for(cwd: Path) -> dict[str, str]:
     foreign = activated or len(kept) < len(folders)
     dropped = _OF_AN_ACTIVATION * activated + _OF_UV * foreign
     rest = {name: value for name, value in environment.items() if name not in dropped}
-    return {**rest, "PATH": os.pathsep.join(kept)}
+    return {**rest, "PATH": os.pathsep.join(kept)} if "PATH" in environment else rest
 
 
 def is_of(folder: Path) -> bool:

@@ -11,7 +11,6 @@ import glob
 import os
 import stat
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -146,7 +145,10 @@ def read_member(path: str | os.PathLike[str], max_bytes: int = MAX_READ_BYTES) -
     try:
         with open_file(archive) as file, zipfile.ZipFile(file) as held, held.open(name) as member:
             return member.read(max_bytes)
-    except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, zlib.error) as error:
+    except OSError:
+        raise
+    # Of a damaged archive each way of compressing raises an error of its own.
+    except Exception as error:
         raise NotRegularFile(errno.ENOENT, "does not exist", os.fspath(path)) from error
 
 

@@ -222,14 +222,34 @@ def _list_in(value: str) -> list[Any]:
     return [*found] if is_array(found) else []
 
 
-def _words_of_breakpoint(point: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the words `-b FILE:LINE` of a breakpoint as a call has it, and its options."""
+def _words_of_breakpoint(point: object) -> Iterator[str]:
+    """Yield the words `-b PLACE` of a breakpoint as a call has it, and its options.
+
+    `point` is an object with a place and further properties, or a text that is the place.
+
+    >>> " ".join(_words_of_breakpoint({"filename": "a.c", "line": 3, "condition": "n > 3"}))
+    "-b a.c:3 --if 'n > 3'"
+    >>> " ".join(_words_of_breakpoint({"function": "area", "collect": ["w", "h"]}))
+    '-b area --collect w --collect h'
+    >>> " ".join(_words_of_breakpoint("a.c:3"))
+    '-b a.c:3'
+    """
+    from dapeer.base.json_types import is_array, is_object
+
     yield "-b"
-    yield _quoted(f"{point.get('filename')}:{point.get('line')}")
-    for name, option in (("condition", "--if"), ("hit_condition", "--hit-condition")):
-        if name in point:
-            yield option
-            yield _quoted(str(point[name]))
+    if not is_object(point):
+        yield _quoted(str(point))
+        return
+    place = [name for name in ("filename", "line", "function") if name in point]
+    yield _quoted(":".join(str(point[name]) for name in place))
+    for name, value in point.items():
+        dashed = name.replace("_", "-")
+        if isinstance(value, bool):
+            yield f"--{dashed}" if value else f"--no-{dashed}"
+        elif name not in place:
+            for each in value if is_array(value) else [value]:
+                yield {"condition": "--if"}.get(name, f"--{dashed}")
+                yield _quoted(str(each))
 
 
 def _plain(value: str) -> str:

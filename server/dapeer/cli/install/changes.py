@@ -68,7 +68,8 @@ class FileChange:
     def make(self) -> None:
         """Write the file as a whole, or remove it with folders that are empty then.
 
-        Missing folders around a new file are made. The file's mode stays. If the path is a link, the link stays, and its target is written.
+        Missing folders around a new file are made. The file's mode stays. If the path is a link, the link stays, and its target is written;
+        to remove the file, link and target are removed.
 
         Raises:
             ArgumentError: The system refuses, or the file has other text than `old_text`.
@@ -81,6 +82,7 @@ class FileChange:
         try:
             if self.new_text is None:
                 path.unlink(missing_ok=True)
+                self.path.unlink(missing_ok=True)
                 _remove_empty(self.path.parent, self.root)
                 return
             path.parent.mkdir(parents=True, exist_ok=True)

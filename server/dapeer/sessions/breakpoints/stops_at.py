@@ -133,8 +133,12 @@ class StopsAt:
         """
         functions = self.filters.functions(texts)
         if functions != self._of_filters and self._supports("setFunctionBreakpoints"):
-            self._of_filters = functions
-            await self.set_functions(self._function_names)
+            before, self._of_filters = self._of_filters, functions
+            try:
+                await self.set_functions(self._function_names)
+            except BaseException:
+                self._of_filters = before
+                raise
         offered = self._mirror.exception_filters
         if self._conditions and self._supports("exceptionFilterOptions"):
             chosen = [each for each in texts if each in offered]

@@ -214,8 +214,10 @@ def is_changed(node: Any, step: Any) -> bool:
     arg: Any = step.argval
     several = issubclass(type(arg), tuple)
     names: Any = arg if several else (arg,)
+    if step.opname.endswith("_LOAD_FAST"):  # it stores the first one, and loads the other
+        names = names[:1]
     for each in ast.walk(node):
-        if isinstance(each, ast.Subscript) and step.opname.endswith("_SUBSCR"):
+        if isinstance(each, ast.Subscript) and step.opname.endswith(("_SUBSCR", "_SLICE")):
             return True
         if isinstance(each, ast.Attribute) and step.opname.endswith("_ATTR") and each.attr in names:
             return True

@@ -214,6 +214,9 @@ def threads() -> Iterator[ThreadOrTask]:
     now = of_python._current_frames()
     known: Any = threading
     for ident, each in list(known._active.items()):
+        # pydevd's own threads have frames of `threading` and `queue`, too.
+        if getattr(each, "is_pydev_daemon_thread", False):
+            continue
         frames = awaiting.call_stack(now.get(ident))
         if frames:
             member = ThreadOrTask("thread", awaiting.raw_attribute(each, "_name"), each, frames)

@@ -423,9 +423,11 @@ def find_moved_file(name: str, path: str) -> str:
     """Return the file with breakpoints that a name of code is of, and send `dapeerFileNamed`; empty: none.
 
     `name` is the file's name in the code, `path` pydevd's absolute path for it. The answer is remembered in `names`, also that there is
-    none.
+    none; what another thread has found meanwhile is returned.
     """
     with names.lock:
+        if name in names.found:
+            return names.found[name]
         file = names.file_of(path, files_with_breakpoints())
         if not file:
             if len(names.alone) < MAX_NAMES:
