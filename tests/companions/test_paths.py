@@ -1,6 +1,6 @@
 """Which values the path of a lock or a pool reads in a frame, and that it runs none of the program's code."""
 
-import sys
+import inspect
 from collections import defaultdict
 from typing import Any
 
@@ -33,7 +33,7 @@ def read(path: str) -> object:
     cart = Cart()
     assert cart is not None
     try:
-        return value_at(path, sys._getframe())
+        return value_at(path, inspect.currentframe())
     finally:
         assert [*cart.items] == ["cup"]
 

