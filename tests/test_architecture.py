@@ -66,7 +66,7 @@ INSIDES = {
         ("commands",),
         ("adapters", "debugging", "demo_nvim", "doctor"),
         ("demo",),
-        ("install", "patches", "trial"),
+        ("install",),
     ),
     "collecting": (
         ("divergence",),
@@ -85,17 +85,17 @@ INSIDES = {
         ("content_length", "handshake"),
         ("channel", "sent_requests"),
         ("decoding", "empty_lines", "mapped"),
-        ("bodies", "requested_breakpoints", "transport"),
+        ("requested_breakpoints", "transport"),
         ("exception_filters", "messages", "requests"),
         ("types",),
     ),
     "launch": (
         ("start",),
-        ("process_tree", "starts"),
+        ("process_tree",),
         ("other_languages",),
         ("commands", "configurations", "inheritance", "plans", "tasks"),
         ("tasks_json",),
-        ("env_file", "keys", "launch_json", "mappings", "request"),
+        ("launch_json", "request"),
     ),
     "mcp": (
         ("web",),
@@ -121,20 +121,12 @@ INSIDES = {
     ),
     "peers": (
         ("peers",),
-        ("attaching",),
         ("peer",),
         ("lua_tools",),
         ("consent", "lua_tool", "nvim_sessions"),
-        (
-            "clients",
-            "collection_signs",
-            "consent_kinds",
-            "notifications",
-            "shared_breakpoints",
-            "starts",
-        ),
+        ("consent_kinds", "shared_breakpoints"),
     ),
-    "scripting": (("__main__",), ("execution",), ("debugger",), ("methods",), ("wire",)),
+    "scripting": (("__main__",), ("debugger",), ("methods",), ("wire",)),
     "sessions": (
         ("leaving_calls",),
         ("run_until",),
@@ -147,9 +139,8 @@ INSIDES = {
     ),
     "tools": ((OTHERS,), ("base",)),
     "view": (
-        ("advice", "brief", "render"),
+        ("advice", "render"),
         ("snapshot",),
-        ("output",),
         ("variables",),
         (OTHERS,),
     ),
@@ -206,7 +197,7 @@ PURE = (
 
 ASYNCIO = {
     "processes": (
-        "adapters/process/spawn.py", "adapters/process/spawn.py", "adapters/runner.py", "base/system/limited_process.py", "cli/demo_nvim.py",
+        "adapters/process/spawn.py", "adapters/runner.py", "base/system/limited_process.py", "cli/demo_nvim.py",
         "sessions/inspection/thread_locations.py",
     ),
     "descriptors": (
@@ -214,10 +205,10 @@ ASYNCIO = {
     ),
     "streams": (
         "mcp/rendezvous/neovims.py", "mcp/transports/http.py", "mcp/transports/jsonl.py", "mcp/transports/stdio.py",
-        "mcp/transports/unix_socket.py", "launch/other_languages.py", "neovim/feeds.py", "neovim/feeds.py",
+        "mcp/transports/unix_socket.py", "launch/other_languages.py", "neovim/feeds.py",
     ),
     "signals": ("mcp/serving.py",),
-    "other threads": ("base/system/threads.py", "mcp/web.py", "neovim/client.py", "neovim/client.py"),
+    "other threads": ("base/system/threads.py", "mcp/web.py", "neovim/client.py"),
     "tasks of objects, timers": ("base/system/tasks.py",),
 }  # fmt: skip
 """The modules that import asyncio, by what they need it for; all others use anyio."""
