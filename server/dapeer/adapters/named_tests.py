@@ -72,8 +72,9 @@ def node_id(program: str, *bases: Path) -> tuple[str, str]:
 def with_class(file: str, name: str) -> str:
     """Return a test's name in its file with the class that has it, where only the method was named.
 
-    `name` begins with `::`, and comes back as it is if it is of a function, names a class already, or the file cannot be read or parsed.
-    `file` is the path of a Python file, which is read.
+    `file` is the path of a Python file, which is read; `name` begins with `::`, and may end with parameters in
+    brackets, which stay. The name comes back as it is if it names a class already or a function, if no class has such
+    a method, or if the file cannot be read or parsed.
 
     Raises:
         ArgumentError: Several classes have such a method.
@@ -371,12 +372,14 @@ MOST_FILES = 2_000
 def as_tests(definitions: Iterable[Definition], inputs: Json) -> Json:
     """Return the inputs of a launch, changed if their program is a file or folder of tests.
 
-    Then `program` gets `::` at its end, or becomes pytest's argument, and `remark` says so. Anything else comes back as it is. It reads
-    files: call it in a thread. `inputs` are the caller's, by name. Their `type` is not looked at: where one is given, this must not be
-    called, since the file is a program then.
+    Then a new object has `remark`, a sentence that says so, and `::` at the end of `program`; for a folder of
+    pytest's, `module` and `args` take the place of `program`. Anything else comes back as it is. `definitions`
+    are those of all adapters, which say which files are tests; `inputs` are the caller's, by name. Inputs with
+    a `type` must not be passed, since their file is a program: the key is not looked at. The function reads
+    files: call it in a thread.
 
     Raises:
-        ArgumentError: The folder has tests whose runner takes files only, or nothing to run.
+        ArgumentError: The folder has tests whose runner takes files only, or is a library with nothing to run.
     """
     path, name = node_id(str(inputs.get("program") or ""))
     if name or not path:
@@ -478,9 +481,11 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 
 def _runner_of(definitions: Iterable[Definition], file: Path) -> str | None:
-    """Return the title of the runner that takes a file for tests; None: none does, or it has no tests.
+    """Return the name of what runs a file's tests; None: nothing does, or the file is no file of tests.
 
-    The file is read. `definitions` are all adapters, of which those with tests in Python are asked first.
+    The file is read, and files of its project to recognise the runner. `definitions` are all adapters. A Python
+    file with tests, and without code that runs as a program, gives "pytest or unittest"; a test file of another
+    language gives the title of its test runner. A Python file that runs as a program, too, gives None.
 
     Raises:
         OSError: The file cannot be read.

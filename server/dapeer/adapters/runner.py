@@ -66,10 +66,12 @@ class MissingFileReason:
     """The reason; `${1}` is the first group of what was found, in the file if `holds` is there."""
 
     def reason(self, file: Path, text: str) -> str:
-        """Return the reason why a build leaves out a file with this text; empty: it does not, by this rule.
+        """Return the reason why a build leaves a file out by this rule; empty: the rule does not leave it out.
 
-        The rule has a pattern of the file's name, one of its text, or both, which must all be found. What the last one's group matches is
-        put into the sentence. `file` is the file's path, `text` is its content.
+        The rule has a pattern for the file's name, one for its content, or both; all that it has must be found, and a rule
+        without patterns leaves nothing out. `${1}` in the rule's sentence `say` is replaced by the first group that was
+        matched in the content, or in the name if only the pattern for the name has a group. `file` is the path, of which
+        only the name counts, and `text` is the content.
         """
         tried = [(self.file, file.name), (self.holds, text)]
         found = [pattern.search(where) for pattern, where in tried if pattern is not None]
@@ -217,10 +219,13 @@ class Runner:
     path: Path
 
     def tests_expected_to_fail(self, path: Path, tests: object) -> list[str]:
-        """Return which of these tests pass if they fail, such as those marked `#[should_panic]`.
+        """Return those of `tests` that pass if they fail, such as tests marked `#[should_panic]`.
 
-        The marks are looked for in files: `path` is that of the one test; of several tests, all files of tests below its folder are read,
-        at most `MOST_FILES`. The names are in the order of `tests`; if that is no list, the result is empty.
+        The runner's pattern `awaited` finds the marks in files: in `path` alone if that is a file and `tests` has
+        one name. Else it also looks in all files of tests below the folder `path`, or below the folder of the file
+        `path`, at most `MOST_FILES`. A name counts as marked if its part after the last `::` is marked in any of
+        these files. The names come back as texts in their order; the list is empty if `tests` is no list, or the
+        runner has no such pattern.
         """
         if self.awaited is None or not is_array(tests):
             return []
@@ -439,12 +444,14 @@ def _stands(value: object, expected: object) -> bool:
 
 
 def _objects(text: str, where: str) -> Iterator[Any]:
-    """Yield the objects in an output: of the list at the dotted key `where`, else one of each line.
+    """Yield the decoded objects of a test runner's output: of one list, or one from each line.
 
-    With an empty `where`, lines that are no JSON are left out.
+    `where` is a key of `value_at` such as `tests.0.items`: the whole output is then one JSON document, and the
+    list at the key is taken; nothing is yielded if there is no list. With an empty `where` each line is decoded
+    by itself, and lines that are no JSON are left out.
 
     Raises:
-        AdapterFailed: `where` is given, and the output is no JSON.
+        AdapterFailed: `where` is given, and the output is no JSON; raised when the first object is asked for.
     """
     if where:
         try:
@@ -560,12 +567,14 @@ def with_project(runner: Runner, folder: Path) -> RecognisedRunner:
 
 
 def program_of(recognised: RecognisedRunner) -> str | None:
-    """Return the path of the runner's own program; None where the definition names none.
+    """Return the path of the program of a test runner; None: its definition names no program.
 
-    It is looked for in the project's folder and above it, then on PATH; a name with a slash only in these folders.
+    A name with a slash is a glob pattern, and is looked for first: below the project's folder (`recognised.root`), then
+    below each folder above it; the pattern may begin with `~` or be absolute. Of several files that fit, the last one
+    by the text of its path is returned. A name without a slash is looked for on PATH only.
 
     Raises:
-        ArgumentError: It is not installed in the project.
+        ArgumentError: The definition names programs, and none of them was found.
     """
     runner = recognised.runner
     if not runner.programs:

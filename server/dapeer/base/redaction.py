@@ -94,10 +94,12 @@ def is_mixed(text: str) -> bool:
 def is_credential(body: str, name: str, *, password: bool, sure: bool) -> bool:
     """Return whether the value `body` looks like the secret that `name` names, by length and characters.
 
-    Where the name is that of a PIN, `body` must be 4 to 8 digits, of a card's code 3 to 8, and the other arguments do not count. Code,
-    paths, placeholders, texts with spaces, and short ones with a word such as `password` or `string` are none. A token (no `password`)
-    needs `_MIN_TOKEN_CHARS` characters, with letters and digits. A `password` needs six with letters and digits, or, with `sure` (it stands
-    where only values can), any four.
+    If `name` is that of a PIN, `body` must be 4 to 8 digits, if of a card's code 3 to 8, and the other
+    arguments do not count. Code, paths, placeholders, texts with spaces, and short ones with a word such as
+    `password` or `string` are no secrets. With `password` (`name` is a password's), six characters or more
+    with letters and digits are needed, or, with `sure` (`body` stands where only values can), any four or more.
+    Otherwise it must be a token: at least `_MIN_TOKEN_CHARS` characters, with letters and digits, and no name
+    with a number such as `identifier_12`.
     """
     if is_pin_name(name):
         return body.isdecimal() and 4 - ("cv" in name.lower()) <= len(body) <= 8
@@ -377,9 +379,11 @@ def _cell_secret(text: str, place: tuple[int, int], head: _SecretHeading) -> Ite
 
 
 def _pandas_column_secrets(text: str, name: SecretName) -> Iterator[Span]:
-    """Yield the values of a pandas column with this name, printed as a series or as dapeer shows a table.
+    """Yield the words in a pandas column of secrets that look like the secret that `name` names.
 
-    Each is a start, an end and a label. `name` is a place in `text`, before or behind which the rows are looked for.
+    `name` is a place in `text`: either the name below a printed series, whose rows stand before it, or a
+    column's heading in a table as dapeer shows it, whose rows follow. In such a table the words of all
+    columns count. Each item is a start, an end and a label; nothing is yielded if `name` is in neither place.
     """
     before = text[max(name.begin - 6, 0) : name.begin]
     if before == "Name: ":

@@ -43,8 +43,9 @@ class Judge:
     async def problem_of(self, arguments: Json, schema: Json) -> str | None:
         """Return in one sentence what is wrong with the first invalid argument; None if all are valid.
 
-        The check runs in a process with limits, which is started if need be. If it takes too much time or memory, or after `aclose`, the
-        sentence says that the arguments cannot be checked.
+        `arguments` are checked against the JSON Schema `schema` in a process with limits, which is started if need be. If
+        the check takes too much time or memory, if arguments or schema are nested too deeply, or after `aclose`, the
+        sentence begins with `UNCHECKED` and says that the arguments cannot be checked.
         """
         try:
             return await self._process.ask(schema, arguments)

@@ -82,10 +82,12 @@ def similar_argument_name(name: str, properties: Json) -> str | None:
 
 
 def certain_argument_name(key: str, properties: Json) -> str:
-    """Return the argument of a schema that `key` can only mean; `key` itself if there is none.
+    """Return the name in `properties` for which `key` is another spelling; `key` itself if there is none.
 
-    `properties` are the schema's, by name. It is found in another case or with hyphens (`stopOnEntry`), as a synonym, or as the
-    plural for a list.
+    `properties` are a schema's properties by name. A `key` that is one of them is returned at once. Otherwise
+    the first that exists counts: `key` in snake case (`stopOnEntry` and `stop-on-entry` give `stop_on_entry`),
+    the name that has this as a synonym in `SYNONYMS`, and the plural with `s`, if that is a list. Whether a
+    second name would fit, too, is not checked.
     """
     if key in properties or not properties:
         return key
@@ -138,9 +140,12 @@ def _is_json(text: str, begins: str) -> bool:
 
 
 def _converted_list(value: object, schema: Json) -> object:
-    """Return a list whose elements are converted by `schema`; a list of one for a single text or object.
+    """Return a list, its elements converted by the schema's `items`; a fitting single value becomes one.
 
-    A single value of another kind stays as it is, and so does a text that begins like a JSON list: it has a mistake.
+    `schema` is that of the list. A single value that is no list becomes a list of one if `items` has the type `string`
+    and the value is a text (or a number, which becomes one), or if `items` has the type `object` and the value is, or
+    stands for, an object. Any other single value is returned as it is, and so is a text that begins like a JSON list
+    of texts (`["`): it is a list with a mistake, which the check of the arguments reports.
     """
     items = schema.get("items")
     if is_array(value):
@@ -207,10 +212,12 @@ class StrippedArguments:
 def without_filled(arguments: Json, schema: Json) -> StrippedArguments:
     """Return a call's arguments without the optional ones that the model only filled in, at any depth.
 
-    `schema` is the tool's JSON Schema. Values that say nothing are `""`, `{}`, an `[]` that clears nothing, and 0 where the minimum is 1.
-    Where one object has `MIN_FILLED_ARGUMENTS` of them, its `false`, 0 and `[]` are left out as well, and `zeros` of the result names them
-    (`wait=false`) if they could be meant. Keys of `arguments` stay as the caller wrote them; `empty` has the schema's names of those that
-    said nothing. The argument itself is not changed.
+    `schema` is the tool's JSON Schema. Values that say nothing are `""`, `{}`, an `[]` that clears nothing, and
+    0 where the minimum is 1. Where one object has `MIN_FILLED_ARGUMENTS` of them, its `false`, 0 and `[]` are
+    left out as well; `zeros` of the result names those, at any depth, that differ from their default and so
+    could be meant (`wait=false`). `empty` has the schema's names of the call's own arguments that said nothing,
+    without those inside objects. Keys of `arguments` stay as the caller wrote them; `arguments` itself is not
+    changed.
 
     >>> kinds = {"id": {"type": "integer", "minimum": 1}, "wait": {"type": "boolean", "default": True}}
     >>> without_filled({"id": 0, "wait": False}, {"properties": kinds}).arguments
@@ -429,7 +436,9 @@ def unknown_argument_sentence(path: Sequence[str], schema: Json) -> str:
 
 
 def _first_unknown_property(value: Json, schema: Json) -> str:
-    """Return the first property of `value` that the schema neither names nor allows by a pattern.
+    """Return the name of a `value`'s first property that the schema neither names nor allows by a pattern.
+
+    `value` is an object, and `schema` its JSON Schema; only `properties` and `patternProperties` are looked at.
 
     Raises:
         StopIteration: All properties are allowed.

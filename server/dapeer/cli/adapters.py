@@ -105,14 +105,17 @@ class InstallFailed(DapeerError):
 
 
 def install(names: Sequence[str], *, every: bool) -> int:
-    """Install adapters, or with `every` all missing ones that dapeer can get; return the exit code.
+    """Install adapters into folders of dapeer's, print what was done, and return the exit code.
 
-    It runs npm, uv or pip, and prints what was done; one that fails does not keep the others from being installed. The code is 1 if one is
-    not ready then, else 0. `names` are ids of adapters.
+    `names` are ids of adapters; one that is ready already is installed anew if dapeer can get it. With `every` all
+    missing ones that dapeer can get are installed instead, and `names` are only checked. It runs npm, uv or pip; an
+    adapter that fails keeps what it had, and the others are still installed. The code is 1 if one of the adapters
+    is not ready afterwards, else 0.
 
     Raises:
         AdapterUnknown: There is no adapter of a name.
-        ArgumentError: No adapter is named.
+        ArgumentError: `names` is empty, and `every` is False.
+        DefinitionError: A definition file is wrong, or two in one folder have the same id.
     """
     done = [
         _install_adapter(each)
@@ -284,10 +287,12 @@ def _by_npm(folder: Path, packages: Sequence[str]) -> str:
 def _install_from_npm(folder: Path, way: Install, aside: Path) -> str:
     """Download packages of npm, and move their folder `way.take` to `folder`; return how it was verified.
 
-    `aside` is a folder for temporary files.
+    `way.packages` are the packages; `folder` must not exist yet. `aside` is a folder for temporary files.
 
     Raises:
         InstallFailed: npm is missing or fails, or a package has no such folder.
+        TarError: A downloaded archive cannot be read, or holds something that is rejected.
+        OSError: A file cannot be written, or the folder cannot be moved.
     """
     for package in way.packages:
         _run(_npm(), "pack", "--silent", "--ignore-scripts", "--pack-destination", aside, package)

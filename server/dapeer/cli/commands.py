@@ -55,7 +55,16 @@ def stdio(arguments: argparse.Namespace) -> int:
 
 
 def _serve_detached(arguments: argparse.Namespace) -> int:
-    """Serve commands and other clients at a socket until nobody needs the server, and return 0."""
+    """Serve commands and other clients at the project's socket until nobody needs the server; return 0.
+
+    It blocks, in this process: whoever has started the process detaches it, and learns by the end of its stdin,
+    which is replaced, that the server can be found. `arguments` are those of the command line, which choose the
+    server's options. At the end all debug sessions are ended.
+
+    Raises:
+        DapeerError: The definition of an adapter is wrong, or no tool belongs to one of the chosen groups.
+        MemoryError: A limit leaves too little memory.
+    """
     import anyio
 
     with without_garbage_collection():
@@ -67,10 +76,12 @@ def _serve_detached(arguments: argparse.Namespace) -> int:
 
 
 def _connect_to_joinable(arguments: argparse.Namespace, nvim: str) -> ReachedServer | None:
-    """Connect to the running server of the project, or of the Neovim `nvim`, and return the connection.
+    """Connect to a running server that fits the working directory and `nvim`, and return the connection.
 
-    None: there is none, or options were given that a running server cannot follow; then the connection is closed, and a sentence on stderr
-    names the options.
+    `nvim` is the address of a Neovim, for the server that is attached to it, or `any`, `auto` or `none`, as
+    `connect_to_server` explains. None: there is no such server, or options were given that a running server
+    cannot follow; then the connection is closed, and a sentence on stderr names the options. Closing what is
+    returned is left to the caller.
     """
     from dapeer.mcp.rendezvous import reaching
 
@@ -109,7 +120,14 @@ def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
 def serve(arguments: argparse.Namespace) -> int:
     """Serve MCP clients over HTTP, as the parsed arguments say, until the process is ended; return 0.
 
-    With `--with-stdin` it ends with standard input, too.
+    SIGTERM and SIGINT end the call; with `--with-stdin` so does the end of standard input. The port is printed
+    to stdout, the address for clients to stderr.
+
+    Raises:
+        ArgumentError: The port cannot be had, or the token or a group of tools cannot be used.
+        DefinitionError: The definition of an adapter is wrong.
+        NoNeovim: The Neovim to attach to is not there.
+        SystemUnsupported: Standard output is closed.
     """
     import anyio
 
@@ -190,9 +208,15 @@ def demo(arguments: argparse.Namespace) -> int:
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    """Print the patches, a trial of one adapter, or a report, as the options say; return the exit code.
+    """Print the patches, a trial of one adapter, or a report on this installation; return the exit code.
 
-    `--patches` comes first, then an adapter that is named; `--json` prints the trial or the report as JSON.
+    The options choose: `--patches` prints all that dapeer changes in other software, else the name of an adapter
+    prints how it debugs a small program; without both it is the report on the installation, adapters and
+    assistants. `--json` prints the trial or the report as JSON. Adapters and other programs are started. The code
+    is 0, or `NOTHING_READY` if the adapter, or for the report every adapter, has failed.
+
+    Raises:
+        AdapterUnknown: There is no adapter of the name that is given.
     """
     from dapeer.cli import doctor
 

@@ -331,9 +331,11 @@ CONFIGURATION: Final = Path(__file__).with_name("demo_configuration.lua")
 
 
 async def run() -> int:
-    """Play the story with a person in Neovim, print its transcript, and return the exit code.
+    """Play the story with a person in Neovim, print its transcript to stdout, and return the exit code.
 
-    It is 1 if Neovim or nvim-dap is missing, or the story goes wrong.
+    The code is 1, after a printed reason, if Neovim is missing or too old, nvim-dap is missing, or the story
+    goes wrong (`UnexpectedBehaviour`), else 0. Any other exception of the story leaves this function, perhaps
+    in an exception group.
     """
     nvim, nvim_dap = find_nvim(), find_nvim_dap()
     if nvim is None:
@@ -388,10 +390,10 @@ def _copy_of(program: Path) -> Generator[Path]:
 async def _starts(somebody: Person, shop: Path) -> None:
     """Have the person set a breakpoint in the file `shop`, start it in nvim-dap, and see it stop.
 
-    It prints what they do and what Neovim shows.
+    What the person does, and what Neovim shows, is printed.
 
     Raises:
-        UnexpectedBehaviour: Neovim does not show the stop in time.
+        UnexpectedBehaviour: Neovim does not start the program, or does not show the stop, in time.
     """
     say(
         "The person sets a breakpoint where the total is asked for, and starts the program in nvim-dap."
@@ -422,8 +424,10 @@ async def _joins(client: Client) -> None:
 async def _breakpoint(client: Client, somebody: Person) -> None:
     """Have the assistant set a conditional breakpoint that the person sees, and continue to it.
 
+    Both calls, their answers, and what Neovim shows are printed. It returns when Neovim shows the stop.
+
     Raises:
-        UnexpectedBehaviour: Neovim does not show the breakpoint.
+        UnexpectedBehaviour: Neovim does not show the breakpoint or the stop, or a tool answers with an error.
     """
     say(
         "It wants to stop at the last item only. Its breakpoint has a condition, and becomes a sign in Neovim: C."

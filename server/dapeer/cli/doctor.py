@@ -260,9 +260,14 @@ def _compiled(compiler: str, source: Path) -> Path:
 
 
 async def _value(session: Session) -> str | None:
-    """Return the text of the local `NAME` at a session's stop, which it fetches; None if there is none.
+    """Fetch the locals at a session's stop, and return the value of the local `NAME` as text.
 
-    It is looked for among the locals, and directly below each of them.
+    None means that there is no such local. It is looked for among the locals, and then among the children of
+    each of them.
+
+    Raises:
+        NotStopped: The session is not stopped.
+        DapeerError: The adapter rejects the request for the children of a local.
     """
     stop = session.mirror.require_stop()
     await session.inspect.wait_until_inspected(stop)
@@ -300,9 +305,13 @@ async def start_without_program(definition: Definition, folder: Path) -> tuple[i
 
 
 def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
-    """Return the inputs to start an adapter with, where nothing is to be debugged.
+    """Return the inputs to start an adapter with, by name, where nothing is to be debugged.
 
-    For an adapter that starts together with a program, it writes an empty one into `folder`, and names it in the inputs.
+    They have `cwd`, which is `folder`. If the adapter starts together with a program, a file with the single line
+    `0` is written into `folder`, and the inputs also have its path as `program`, and empty `args`.
+
+    Raises:
+        OSError: The file cannot be written.
     """
     if "program" not in names_in({}, definition.transport):
         return {"cwd": str(folder)}
@@ -380,8 +389,9 @@ def report() -> int:
 def report_as_data() -> int:
     """Print the state of this installation, its adapters and assistants as JSON; return the exit code.
 
-    Each ready adapter debugs a small program, and each assistant's command is started. The keys are `version`, `installation`, `adapters`
-    and `assistants`, the last three lists of findings. The code is `NOTHING_READY` if no adapter debugs, else 0.
+    Each ready adapter debugs a small program, and each assistant's command is started. The keys are `version`,
+    `installation`, `adapters` and `assistants`; the last three are lists of findings, each with `state`, `what` and
+    `detail`. The code is `NOTHING_READY` if no adapter debugs, else 0.
     """
     found = _examine_all()
     _print_data(
@@ -398,8 +408,10 @@ def report_as_data() -> int:
 def report_adapters_as_data() -> int:
     """Print each known debug adapter as JSON, with whether it is ready, and return 0.
 
-    Programs may be run to ask for their versions; none is started to debug. The key `adapters` has a list of objects with `adapter` (the
-    id), `languages`, `ready`, `version`, `missing`, `install` and `definition` (its file).
+    Programs may be run to ask for their versions; none is started to debug. The key `adapters` has a list of
+    objects with `adapter` (the id), `languages` (a list), `ready` (true or false), `version`, `missing` (what
+    is missing, as the end of a sentence), `install` (the command that gets the adapter) and `definition` (the
+    path of its file). What is not known or not needed is an empty text.
     """
     rows: list[dict[str, object]] = []
     for definition in _definitions():
@@ -451,7 +463,9 @@ def print_trial(name: str, *, as_data: bool = False) -> int:
 async def _check(definition: Definition, as_data: bool) -> int:
     """Print the findings of an adapter's trial as they come, or with `as_data` all at the end as JSON.
 
-    Return the exit code: `NOTHING_READY` if the last finding is an error.
+    The trial starts the adapter and debugs a small program with it. The JSON has `adapter`, the adapter's id,
+    and `findings`. Return the exit code: `NOTHING_READY` if the last finding is `missing`, `failed` or
+    `slow`, else 0.
     """
     findings: list[Finding] = []
     async with aclosing(_trial(definition)) as trial:
@@ -465,10 +479,11 @@ async def _check(definition: Definition, as_data: bool) -> int:
 
 
 async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
-    """Yield the findings of one adapter as they come: installed, started, debugged a program.
+    """Yield what a trial of one adapter finds, as it comes: installed, starts, debugs a program.
 
-    The last one is an error if a step fails, and the steps behind that are left out; no `DapeerError` is raised. Programs are written into
-    a temporary folder.
+    Notes on the adapter (state `note`) come after the first finding. If a step fails, the last finding says
+    so by its state `missing`, `failed` or `slow`, and later steps are left out. No `DapeerError` is raised.
+    Programs are written into a temporary folder, and run.
     """
     there = await anyio.to_thread.run_sync(_adapter, definition)
     yield there
@@ -728,9 +743,11 @@ def _nodelay_row() -> Patch:
 
 
 def rows_of_nvim_dap() -> tuple[list[Patch], str]:
-    """Return the changes that dapeer makes in nvim-dap, and a reason for the case that there are none.
+    """Return the changes that dapeer makes in nvim-dap, and why there are none, if the list is empty.
 
-    It runs Neovim with the nvim-dap that is found; without either the list is empty.
+    Neovim is started with the nvim-dap that is found, and asked; this blocks. The list is empty if Neovim or
+    nvim-dap is missing, or if Neovim does not answer. The reason is a text in any case, and counts only with
+    an empty list.
     """
     nvim, nvim_dap = find_nvim(), find_nvim_dap()
     if nvim is None:

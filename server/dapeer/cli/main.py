@@ -17,10 +17,14 @@ _NEEDS_WSL = "dapeer does not run on Windows yet. Install and start it in WSL, t
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command of the command line, `argv` or that of this process, and return its exit code.
+    """Run one command of the command line, and return its exit code.
 
-    On Windows only help, the version and `install` run, and the code of another command is 1. An error of the system, such as too little
-    memory, is printed to stderr, with the code 2.
+    `argv` are the words without the program's name; None: those of this process. On Windows only help, the
+    version and `install` run, and the code of another command is 1. If memory or threads are lacking, the
+    error is printed to stderr, with the code 2.
+
+    Raises:
+        SystemExit: The words are wrong, or ask for help or the version.
     """
     given = sys.argv[1:] if argv is None else argv
     if sys.platform == "win32" and not _IN_WINDOWS.intersection(given):

@@ -58,7 +58,9 @@ def run(argv: Sequence[str]) -> int | None:
 def _read_options(argv: Sequence[str]) -> tuple[str, set[str]] | None:
     """Return the value of `--nvim` and the set of other options; None if a word is unknown here.
 
-    `argv` is the command line behind `stdio`. The value is `ANY` if the option is missing.
+    `argv` is the command line behind `stdio`. Known are `--nvim auto` and `--nvim none`, each as two words
+    (any other value, such as an address, gives None), and the flags `--no-bridge` and `--data`. The value is
+    `ANY` if the option is missing; of several the last one counts.
     """
     nvim, flags = ANY, set[str]()
     words = iter(argv)
@@ -75,8 +77,8 @@ def _read_options(argv: Sequence[str]) -> tuple[str, set[str]] | None:
 def _is_usual() -> bool:
     """Return whether a server that starts here needs nothing but dapeer's own tools and adapters.
 
-    That is so if stdin and stdout can be waited for, the current folder exists, no variable of the environment names a Neovim or switches
-    an integration on, and the user has no folder of adapters.
+    That is so if stdin and stdout can be waited for, stderr is open, the current folder exists, no variable of the
+    environment names a Neovim or switches an integration on, and the user has no folder of adapters.
     """
     from dapeer.base.system.folder_names import configuration
     from dapeer.integrations.variables import OF_SERVERS

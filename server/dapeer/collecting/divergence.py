@@ -59,11 +59,14 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 
 
 def _gaps_by_windows(a: Sequence[int], b: Sequence[int], window: int) -> Iterator[RowDifference]:
-    """Yield the gaps between `a` and `b`, of one window after the other, each of at most `window` rows.
+    """Yield the gaps between `a` and `b`, found in one window of at most `window` rows after the other.
 
-    The last quarter of a window's gaps, but never its only one, is not yielded, as it may belong to rows behind the window. The next window
-    begins behind the last gap that was yielded, and behind the equal rows there, so what was left out is found again in it. Of the window
-    that reaches both ends, all gaps are yielded.
+    A window has up to `window` rows of `a` and of `b`, and the rows of a gap are counted from the
+    beginnings of `a` and `b`. A gap that is longer than a window comes in adjacent parts, which the caller
+    joins. The last quarter of a window's gaps, but never its only one, is not yielded, as it may belong to
+    rows behind the window. The next window begins behind the last gap that was yielded, and behind the
+    equal rows there, so a gap that was left out is found again in the next window. Of the window that
+    reaches both ends, all gaps are yielded.
     """
     i = j = 0
     while i < len(a) or j < len(b):
@@ -103,10 +106,12 @@ def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowDi
 
 
 def _columns(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield for each row of `b` two integers, with a bit for each row of `a`, as distances change.
+    """Yield for each row of `b` two integers: where the distance grows along `a`, and where it falls.
 
-    In the first a bit is set where the distance to that beginning of `a` grows by one, in the second where it falls. That is Hyyrö's
-    bit-parallel form of Levenshtein's distance, with Python's integers as words.
+    Distances are Levenshtein's, between the beginning of `b` up to this row, and each beginning of `a`. In the
+    first integer bit n is set where `a[:n + 1]` has a distance greater by one than `a[:n]`, in the second where it
+    is smaller by one; where neither is set, the two are equal. This is Hyyrö's bit-parallel form, with Python's
+    integers as words.
     """
     pair_points: dict[int, int] = {}
     for n, each in enumerate(a):
@@ -471,8 +476,10 @@ class RunComparison:
 def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
     """Compare two runs' rows, thread by thread and task by task, and return where they differ.
 
-    Columns that differ in every row are set apart in `constant_differences`. If nothing else differs, `order` is the first row at which another thread
-    or task was on.
+    The result has the first row whose values differ (`data`), the first rows that only one run has (`flow`),
+    both None where there is none, and counts of all differences. Columns in which the runs have no common value
+    are not compared, but set apart in `constant_differences`. If nothing else differs and a run has several
+    threads or tasks, `order` is the index of the first row at which another one was on; None: there is none.
     """
     found = RunComparison(a, b, columns_without_common_values(a, b))
     numbers_a, numbers_b, count = number_rows(a, b, found.constant_differences)
@@ -598,10 +605,12 @@ class ComparisonReport:
         return [*lines, *([self._totals()] if first is not None else [])]
 
     def data(self) -> dict[str, Any]:
-        """Return the comparison as a dict: counts of rows, and if the runs differ, where.
+        """Return the comparison as a dict: counts of rows, and if the runs differ, where they first do.
 
-        The counts are `rows` (of a and b), `alike`, `changed`, `only_a` and `only_b`. Runs that differ have `kind` ("data" or "flow") and
-        `parting` (a row of each run, or None where it has no more).
+        `rows` is a list with the number of rows of run a and of run b. `alike`, `changed`, `only_a` and `only_b` are
+        counts, too. Only if the runs differ, there are also `kind` ("data" or "flow") and `parting`, a list with the row of
+        run a and that of run b at the first difference: each a dict with `hit`, `values` (by expression), and `file`,
+        `line` and `function` as far as they are known, or None where the run has no more rows.
         """
         found, first = self.found, self.found.first
         facts: dict[str, Any] = {"rows": [len(found.run_a), len(found.run_b)], "alike": found.alike}

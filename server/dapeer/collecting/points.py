@@ -78,7 +78,11 @@ class CollectionPoints:
         return [column for column, who in self.by_path.get(path, {}).get(line, ()) if who == client]
 
     def spots(self, client: str) -> list[tuple[str, Spot]]:
-        """Return path and place in it of all breakpoints with which a client collects."""
+        """Return path and (line, column) of each breakpoint with which a client collects.
+
+        `client` is the client's key. Paths are absolute; column 0: the breakpoint was set without a column. The list is
+        empty if the client collects nothing on lines.
+        """
         return [
             (path, (line, column))
             for path, lines in self.by_path.items()

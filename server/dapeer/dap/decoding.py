@@ -194,9 +194,11 @@ M = TypeVar("M", bound=Message)
 def shaped(message: M) -> M:
     """Return a message whose body, or arguments, have DAP's types; the same object if they do already.
 
-    Fields of a wrong type are converted where that is clear (`"12"` to 12), else left out; unknown fields and bodies of unknown
-    messages pass unchanged. A response must carry its command, which determines the shape. The body of a failed response is not
-    touched.
+    Fields of a wrong type are converted where that is clear (`"12"` to 12), else left out. Required fields that
+    an object within the body lacks are added, empty; those of the body itself are not. A body that is no
+    object, or lacks a required `id` or `threadId`, becomes empty. Unknown fields and bodies of unknown messages
+    pass unchanged. A response must carry its command, which determines the shape. The body of a failed response
+    is not touched.
     """
     match message:
         case Event(event=name, body=body):
@@ -253,9 +255,11 @@ def _check(hint: Annotation) -> Check:
 def _object(kind: type, *, complete: bool) -> Check:
     """Return the function that checks and mends an object of the TypedDict `kind`.
 
-    It returns the object itself if it fits, a mended copy, or `ABSENT` if it lacks a required `id` or `threadId`. With `complete` it also
-    adds required fields that are missing: "", 0, or an empty list or object. Missing flags are never added. What is no object is `ABSENT`
-    if it would need a required `id`, `threadId` or such an added field, else an empty object.
+    It returns the object itself if all fields of `kind` have their types, else a copy, in which a field of another
+    type is mended where that is possible, or left out; fields that `kind` does not name stay. With `complete` it
+    adds required fields that are missing: "", 0, or an empty list or object, but never a flag. It returns `ABSENT`
+    if a required `id` or `threadId` is missing or has another type, or if the value is no object although `kind`
+    requires one of these or such an added field; any other value that is no object becomes an empty object.
     """
     hints = get_type_hints(kind, include_extras=True)
     # A body may contain itself, so the check of a field is made when it is first needed.
@@ -369,9 +373,10 @@ def _text(value: object) -> Value:
 
 
 def _integer(value: object) -> Value:
-    """Return `value` as an integer of at most 64 bits, or `ABSENT`.
+    """Return `value` as an integer whose absolute value is at most `LARGEST_INTEGER`, or `ABSENT`.
 
-    Whole floats and texts of ASCII digits are converted, since Perl's adapter sends numbers as texts; booleans are rejected.
+    Whole floats are converted, and so are texts of ASCII digits alone (no sign, at most 18 digits), since Perl's
+    adapter sends numbers as texts. Booleans and everything else give `ABSENT`.
     """
     match value:
         case bool():

@@ -125,12 +125,14 @@ class Filters:
     def check(
         self, texts: Sequence[str], adapter_filters: Mapping[str, bool], adapter: str
     ) -> None:
-        """Check that the adapter supports every filter that a caller names in `texts`; return nothing.
+        """Check that the adapter supports every filter, type or condition that a caller names in `texts`.
 
-        `adapter_filters` are the adapter's own filters with their defaults; `adapter` is its id, for the error.
+        Each text is in the form that `parse_filter` takes: `FILTER`, `FILTER:TYPE`, `FILTER:CONDITION` or `TYPE`.
+        `adapter_filters` are the adapter's own filters with their defaults; `adapter` is its id, for the error. Nothing
+        is returned.
 
         Raises:
-            ArgumentError: The adapter has no such filter; the error lists those that it offers.
+            ArgumentError: The adapter does not support one of them; the error lists the filters that it offers.
         """
         for text in texts:
             if self.parse_filter(text, adapter_filters) is None:
@@ -166,11 +168,13 @@ class Filters:
     def arguments(
         self, texts: Sequence[str], adapter_filters: Mapping[str, bool]
     ) -> SetExceptionBreakpointsArguments:
-        """Return the arguments of `setExceptionBreakpoints` that request what a caller names in `texts`.
+        """Return the arguments of `setExceptionBreakpoints` for the filters that a caller names in `texts`.
 
-        Filters of dapeer's own, and texts that the adapter does not support, are left out. Types and conditions become `filterOptions`,
-        joined for each filter, or, with all plain filters, `exceptionOptions` where the adapter's definition has break modes. `adapter_filters`
-        are the adapter's own filters with their defaults.
+        dapeer's own filters, and texts that the adapter does not support, are left out. If no text has a type or
+        condition, only `filters` is filled. If one has, the adapter's definition decides: with break modes, all
+        of the texts become `exceptionOptions`, and `filters` is empty; otherwise plain filters stay in `filters`,
+        and types and conditions become `filterOptions`, one entry for each filter. `adapter_filters` are the
+        adapter's own filters by id, each with whether it is on by default.
         """
         requested = [each for text in texts if (each := self.parse_filter(text, adapter_filters))]
         requested = [each for each in requested if each.filter in adapter_filters]
@@ -182,10 +186,12 @@ class Filters:
         return {"filters": plain, "filterOptions": list(self._conditions(self._types, requested))}
 
     def texts_of_options(self, options: Sequence[Mapping[str, Any]]) -> list[str] | None:
-        """Return another client's DAP `exceptionOptions` as dapeer's callers write them (`FILTER:TYPE`).
+        """Return another client's DAP `exceptionOptions` as the texts that dapeer's callers write.
 
-        None means that these options cannot be written so: the adapter uses no `exceptionOptions`, or one of them has an unknown
-        break mode, another category, or `negate`. Options with `breakMode` `never` are skipped, so an empty list requests nothing.
+        Each exception type that an option names becomes `FILTER:TYPE`; an option that names only the category,
+        `FILTER`. None means that these options cannot be written so: the adapter uses no `exceptionOptions`, or
+        one of them has no `path`, an unknown break mode, another category, or `negate`. Options with
+        `breakMode` `never` are skipped, so an empty list requests nothing.
         """
         if self._types is None or not self._types.modes:
             return None

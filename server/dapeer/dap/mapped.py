@@ -147,9 +147,11 @@ class PathFilter(MessageFilter):
 
 
 def _replace_folder(path: str, old: str, new: str) -> str | None:
-    r"""Return `path` with its folder `old` replaced by the folder `new`; None if it is not below `old`.
+    """Return `path` with its folder `old` replaced by the folder `new`; None if it is not below `old`.
 
-    Each folder's own separator, `/` or `\`, is kept: those of the rest of the path are replaced by that of `new`.
+    `old` itself is not below `old`. A folder's separator is a backslash if its name has only those, else `/`;
+    that of `old` is replaced by that of `new` in the rest of the path. Names are compared as they are, with
+    upper and lower case.
     """
     before, after = _separator(old), _separator(new)
     folder = old.rstrip(before)

@@ -274,8 +274,10 @@ def _by_file(data: Json) -> list[Json]:
 def _diagnostic(diagnostic: Mapping[str, Any]) -> Json:
     """Return a diagnostic of Neovim's tool in VS Code's form.
 
-    Positions are 1-based in `diagnostic`, and 0-based in the result. Where `diagnostic` has no end, the range has one character. The keys
-    are `message`, `severity` (a word, `Error` where Neovim's is unknown), `range`, `source`, and `code`, a text, if there is one.
+    `diagnostic` has `line`, and may have `column`, `end_line`, `end_column` (all 1-based; the end is behind the
+    last character), `message`, `severity`, `source` and `code`. Without an end the range has one character. The
+    result has `message`, `severity` (a word, `Error` where Neovim's is unknown), `range` (0-based
+    `start` and `end` with `line` and `character`), `source`, and `code`, a text, if there is one.
     """
     line, column = int(diagnostic["line"]) - 1, int(diagnostic.get("column") or 1) - 1
     end = {
@@ -432,8 +434,9 @@ class Service:
     async def serving(self) -> AsyncGenerator[int]:
         """Listen on a free port of this machine, with a lock file, while the body runs; yield the port.
 
-        At the end, running calls are awaited for a moment before the connections are closed. `report` gets the port, and the number of
-        CLIs that are connected, at the beginning. To be run once.
+        Use it once for each `Service`. At the beginning, the function `report` that `Service` was made with gets
+        the port and the number of connected CLIs. At the end, the lock file is removed; then running calls are
+        awaited for a moment, and the connections are closed.
 
         Raises:
             OSError: It cannot listen, or write the lock file.

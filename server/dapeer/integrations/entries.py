@@ -50,7 +50,11 @@ class OpenCodeEntry(IntegrationEntry):
     """OpenCode's words: `--opencode` and `dapeer opencode`. A server may be named; Neovims report others."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the option `--opencode`, which names a server, to a parser."""
+        """Add the option `--opencode URL`, which names an OpenCode server, to a parser.
+
+        The value is the address as it was given, not checked yet. It is None without the option: then the
+        variable `$DAPEER_OPENCODE_URL` counts.
+        """
         parser.add_argument(
             "--opencode",
             type=_nonempty_url,
@@ -106,10 +110,12 @@ class OpenCodeEntry(IntegrationEntry):
     def integration(self, arguments: argparse.Namespace) -> Integration:
         """Return the integration, with the OpenCode server that the option or the environment names.
 
-        None need be named. Nothing is connected to yet.
+        `arguments` are parsed command-line arguments: `opencode` is the server's URL (empty or None:
+        `$OPENCODE_URL` decides), `credentials` are those for that server. If neither names a server, the
+        integration has none yet. Nothing is connected to.
 
         Raises:
-            ArgumentError: What names it is no HTTP address.
+            ArgumentError: The URL is no HTTP address, or has a user in it.
         """
         from dapeer.integrations.opencode.client import OpenCode, opencode_url
         from dapeer.integrations.opencode.integration import OpenCodeIntegration

@@ -164,8 +164,13 @@ def resolve_command(
 def _split_line(typed: _TypedProgram) -> _TypedProgram:
     """Return a command line that was given as `program` split into program and arguments, as a shell does.
 
-    The request then has a remark for the caller. `typed` is the command as it was typed, with the request that it is of. It is returned as
-    it is if arguments were given, a file has that name, or its first word is no known command.
+    `typed` is the command as it was typed, with the request that it is of; the result's request has the
+    remark on the splitting. `typed` itself is returned if arguments were given, `program` has no space or
+    unbalanced quotes, a file has that name, or its first word has `::`, or is neither a known command nor a
+    program that is found.
+
+    Raises:
+        ArgumentError: The `python` of the request is no interpreter.
     """
     if (
         typed.args
@@ -267,12 +272,15 @@ def _not_followed(definitions: Mapping[str, Definition]) -> Sequence[NotFollowed
 
 
 def _check_followed(typed: _TypedProgram) -> None:
-    """Check that the program is no command that builds or starts another one, where no debugger follows.
+    """Check that the program is no command, such as `go run`, that builds or starts another program.
 
-    `typed` is the command as it was typed. Such commands are those that the adapters' definitions list (`not_followed`).
+    A debugger would see only the command, not what it starts. `typed` is the command as it was typed. The
+    commands are those that the adapters' definitions list in `not_followed`; a command counts by its
+    program's name, so it is refused with any arguments.
 
     Raises:
-        ArgumentError: It is; the text says what to give as `program` in its place.
+        ArgumentError: The program is such a command; the error says what to give as `program` in its
+            place.
     """
     named = [each for each in _not_followed(typed.definitions) if each.program == typed.name]
     if not named:
@@ -447,8 +455,11 @@ def _script_of_shim(typed: _TypedProgram) -> LaunchRequest:
 def script_interpreter(path: str) -> str:
     """Return the absolute path of the executable that a script's first line names; empty if it names none.
 
-    For `#!/usr/bin/env python` that is `/usr/bin/env`. It is also empty if the file cannot be read, or the path is not absolute or not
-    executable. Where that path is long or has a blank, installers write a script of the shell that starts it; that one is understood, too.
+    `path` is the script. For `#!/usr/bin/env python` the result is `/usr/bin/env`; arguments behind it are
+    dropped. The result is also empty if the script cannot be read, or if what its first line names is no
+    absolute path, or not executable. Installers give the script a shell's first line, and name the interpreter
+    in the second line (`'''exec' /long/path/python "$0" "$@"`), where its path is long or has a blank: then
+    that interpreter is returned.
     """
     try:
         first, _, rest = (

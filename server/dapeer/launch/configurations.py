@@ -68,11 +68,15 @@ CORRECT = "Fix the configuration, or pass the argument to dap_run."
 def split_values(values: Json, request: str = "launch") -> tuple[dict[str, Any], dict[str, Any]]:
     """Return two dicts: the arguments of dap_run in a configuration's values, and its other keys.
 
-    Keys that choose a terminal are in neither. `request` is `launch` or `attach`: only for an attach the `host` and `port` of a `target` (a
-    gdbserver's) are among the arguments; for a launch that key is dropped.
+    The first dict has the names of dap_run: `args` as a list, `env` as a dict (of `env` and `environment`
+    together), all of an object `connect`, and the keys in `INPUTS` unless their values are lists or
+    objects, which stay among the others. Keys that choose a terminal are in neither. `request` is `launch`
+    or `attach`: only for an attach the `host` and `port` of a `target` (a gdbserver's) are among the
+    arguments; for a launch an object `target` is dropped. Other values are not checked.
 
     Raises:
-        ArgumentError: A key has a value of the wrong type.
+        ArgumentError: `args`, `env` or `environment` has the wrong type, or quotes in `args` are not
+            closed.
     """
     inputs: dict[str, Any] = {}
     rest: dict[str, Any] = {}
@@ -95,9 +99,11 @@ def split_values(values: Json, request: str = "launch") -> tuple[dict[str, Any],
 
 
 def _gdbserver_address(target: Json) -> dict[str, Any]:
-    """Return `host` and `port` of the gdbserver in a `target` of `gdbtarget`; empty if no port is given.
+    """Return `host` and `port` of the gdbserver in a `target` of `gdbtarget`; empty without a port number.
 
-    `target` has `host` and `port`, or a text `HOST:PORT` as the first of its `parameters`. A host that is not given is left out.
+    `target` has `host` and `port`, or a text `HOST:PORT` as the first of its `parameters`; its own keys come first. The
+    port is returned as an integer, and may be given as digits; with any other port the result is empty. A host that is
+    not given is left out.
     """
     written = target.get("parameters")
     host, _, port = str(written[0] if is_array(written) and written else "").rpartition(":")
@@ -108,10 +114,13 @@ def _gdbserver_address(target: Json) -> dict[str, Any]:
 
 
 def _words(value: object) -> list[str]:
-    """Return the arguments of a program, written as a list or as a shell has them; empty for None.
+    """Return the arguments of a program, written as a list or as one text that is split as by a shell.
+
+    `value` is `args` of a launch configuration. Items of a list that are no texts become texts; None gives an empty
+    list.
 
     Raises:
-        ArgumentError: They are neither, or quotes are not closed.
+        ArgumentError: `value` is neither a list nor a text, or a quote in the text is not closed.
     """
     match value:
         case None:
@@ -130,8 +139,11 @@ def _words(value: object) -> list[str]:
 def _environment(value: object) -> dict[str, str]:
     """Return variables by name, from an object, or from a list of `name` and `value` as cppdbg has it.
 
+    All values become texts. A variable that is null is left out, and so are items of a list without a `name`
+    or `value`. None and other empty values give an empty dict.
+
     Raises:
-        ArgumentError: The value is neither.
+        ArgumentError: The value is neither an object nor a list, nor empty.
     """
     if is_array(value):
         named = [each for each in value if is_object(each)]
@@ -207,10 +219,12 @@ class Configuration:
         )
 
     def split(self, inputs: Json, config: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return two dicts: arguments of dap_run, and the keys that only the adapter knows.
+        """Return two dicts: the configuration's arguments of dap_run, and keys that only the adapter knows.
 
-        They are those of the configuration, replaced by the caller's `inputs` (arguments) and `config` (keys); variables in `env`
-        are merged. Keys that choose a terminal are left out: the argument `terminal` says whether the program needs one.
+        The caller's `inputs` (arguments) replace those of the configuration, and the caller's `config` (keys) replaces
+        its keys; only the variables in `env` are merged. If `inputs` says what to run, whatever the configuration says
+        about that is left out. Left out are also the keys that choose a terminal, and a key for the interpreter that
+        contains a variable which a person would have to fill in.
 
         Raises:
             ArgumentError: A key has a value of the wrong type.
@@ -472,10 +486,12 @@ def _label(value: object) -> str:
 
 
 def _ready(action: Json) -> ReadyCondition:
-    """Return how the output of a server shows that it is ready, by a configuration's `serverReadyAction`.
+    """Return the condition on a server's output that a configuration's `serverReadyAction` states.
 
-    `action` has the keys `pattern`, by default a line such as `listening on port 8000`, and `uriFormat`. If it is empty, or the pattern is
-    invalid, the `ReadyCondition` waits for nothing.
+    `action` is that object. Its `pattern` is a regular expression (by default one for a line such as
+    `listening on port 8000`) and becomes `output`; its `uriFormat` becomes `url`. If `action` is empty, or
+    the pattern is invalid or too long, a `ReadyCondition` without a condition is returned: each trigger then
+    waits as it needs by itself.
     """
     pattern, url = str(action.get("pattern") or ""), str(action.get("uriFormat") or "")
     usual = "" if not action else r"listening on.* (https?://\S+|[0-9]+)"
@@ -526,9 +542,11 @@ def _ask_from_neovim(text: str) -> PersonVariable:
 
 
 def _is_answered(ask: PersonVariable, inputs: Json, config: Json) -> bool:
-    """Return whether the caller's arguments give a value that a configuration asks for.
+    """Return whether the caller gives the value of a configuration that only a person could fill in.
 
-    `ask` says which, `inputs` are arguments of dap_run, `config` are keys of the configuration.
+    `ask` names the value, `inputs` are the caller's arguments of dap_run, `config` are the caller's own keys
+    of the configuration. A key in `config` always counts; in `inputs`, it is the argument of the same meaning
+    (`INPUTS`), and of `env` and `connect` the member of the same name. What the value is does not matter.
     """
     if ask.key in config:
         return True

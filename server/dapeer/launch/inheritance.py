@@ -85,9 +85,11 @@ class Inheritance:
         return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
 
     def _places(self, session: Session) -> list[Place]:
-        """Return the places of the breakpoints from before that may stop a program, sorted.
+        """Return the places (path, line, column) of the breakpoints that a new program inherits, sorted.
 
-        Those that the start's call gave, and those in files that the session's adapter does not debug, are left out.
+        They are breakpoints that stop or log, and those at which this client collects. Left out are those in
+        `self.breakpoints` (which the start's call gave, or which were set since the last start), and those in files
+        that the session's adapter does not debug.
         """
         debugger = self.debugger
         definition = debugger.definitions.get(session.adapter)
@@ -99,7 +101,12 @@ class Inheritance:
         ]
 
     def _breakpoints(self, places: Sequence[Place]) -> Iterator[str]:
-        """Yield a text for each kind of thing that is inherited: breakpoints at `places`, functions, filters."""
+        """Yield a text for each kind of thing that a new program inherits from before.
+
+        The kinds are breakpoints at `places`, function breakpoints, functions at which the client collects, and exception
+        filters; a kind without any yields nothing. Functions in `breakpoints`, which are meant for this program, are left
+        out. Filters are told only if `filters` is set, and may be `none`.
+        """
         points = self.debugger.breakpoints
         if places:
             named = [

@@ -153,7 +153,8 @@ _ESCAPED: Final[Mapping[str, str]] = {"n": "\n", "r": "\r", "t": "\t"}
 def read_env_file(text: str, environment: Mapping[str, str]) -> dict[str, str]:
     r"""Return the variables of an `envFile` by name, from its text; other lines are skipped.
 
-    `${NAME}` in a value stands for a variable above, or for one of the environment `environment`; in single quotes it does not.
+    `${NAME}` in a value stands for a variable above, or else for one of `environment`, or else for nothing; in single
+    quotes it stays as it is. In double quotes a backslash escapes the next character. Of equal names the last counts.
 
     >>> read_env_file("A=1 # one\nexport B='a b'\nC=\"${A}\\n\"\n# D=2\nE = x#y", {})
     {'A': '1', 'B': 'a b', 'C': '1\n', 'E': 'x#y'}
@@ -423,8 +424,9 @@ def _missing_variables(
 def _input_description(described: object) -> str:
     """Return in parentheses what an input asks: its question, its options, its default; "" for nothing.
 
-    The text begins with a space. `described` is the entry of the file's `inputs`; if it is no object, such as None where the file has none,
-    the text says that.
+    The text begins with a space. `described` is the entry of the file's `inputs`. If it is no object, such as
+    None where the file has none, the text says that; if it is of the type `command`, the text first says that
+    this is not supported.
     """
     if not is_object(about := described):
         return " (not among the file's inputs)"

@@ -83,11 +83,13 @@ async def start_with_children(
 ) -> Session:
     """Start a plan; debug children of other languages, if a breakpoint is in a file of theirs.
 
-    A breakpoint counts that is in the shared set or among `breakpoints`, pairs of file and breakpoint that are added to it. A restart of
-    the session starts the program in the same way.
+    `breakpoints` are pairs of file and breakpoint; they are added to the shared set, whose breakpoints count,
+    too. The children are left alone for a plan that attaches, with `follow_children` false, for an adapter
+    whose definition has no stand-ins for them, and where no socket can be listened at (a warning is logged). A
+    restart of the session starts the program in the same way.
 
     Raises:
-        DapeerError: It does not start.
+        DapeerError: The program does not start.
     """
     if not _is_wanted(plan):
         return await debugger.start(plan, breakpoints)
@@ -196,9 +198,12 @@ def _adapters_for_files(debugger: Debugger, plan: Plan, paths: set[str]) -> list
 
 
 def _with_stand_ins(definition: Definition, env: Mapping[str, object]) -> dict[str, object]:
-    """Return the environment of a program with what gets our code into it that starts stand-ins.
+    """Return the environment `env` with the variables by which dapeer's code gets into the program.
 
-    That is what its adapter's definition says, before what `env` has in the same variable.
+    That code starts programs of other languages as stand-ins, which wait for their debugger. The variables are
+    `stand_in_env` of the definition's `children`; what `env` has in one of them follows the new value behind a
+    blank. The result is a new dict with all of `env`, and no more than that if the definition names no such
+    variables.
     """
     children = definition.children
     ours = fill_table(
@@ -209,9 +214,12 @@ def _with_stand_ins(definition: Definition, env: Mapping[str, object]) -> dict[s
 
 
 def _is_meant(definition: Definition, told: _Told) -> bool:
-    """Return whether a process that waits can be debugged by a definition's adapter from its command line.
+    """Return whether a definition's adapter can debug a process that waits, judged by its command line.
 
-    An interpreter that runs no file that is there, module or code cannot, where the adapter stands behind its options; nor can what is a debugger itself.
+    `told` is what the stand-in has told of that command line. The answer is True for an adapter that is not
+    inserted into the command line (its way to attach to waiting processes has no `inserted`). For one that is
+    inserted behind the interpreter's options, it is False if the interpreter runs neither a module, nor code, nor a
+    file that exists, or if what it runs is a debugger itself (the definition's pattern `served_by`).
     """
     way = definition.attach.get(OF_WAITING)
     if way is None or not way.inserted:
@@ -288,10 +296,12 @@ class _StandIns:
     _held: ExitStack = field(default_factory=ExitStack)
 
     async def listen(self, wanted: Sequence[Definition]) -> Plan:
-        """Listen at a Unix socket that is this user's alone, until `close`; return the plan of the start.
+        """Listen at a Unix socket that is this user's alone, until `close`; return the changed plan.
 
-        `wanted` are the definitions of adapters that debug children. The plan's environment has the variable `SETTING` besides, by which
-        the program's stand-ins find the socket.
+        `wanted` are the definitions of adapters that debug children. In the returned plan, the program's
+        environment has the variable `SETTING`, by which the program's stand-ins find the socket, and the
+        variables by which the definition gets the stand-ins into the program; `in_children` has the file
+        extensions of `wanted`. `self.plan` stays as it is.
 
         Raises:
             OSError: The system gives no such socket.
@@ -404,7 +414,12 @@ class _StandIns:
         return chosen if chosen is not None and _is_meant(chosen, told) else None
 
     def _parent(self, pid: int) -> DirectSession | None:
-        """Return the session of the nearest process above a stand-in; None: it has none that lives."""
+        """Return the session to whose process a stand-in belongs: that of the nearest process above it.
+
+        `pid` is the stand-in's process id. If no process above has a living session, the session that acts for the
+        program's first one is returned. The result is None if the first session is over, was ended by a tool or is no
+        direct one, or if `pid` is 0 or no process that the program has started.
+        """
         first = self._first_session
         if first is None or first.over or first.by_us or not pid:
             return None
@@ -504,7 +519,13 @@ class _Told:
         return bool(interpreter_command(self.path, self.environment))
 
     def split(self, definition: Definition) -> tuple[str, InterpreterArguments]:
-        """Return the interpreter as the process names it, and what follows, by a definition's `[command]`."""
+        """Return the process's interpreter, and its arguments split by a definition's `[command]`.
+
+        For a script, the interpreter is the path or name in its first line, and the arguments are that line's options, the
+        script's path and the script's own arguments. For any other command line, the interpreter is the first word, and the
+        arguments are the others. The second item tells the interpreter's options from what it runs and the arguments of
+        that; its `how` is empty where nothing that it runs is found. `words` must not be empty unless the file is a script.
+        """
         command = definition.command or Command()
         script = interpreter_command(self.path, self.environment)
         if script:
@@ -515,10 +536,14 @@ class _Told:
 
     @classmethod
     def read(cls, line: bytes) -> _Told:
-        """Return what a line of JSON says.
+        """Read what a stand-in tells of itself from its line of JSON.
+
+        The keys of the object are `command` (a list of words), `executable`, `folder` and `environment` (an object). A key
+        that is absent is read as empty, and so are all if the value is no object; variables whose name or value is no
+        valid text are left out.
 
         Raises:
-            ValueError: It is no JSON.
+            ValueError: The line is no JSON.
         """
         said = as_object(json.loads(line))
         words = said.get("command")

@@ -83,10 +83,13 @@ def _pairs(value: object) -> Iterator[PathMapping]:
 
 
 def _table(value: object) -> Iterator[PathMapping]:
-    """Yield the mappings of `sourceFileMap`: none if it is None.
+    """Yield the mappings of `sourceFileMap`, a key of launch configurations for cpptools.
+
+    `value` is that key's value; None yields nothing. Else the value is an object of local folders by remote ones:
+    each is a text, or an object with the text `editorPath`.
 
     Raises:
-        ArgumentError: It is no object of remote folders, each with a local one.
+        ArgumentError: The value does not have that form.
     """
     if value is not None and not is_object(value):
         raise _mapping_error(OF_CPP)
@@ -144,13 +147,15 @@ def _with_port(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]
 def _with_page(
     definition: Definition, inputs: dict[str, Any], config: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return an attach's inputs with the `url` and `page` to attach to, where a port has several pages.
+    """Return an attach's inputs with the `url` and `page` to attach to, where the adapter needs a page.
 
-    The page is asked for by HTTP at the port, if the adapter's definition says so; the caller's URL, which may be its `program`, chooses
-    one. The result has no `program`. Where nothing is to be asked, the inputs are returned as they are.
+    If the adapter's definition says where a browser lists its pages and `inputs` has a `port`, the list is
+    requested there by HTTP, which blocks. The first of these chooses the page: `url` or `program` of `inputs`,
+    `urlFilter` or `url` of `config`, the adapter's own configuration; without any the port must have just one
+    page. The result is a new dict without `program`. Otherwise `inputs` itself comes back.
 
     Raises:
-        DapeerError: No page, or several, fit.
+        ArgumentError: No page, or several, fit, or nothing lists pages at the port.
     """
     attach, port = definition.attach.get("tcp"), inputs.get("port")
     if attach is None or not attach.pages or port is None:
@@ -186,9 +191,15 @@ def _is_ready(definition: Definition) -> bool:
 
 
 def _interpreter(inputs: Json, project: Path) -> dict[str, str]:
-    """Return the inputs `python`, the interpreter to use, and `remark`, if another one was passed over.
+    """Return the inputs `python`, the path of the interpreter to use, and `remark`, if there is one.
 
-    The caller's `python` comes first, then the environments of the program's folder and the project.
+    `inputs` are those of the start, of which `cwd` is required. The caller's `python` comes first (a relative path is
+    seen from `cwd` or `project`), then what `find_python` finds for the program and `cwd`. `remark` has the remark of
+    `inputs`, and a sentence on a likelier environment that was passed over since it is broken, joined by `; `;
+    without either, the key is missing.
+
+    Raises:
+        ArgumentError: The caller's `python` is no interpreter, or none is found.
     """
     cwd, program, given = Path(inputs["cwd"]), inputs.get("program"), inputs.get("python")
     file = None if program is None else node_id(str(program))[0]

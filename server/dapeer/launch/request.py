@@ -145,9 +145,12 @@ def _program(program: str | None, cwd: Path, project: Path) -> str | None:
 
 
 def check_files(values: Mapping[str, Any], cwd: Path) -> None:
-    """Check that files which a configuration names for reading do not block who opens them.
+    """Check that no file that a configuration names for reading blocks who opens it.
 
-    `values` are its keys, with inner objects; paths are relative to `cwd`. An adapter may wait for a named pipe without a word.
+    `values` are the configuration's keys. A value counts if the name of its key ends in `file`, `files`,
+    `path` or `paths` (`envFile`, `classPaths`), unless it begins with `std`, `out`, `tty`, `log`, `trace` or
+    `socket`; lists and objects are looked through. Paths are relative to `cwd`. Files that do not exist,
+    folders and `/dev/null` are allowed. An adapter would wait for a named pipe without a word.
 
     Raises:
         ArgumentError: One is a named pipe, a device or the like.

@@ -190,7 +190,11 @@ class Launcher:
     async def known_configurations(self, where: Where) -> KnownConfigurations:
         """Return all configurations that can be started by name: the project's, and those of its Neovim.
 
-        With `where` `direct`, Neovim's are left out while it does not answer.
+        The Neovim is `peer`; without one, only the project's are returned. With `where` `direct`, Neovim's are left out
+        while it does not answer; with `auto` and `nvim`, its answer is awaited for some seconds.
+
+        Raises:
+            NeovimError: Neovim does not answer, or its plugin fails.
         """
         peer = self.peer
         configurations: list[dict[str, Any]] = []
@@ -200,13 +204,14 @@ class Launcher:
         return await self.all_configurations(configurations)
 
     async def compound(self, name: str | None, config: Json) -> tuple[Compound, TaskPlan] | None:
-        """Return the compound of this name, with its tasks; None if the name is None or that of no compound.
+        """Return the compound of this name in the project's launch.json, with its tasks; None: there is none.
 
-        The keys `preLaunchTask` and `postDebugTask` of the caller's `config` replace its tasks. A configuration of the same name
-        comes first.
+        The result is also None if `name` is None, or if a single configuration has the name, as that is preferred.
+        The project's files are read anew; no task is run. The keys `preLaunchTask` and `postDebugTask` of the
+        caller's `config` replace the compound's tasks; an empty one means none.
 
         Raises:
-            ArgumentError: A task cannot be run.
+            ArgumentError: A task cannot be run, or asks what only a person can answer.
         """
         if name is None:
             return None
@@ -217,8 +222,11 @@ class Launcher:
     async def tasks_named(self, name: str, config: Json) -> list[str]:
         """Return a line `LABEL: COMMAND` for each task of a configuration or compound, for a consent question.
 
-        It reads the project's files. `name` is that of the configuration or compound, whose members' tasks are there, too. The caller's
-        `config` may replace tasks. Where a task cannot be run, that and the following ones are missing; nothing is raised.
+        The project's launch.json and tasks.json are read. `name` names the configuration, or the compound, whose
+        own task comes before those of its members; for an unknown name the list is empty. The keys `preLaunchTask`
+        and `postDebugTask` of the caller's `config` replace the tasks of each of them. Where a task cannot be run,
+        or asks what only a person can answer, all tasks of that configuration and of the following ones are
+        missing; nothing is raised.
         """
         here = await in_thread(read_project, self.debugger.project, self.answers)
         compound = here.compound(name)
@@ -361,12 +369,16 @@ class Launcher:
         return start_here(plan, beside)
 
     async def _choose_neovim(self, where: Where, names: Sequence[str]) -> tuple[Peer, str] | None:
-        """Return the Neovim to start in, and its nvim-dap's name for the adapter; None: start without it.
+        """Return the Neovim to start in, and its nvim-dap's name for the adapter; None: start without Neovim.
 
-        `names` are the names that nvim-dap may use for the adapter, the first that it knows counts.
+        The Neovim is the attached one that works in the project, else the first attached one; it is asked for the adapters
+        that it knows. `where` `direct` always gives None; with `nvim` the result is never None. `names` are the names that
+        nvim-dap may use for the adapter; the first that nvim-dap knows counts.
 
         Raises:
-            DapeerError: `where` is `nvim`, and no Neovim is attached, or nvim-dap has no such adapter.
+            NoNeovim: `where` is `nvim`, and no Neovim is attached.
+            AdapterUnknown: `where` is `nvim`, and nvim-dap has none of `names`.
+            NeovimError: The Neovim does not answer.
         """
         if where == "direct":
             return None
@@ -438,10 +450,13 @@ class Launcher:
 
 
 def _with_env_file(inputs: Json, config: Json) -> tuple[Json, Json]:
-    """Return arguments and keys, with the variables of the key `envFile` in `env` in place of that key.
+    """Return dap_run's arguments and a configuration's keys, with `envFile` replaced by its variables.
 
-    `inputs` are arguments of dap_run, `config` keys of the configuration; the key may have one file or a list. It reads the files.
-    Variables of the caller's `env` come first.
+    `inputs` are arguments of dap_run, with `cwd`; `config` are keys of the configuration, whose `envFile` is
+    a path or a list of paths, relative to `cwd`. Neither is changed. The returned arguments have the files'
+    variables in `env`: a later file replaces what an earlier one sets, and the `env` that `inputs` has
+    replaces both. Without variables `env` stays as it is; the returned keys never have `envFile`. The files
+    are read, which blocks.
 
     Raises:
         ArgumentError: One of the files cannot be read, or is a named pipe, a device or the like.

@@ -111,11 +111,14 @@ class TaskRun:
     async def run(self, stage: TaskStage) -> None:
         """Run the tasks that a task depends on, then the task itself; each label at most once.
 
-        Those tasks run one after the other if `stage.is_sequential`, else side by side. It returns when the task has ended, or, in the
-        background, is ready; a task without a command has nothing to run. A line on each is appended to `outcomes`.
+        The tasks before run one after the other if `stage.is_sequential`, else side by side. The method returns
+        when the task has ended, or, if it is a background task, is ready; a task whose label is run already is
+        waited for, and one without a command has nothing to run. A line on each task that was run is appended to
+        `outcomes`.
 
         Raises:
-            TaskFailed: One has failed, or is not ready in time.
+            TaskFailed: A task cannot be run, has failed, takes too long to end, or is not ready in time.
+            ArgumentError: A pattern of a background task is invalid.
         """
         if stage.is_sequential:
             for each in stage.stages_before:
@@ -133,13 +136,16 @@ class TaskRun:
         done.set()
 
     async def _run_task(self, task: Task) -> None:
-        """Start one task, wait until it has ended (or, in the background, is ready), and append to `outcomes`.
+        """Start one task, wait until it ends well (or, in the background, is ready), and append to `outcomes`.
 
-        It runs a command of the project's tasks.json, to which the caller must have the person's consent. A task has `SECONDS_OF_TASK` to
-        end, a background task `SECONDS_TO_BE_READY` to be ready; one that takes longer runs on until `self.processes` are ended.
+        The line that is appended says that the task is ready, or ended with exit code 0; a task that fails
+        appends nothing. The task is a command of the project's tasks.json, to which the caller must have the
+        person's consent. A task has `SECONDS_OF_TASK` to end, a background task `SECONDS_TO_BE_READY` to be
+        ready; one that takes longer runs on until `self.processes` are ended.
 
         Raises:
-            TaskFailed: It cannot be run, has failed, or takes too long.
+            TaskFailed: The task cannot be run, ends with another exit code than 0, ends before it is ready, or
+                takes too long; or a pattern takes too long for a line.
             ArgumentError: A pattern of a background task is invalid.
         """
         running = await self._start_task(task)
@@ -194,8 +200,13 @@ class TaskRun:
     async def _wait_until_ready(self, running: _RunningTask) -> None:
         """Wait until a background task prints the line that its problem matcher names as the end of its work.
 
+        If the matcher has a pattern for the beginning (`begins`) and is not active from the start, a line must
+        fit that first; the same line may fit both. `running` is the started task, whose output another job must
+        read; the lines that it has kept are removed from it.
+
         Raises:
-            TaskFailed: It ends before, or does not print it within `SECONDS_TO_BE_READY`, or a pattern takes too long for a line.
+            TaskFailed: The task ends before, or does not print the line within `SECONDS_TO_BE_READY`, or a
+                pattern takes too long for a line.
             ArgumentError: A pattern is invalid.
         """
         task = running.task
@@ -253,9 +264,10 @@ class StartTasks:
         self._release_event = anyio.Event()
 
     async def run_before(self) -> list[str]:
-        """Run the tasks before the start, and return a line on what became of each; background ones go on.
+        """Run the tasks before the start, and return a line on what became of each.
 
-        It returns an empty list if there are no tasks at all.
+        Background tasks go on after the call: `release` ends them if the start fails, `until_end_of_all` at the
+        end of the programs. The list is empty if there are no tasks at all.
 
         Raises:
             TaskFailed: A task has failed; all that was begun is ended.

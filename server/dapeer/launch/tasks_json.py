@@ -265,7 +265,9 @@ def _command(label: str, kind: str, written: Json) -> tuple[str, ...]:
 def _quote_argument(word: object, *, quotes: bool) -> str:
     """Return a command or argument as text; with `quotes`, quoted for a shell as VS Code does.
 
-    `word` is a text, quoted if it has blanks, or an object with `value` and `quoting` (`escape`, `weak`, `strong`).
+    `word` is a text, quoted if it has spaces and is not in quotes already, or an object with `value` (a
+    text, or a list of texts that are joined by spaces) and `quoting`: `escape` puts a backslash before each
+    space, `weak` puts double quotes around, anything else quotes as `shlex.quote` does.
     """
     if is_object(word):
         value = word.get("value", "")

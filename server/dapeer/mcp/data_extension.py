@@ -36,8 +36,10 @@ _PLACES: Final = (("params", "capabilities"), ("params", "_meta", CAPABILITIES))
 def ask_for_data(line: bytes) -> bytes:
     """Return a line of a client in which its capabilities ask for the data of results.
 
-    `line` is one JSON-RPC message. A line that is not JSON, or mentions no capabilities, is returned unchanged; another one is written
-    anew as JSON, and ends with a newline. Other extensions among the capabilities stay.
+    `line` is one JSON-RPC message; its capabilities are those of an `initialize`, or of the request's `_meta`.
+    dapeer's extension is added there, and other extensions stay. A line that has neither the word `"initialize"`
+    nor the name of these capabilities in `_meta`, or is not JSON, is returned unchanged; any other is written anew
+    as JSON, and ends with a newline, also if it has no capabilities.
     """
     if b'"initialize"' not in line and CAPABILITIES.encode() not in line:
         return line

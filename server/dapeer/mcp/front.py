@@ -114,10 +114,11 @@ class Conversation:
         self._is_modern = False
 
     def answer(self, line: bytes) -> bytes | None:
-        """Return the answer to a line of the client, a line of JSON; the connection's state changes with it.
+        """Return the answer to one line of JSON from the client; the connection's state changes with it.
 
-        `NOTHING` means that the line needs no answer (a notification, a blank line). None means that only the whole server can answer; the
-        state has not changed then.
+        The answer is a line of JSON, with its line end. `NOTHING` (empty bytes) means that the line needs no answer: it is
+        blank, or the notification `initialized` of an open connection. None means that only the whole server can answer, or
+        handle any other notification; the state has not changed then.
         """
         if not line.strip():
             return NOTHING
@@ -180,9 +181,11 @@ class Conversation:
         return self._known_answers["initialize"]
 
     def _modern_result(self, method: str, meta: dict[str, Any]) -> object:
-        """Return the result of a request since MCP 2026-07-28; None: only the whole server can answer.
+        """Return the known result of a request since MCP 2026-07-28; None: only the whole server can answer.
 
-        `method` is the request's. `meta` is the request's `_meta`, in which each such request says who asks, in which version. With a
+        `method` is the request's. `meta` is its `_meta`, and must have the protocol version. The result is None if no
+        result is known for the method or the version, if `meta` names no valid client and capabilities or has
+        anything else than a progress token, or if the client has opened the connection by `initialize`. With a
         result, the connection counts as open and modern from then on.
         """
         capabilities = meta.get(CAPABILITIES)
@@ -238,9 +241,11 @@ def is_modern(line: bytes) -> bool:
 def _read_message(line: bytes) -> dict[str, Any] | None:
     """Return the object in a line that has no other keys than a request or notification; else None.
 
-    `line` is what the client has sent, as bytes. The object has `jsonrpc`, which is "2.0", and may have `id`, `method` and `params`, of any
-    type: the caller checks them. A key that is there twice has its last value. None is returned for a line that is no JSON or no UTF-8,
-    holds `NaN`, `Infinity` or half of a surrogate pair, or has more than `MAX_LINE_BYTES` or `MOST_NESTED` opening brackets.
+    `line` is what the client has sent, as bytes. The object has `jsonrpc`, which is "2.0", and may have `id`,
+    `method` and `params`, of any type: the caller checks them. A key that is there twice has its last value.
+    None is returned for a line that is no JSON or no UTF-8, or holds `NaN`, `Infinity`, or a backslash before
+    `ud` or `uD`, which may begin half of a surrogate pair. None is also returned for a line of more than
+    `MAX_LINE_BYTES`, or with more than `MOST_NESTED` opening brackets.
     """
     if len(line) > MAX_LINE_BYTES or line.count(b"{") + line.count(b"[") > MOST_NESTED:
         return None

@@ -105,15 +105,18 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
 
 
 async def serve_detached(offer: ServerOptions) -> None:
-    """Serve clients at the project's socket until nobody has used it for long, or commands have ended it.
+    """Serve clients at the project's socket until it is unused for long, or commands end the server.
 
-    A signal ends it, too. At the end all debug sessions are ended. Standard input is replaced by an empty one once the server can be
-    found, which is how the process that has started this one learns it.
+    The server ends after `SECONDS_UNUSED` without a client at its socket and without a debugged program.
+    SIGTERM or SIGINT ends the server, too; at the end all debug sessions are ended. Standard input is replaced
+    by an empty one once the server can be found, which is how the process that has started this one learns of
+    it.
 
     Raises:
         DefinitionError: The definition of an adapter is wrong.
         ArgumentError: No tool belongs to one of the groups.
         NoNeovim: The Neovim to attach to is not there.
+        OSError: The runtime folder cannot be written.
     """
     async with running_server(offer) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_end_calls_at, stop, server, tasks.cancel_scope)
@@ -258,9 +261,10 @@ class PersonsPage:
         self._tasks.start_soon(self._send_address, peer)
 
     async def _serve(self) -> None:
-        """Serve the page at a free local port until cancelled; log an error and return if there is none.
+        """Serve the page at a free local port until cancelled; log a warning and return if there is none.
 
-        Once clients can connect, `_url` is set, and `_served_event`, for which `_send_address` waits.
+        Once clients can connect, `_url` is the page's address, and `_served_event`, for which `_send_address` waits,
+        is set.
         """
         from dapeer.mcp.transports import http  # noqa: PLC0415 - few need it
         from dapeer.mcp.transports.http_access import rules_for  # noqa: PLC0415

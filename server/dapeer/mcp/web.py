@@ -103,10 +103,11 @@ def _print_port(port: int) -> None:
 
 
 def _stop_with_stdin(stop: anyio.Event) -> None:
-    """Set the event when standard input ends: a pipe, a terminal or a file. Return at once.
+    """Start a daemon thread that sets the event when standard input ends or fails; return at once.
 
-    A daemon thread reads standard input and drops what it reads, so that nobody else can read it. It holds up nothing when the server ends
-    first.
+    Standard input may be a pipe, a terminal or a file. The thread drops what it reads, so that nobody else can read
+    it; a server that ends first need not wait for the thread. The function must be called in the running asyncio
+    event loop, in which the event is set.
     """
     loop = asyncio.get_running_loop()
 

@@ -96,7 +96,11 @@ class BreakpointStatuses:
 
     @property
     def on_response(self) -> Mapping[str, ResponseHandler]:
-        """The handlers of responses, by command; each gets the request's arguments and the response's body."""
+        """Return the handlers of successful responses to requests that set breakpoints, by command.
+
+        The mirror calls each with the request's arguments and the response's body. It passes failed responses to
+        `record_refusal` instead.
+        """
         return {
             SET_LINES: self._set_lines,
             "setFunctionBreakpoints": self._set_functions,
@@ -138,8 +142,9 @@ class BreakpointStatuses:
     def apply_breakpoint_event(self, body: BreakpointEventBody) -> None:
         """Merge a `breakpoint` event into the state of the breakpoints that have its number (`id`).
 
-        An event without a number changes nothing. A removed breakpoint stays, not verified. Since js-debug may give several
-        breakpoints one number, only those in the event's file are changed, and of these those on its line if there are any.
+        `body` is the event's. An event without a number changes no state; `change_count` grows in any case. A removed
+        breakpoint stays, not verified. Since js-debug may give several breakpoints one number, only those in a file
+        of the same name as the event's are changed, and of these those on its line if there are any.
         """
         self.change_count += 1
         changed = _plain(body["breakpoint"]) if "breakpoint" in body else Breakpoint(verified=False)

@@ -172,8 +172,10 @@ class Frames:
     def runs(self, frames: Sequence[StackFrame]) -> Iterator[FrameRun]:
         """Yield a stack's frames in runs, in order: neighbours of other owners, and the user's by place.
 
-        `owners` of a run of others has each owner once; of the user's run it is empty, and only neighbours with the same function, line and
-        source are one run. Every frame is in one run, labels too.
+        Neighbours that are not the user's are one run, whose `owners` has each owner once. Of the user's frames
+        only neighbours with the same function, line and source, such as those of a recursion, are one run, with
+        empty `owners`. A label is in the run of the frames around it; between frames of the user's it is a run of
+        its own, with empty `owners`.
         """
         for users, group in itertools.groupby(self._placed(frames), itemgetter(0)):
             side_by_side = list(map(itemgetter(1), group))

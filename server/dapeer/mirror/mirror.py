@@ -124,10 +124,12 @@ class CurrentStops:
         )
 
     def begin_stop(self, body: Body, thread_id: int, shown: int) -> None:
-        """Add a new stop from the body of a `stopped` event: to the stops that last, and to the history.
+        """Add a new stop from the body of a `stopped` event to the present stops, and to the history.
 
-        `epoch` grows by one and is the stop's number. A stop of all threads replaces the stops that last.
-        `thread_id` is the thread that stopped; `shown` is the cursor up to which clients have already seen the program's output.
+        `epoch` grows by one and is the stop's number; the new stop becomes `stop`, the latest one. A stop of
+        all threads replaces all present stops, any other one replaces only an earlier stop of its thread; above
+        `MAX_ENTRIES` the oldest is dropped. `thread_id` is the thread that stopped; `shown` is the cursor up to
+        which clients have already seen the program's output.
         """
         self.epoch += 1
         # Output that was shown with another process is not shown again.
@@ -479,7 +481,11 @@ class Mirror(Notes):
         self._on_response = self._response_handlers()
 
     def _event_handlers(self) -> Mapping[str, EventHandler]:
-        """Return the handlers of events, by the event's name; each gets the event's body."""
+        """Return the handlers of events except `output`, by the event's name; each gets the event's body.
+
+        `output` has none here, since `_apply_output` also needs the time of arrival. Events without a handler are
+        ignored.
+        """
         return {
             "stopped": self._apply_stopped,
             "continued": self._current_stops.apply_continued_event,

@@ -251,7 +251,8 @@ class PrintedLogPoints:
     def add(self, place: Place, text: str, arrived_at: float) -> None:
         """Append a log point's message to the program's output as a line of its own, and record where it is.
 
-        `place` is where the log point was requested; `arrived_at` is the time of arrival in seconds.
+        `place` is where the log point was requested; a line end of `text` is replaced by a newline. `arrived_at` is
+        the time of arrival in seconds since the epoch (0: unknown).
         """
         text = text.rstrip("\r\n") + "\n"
         begin = self._output.end

@@ -123,7 +123,7 @@ def parse_object_value(text: str) -> Mapping[str, Any]:
     `text` is the value as an adapter shows it: a text in quotes of the program's language is unquoted first.
 
     Raises:
-        ValueError: The value is no JSON object; the message is `text` itself.
+        ValueError: The value is no JSON object. The message is `text` itself, or `nothing was told` if it is empty.
     """
     try:
         # Some adapters show a text as the program would write it.

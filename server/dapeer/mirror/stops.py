@@ -55,11 +55,11 @@ class Handles:
     def handle_for(self, kind: Kind, adapters_id: int, frame_id: int | None = None) -> int:
         """Return the handle of a frame or a container of variables at this stop, a new one at the first call.
 
-        `kind` says which of the two `adapters_id` is: a frame's id, or a variablesReference. `frame_id` is the adapter's id of the frame,
-        passed for a scope only. The handle is a number that no other handle of the session has.
+        `kind` says which of the two `adapters_id` is: a frame's id, or a variablesReference. `frame_id` is the adapter's
+        id of the frame, passed for a scope only. The handle is a number that no other handle of the session has.
 
         Raises:
-            ArgumentError: The stop has `HANDLES_PER_STOP` handles already.
+            ArgumentError: It would be a new handle, and the stop has `HANDLES_PER_STOP - 1` handles already.
         """
         key = (kind, adapters_id, frame_id)
         if key not in self._handles:
@@ -138,10 +138,13 @@ class Stack:
         self.thread_id = thread_id
 
     def add_frames(self, arguments: Body, body: StackTraceResponseBody) -> Sequence[StackFrame]:
-        """Add the frames of a `stackTrace` response; return those known of the thread that stopped.
+        """Add the frames of a `stackTrace` response; return all that are known of the thread that stopped.
 
-        `arguments` are the request's: `threadId`, `startFrame`, `levels`. Frames that do not follow the known ones directly are
-        kept in `outer`, if they reach the end of the stack. Empty if the response is of another thread.
+        `arguments` are the request's (`threadId`, `startFrame`, `levels`), `body` the response's. The frames
+        replace known ones with the same numbers. Frames of the thread that stopped that do not follow its known
+        ones directly are kept in `outer`, if they reach the end of the stack; other frames out of order are
+        dropped. `total_frames` is set for the thread if the response has that number, or reaches the end of the
+        stack. The result is empty if the response is of another thread.
         """
         thread, frames = arguments["threadId"], body.get("stackFrames", [])
         start, levels = _part(arguments, len(frames))

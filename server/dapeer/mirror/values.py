@@ -299,7 +299,11 @@ class Values:
         ]
 
     def arguments(self, frame_id: int) -> set[str]:
-        """Return the names of a frame's arguments; empty where the adapter has no scope of arguments."""
+        """Return the names of a frame's arguments, as far as its scopes and variables were fetched.
+
+        The set is empty if nothing was fetched of the frame, or if the adapter gives its arguments no scope of
+        their own. `frame_id` is the adapter's id of the frame. Nothing is sent.
+        """
         return {
             variable["name"]
             for scope in self.local_scopes(frame_id)
@@ -338,10 +342,12 @@ class Values:
         self.unfolded.forget()
 
     def _take_variables(self, arguments: Body, variables: list[Variable]) -> None:
-        """Keep the children of a `variables` response, or a first page as members of a folded value.
+        """Keep the children in a `variables` response, or a first page as members of a folded value.
 
-        `arguments` are the request's: with `filter`, `start` or `count` it asks for a page. Values that were set replace older ones in
-        it; lazy references are added to `lazy`. A later page is not kept.
+        `arguments` are the request's: with `filter`, `start` or `count` it asks for a page, which is kept only if
+        `start` is 0. A child that was set is kept with its new value where `variables` still have the old one. The
+        references of lazy children are added to `lazy`, also those of pages that are not kept. A response with all
+        children takes their container out of `outdated`.
         """
         reference = arguments["variablesReference"]
         if self.written_values:
@@ -360,10 +366,11 @@ class Values:
             )
 
     def _take_written(self, arguments: Body, body: Body) -> None:
-        """Keep a variable's new value from the response to `setVariable`, with its value before.
+        """Keep in `written_values` a variable's new value from the response to `setVariable`.
 
-        `arguments` and `body` are those of the request and its response. Some adapters report the old value until the program resumes.
-        Nothing is kept if the variable was not fetched.
+        `arguments` are those of the request, `body` is the response's. Beside the new value the one from before the first
+        write is kept, since some adapters report that old value until the program resumes. Nothing is kept if the
+        variable was not fetched, or the response has no `value`.
         """
         key = arguments.get("variablesReference", 0), str(arguments.get("name"))
         for variable in self.variables.get(key[0], ()):

@@ -61,7 +61,8 @@ class Connection(asyncio.Protocol):
     def run(self, data_cb: DataCallback) -> None:
         """Run the connection's event loop, and pass incoming data to `data_cb`, until `stop`.
 
-        It blocks, and may be called again. Data that came before is passed first.
+        It blocks, and may be called again. Data that came before the call is passed first; but if the other end
+        has hung up before the call, nothing is passed, and the error is raised at once.
 
         Raises:
             EOFError: The other end has hung up, now or before.

@@ -92,7 +92,9 @@ async def look_at(address: str, project: Path) -> FoundNeovim | None:
 async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
     """Look at the Neovim at an address, and return what it is; None if none listens there.
 
-    `project` is dapeer's working directory, from which `steps` are counted.
+    A Neovim that does not answer in time is returned, too, with the state `busy` and only what is known from
+    elsewhere. `project` is dapeer's working directory, from which `steps` are counted; they are None if Neovim's
+    folder is unknown or belongs to another project.
 
     Raises:
         ForeignListener: Another user of this machine listens there.

@@ -91,9 +91,10 @@ class Tap:
         self.closed = False
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
-        """Have nvim-dap send a request to its adapter; `number` comes back with its frame.
+        """Have nvim-dap send a request with `command` and `arguments` to its adapter.
 
-        `command` and `arguments` are the request's. It waits until the socket has room, not for the response.
+        `number` is dapeer's own number of the request, from 1 on: Neovim repeats it in the frame that tells that the
+        request was sent, or why it was not. This method waits until the socket has room, not for the response.
 
         Raises:
             anyio.BrokenResourceError: The session has ended.
@@ -183,12 +184,14 @@ class Listeners:
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request, if Neovim's main thread gets to it within `SECONDS_TO_ANSWER`.
 
-        `number` comes back with the frame of the request; `command` and `arguments` are the request's. It waits until Neovim has answered
-        that it was sent, not for the response.
+        `number` is dapeer's number of the request, which the feed's frame of this request will carry; `command`
+        and `arguments` are the request's. It waits until Neovim has answered that the request was sent, not for
+        the response.
 
         Raises:
             anyio.BrokenResourceError: The session or its Neovim has ended.
             NeovimBusy: Neovim waits for a key or was busy too long; the request will not be sent.
+            NeovimFailed: The Lua code that sends the request failed.
         """
         latest = time.time() + self._seconds_ahead + SECONDS_TO_ANSWER
         text = _request(command, arguments)
@@ -287,10 +290,14 @@ class Taps:
         """Silent connections, whose end shows Neovim that dapeer has ended."""
 
     async def open(self) -> None:
-        """Create the socket at `path`, and listen on it; a second call changes nothing.
+        """Create the socket, listen on it, and set `path` to where it is; a second call changes nothing.
 
-        It lies in a new folder, which `aclose` removes: in the login session's folder if that is usable, else in the folder for temporary
-        files. In the former, folders of cores that were killed are removed first.
+        The socket lies in a new folder, which `aclose` removes: in the login session's folder if that is usable, else in
+        the folder for temporary files. In the former, folders that killed dapeer servers have left are removed
+        first.
+
+        Raises:
+            OSError: The folder or the socket cannot be made.
         """
         if self._server is None:
             parent = _runtime_folder()
@@ -326,9 +333,11 @@ class Taps:
     ) -> None:
         """Serve a new connection: read its first line, and pass the session to the function that expects it.
 
-        The line is JSON with `secret`, and the facts of `Hello.read`. If it has `line`, too, nothing is passed on, and the connection is
-        kept open until the other end, or `Taps`, closes it. An unknown secret, anything else, another user's connection, or silence for
-        `SECONDS_FOR_HELLO` closes it without an answer or an error.
+        The line is JSON with `secret`, as `expect` has returned it, and the facts for `Hello.read`. The function
+        that was given to `expect` is called with the `Hello` and a `Tap`, which has the connection from then on. If
+        the line has a true `line`, no session is passed: the connection only shows Neovim when dapeer ends, and is
+        kept until the other end or `aclose` closes it. It is closed without an answer or an error for an unknown
+        secret, a malformed line, another user's connection, or silence for `SECONDS_FOR_HELLO`.
         """
         odd = (TimeoutError, ValueError, KeyError, TypeError, ConnectionError, ForeignListener)
         with contextlib.suppress(*odd):
@@ -435,10 +444,12 @@ class NvimTransport:
                 return None
 
     def _keep_request(self, number: int, request: Request) -> Message | None:
-        """Keep a request that nvim-dap has sent, for its response; return it if it is the person's, else None.
+        """Keep a request that nvim-dap has sent until its response comes; return it only if a person sent it.
 
-        `number` is dapeer's number of its own request, or 0; a person's request gets nvim-dap's number, negated. The path in
-        `setBreakpoints` is replaced by that on this machine. Above `MAX_UNANSWERED_REQUESTS` the oldest is dropped.
+        `number` is the number of dapeer's own request, and the result is None then. It is 0 for a request of the
+        person: this is returned with nvim-dap's number, negated, as its `seq`. What is kept and returned is a
+        copy, by nvim-dap's number (`request.seq`); in a `setBreakpoints` it has the path on this machine in place
+        of Neovim's. Above `MAX_UNANSWERED_REQUESTS` the oldest kept request is dropped.
         """
         mine = number > 0
         known = replace(request, seq=number if mine else -request.seq)

@@ -93,11 +93,14 @@ async def probe(address: str, seconds: float = SECONDS_TO_ANSWER) -> ProbeAnswer
 
 
 async def _connect(address: str) -> ByteStream:
-    """Connect to an address, check that no other user listens there, and return the stream.
+    """Connect to a Neovim's address, check that no other user listens there, and return the stream.
+
+    `address` is `HOST:PORT`, or else the path of a Unix socket. The caller closes the stream; after an error it is
+    closed here.
 
     Raises:
-        OSError: Nothing listens there.
-        ForeignListener: Another user of this machine does.
+        OSError: Nothing listens there, or the connection has been closed at once.
+        ForeignListener: Another user of this machine listens there.
     """
     match = HOST_AND_PORT.fullmatch(address)
     if match is None:
@@ -115,11 +118,14 @@ async def _connect(address: str) -> ByteStream:
 async def _listen(stream: ByteStream, answers: dict[int, Any]) -> None:
     """Read answers from the stream into `answers`, by the request's number, until the facts are there.
 
-    The number is `_MODE` or `_FACTS`. The mode is None unless Neovim waits for a key; the facts are decoded from JSON. Notifications are
-    skipped.
+    The number is `_MODE` or `_FACTS`. The value for `_MODE` is the mode's name if Neovim waits for a key, else
+    None, and may be missing; the value for `_FACTS` is decoded from JSON. Notifications are skipped. There is
+    no time limit: the caller sets one.
 
     Raises:
         ValueError: The process that answers is no Neovim, or its answer is an error.
+        msgpack.UnpackException: What was received is no MessagePack, or longer than `LARGEST_ANSWER`.
+        anyio.EndOfStream, anyio.BrokenResourceError: The connection has ended.
     """
     unpacker = msgpack.Unpacker(max_buffer_size=LARGEST_ANSWER, unicode_errors="replace")
     while _FACTS not in answers:

@@ -192,12 +192,13 @@ class NvimSessions:
     async def _wait_for_started_session(self, launch: object) -> Session:
         """Wait for the session of a start, and return it once its debuggee runs or has ended.
 
-        `launch` is Neovim's answer: the number of the start, or an object with an `error`. After `SECONDS_TO_START` the start is cancelled
-        in Neovim.
+        `launch` is Neovim's answer to the start: the number of the start, or an object whose `error` says why Neovim
+        refused. After `SECONDS_TO_START` the start is cancelled in Neovim.
 
         Raises:
-            AdapterFailed: Neovim has refused the start, or it failed.
-            NeovimBusy: It took too long.
+            AdapterFailed: Neovim has refused the start, or nvim-dap or its adapter has failed.
+            DapeerError: The start was recorded as failed with this error.
+            NeovimBusy: Neovim has not started the program within `SECONDS_TO_START`.
         """
         if not isinstance(launch, int):
             refused = as_object(launch)
@@ -283,9 +284,11 @@ class NvimSessions:
         return self.by_number[number]
 
     async def _run_session(self, hello: Hello, feed: Feed) -> None:
-        """Run one session of nvim-dap to its end, then remove it from `by_number`.
+        """Create a session for one of nvim-dap, run it to its end, then remove it from `by_number`.
 
-        An error in it is logged, and leaves the other sessions alone.
+        Until then the session is in `by_number`, under nvim-dap's number `hello.session`. `hello` also names its
+        adapter and, for a child, its parent; `feed` brings its messages. An exception in the session is logged, and
+        not raised.
         """
         try:
             await self._run_in_debugger(self._create_session(hello, feed))
@@ -313,10 +316,13 @@ class NvimSessions:
         return session
 
     async def _run_in_debugger(self, session: ForwardedSession) -> None:
-        """Run a session to its end, and include it in the debugger's sessions until then.
+        """Run a session of nvim-dap to its end, while the debugger lists it among its live sessions.
 
-        Beside it `_prepare` sends its breakpoints and filters. If dapeer has requested its start, it becomes the focused session, and the
-        waiter of the start gets it. It returns when the session has ended.
+        Afterwards the session is one of the debugger's ended sessions. Beside it a task of `_prepare` has the
+        session collect at everybody's collection points, and sends its exception filters to Neovim. If dapeer
+        has requested the start (`session.hello.launch` is its number), the session becomes the focused one, and
+        those who wait for that start are told. Errors of the session leave this function, in an
+        `ExceptionGroup`.
         """
         launch = session.hello.launch
         restart = functools.partial(self.restart, session)

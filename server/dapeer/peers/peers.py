@@ -298,12 +298,14 @@ class Peers:
     async def connect(self, target: str, seconds: float = SECONDS_TO_ANSWER) -> Peer:
         """Attach the Neovim at a socket's path or `host:port`, and return it.
 
-        One that is attached at the same address is returned at once. Several callers share one attempt. `seconds` limits the wait of this
-        caller, and the connection itself if this caller begins the attempt; after a timeout of the wait, the attempt goes on.
+        One that is attached at the same address is returned at once. Several callers share one attempt. `seconds`
+        limits the wait of this caller, and the connection itself if this caller begins the attempt; after a timeout
+        of the wait, the attempt goes on.
 
         Raises:
             NeovimBusy: It has not attached within `seconds`.
             NeovimError: There is none, or it does not answer.
+            ValueError, KeyError: The list of tools that Neovim has sent is invalid.
         """
         for peer in self.attached.values():
             if peer.target == target:
@@ -325,9 +327,13 @@ class Peers:
     async def _attach_neovim(self, target: str, seconds: float) -> Peer:
         """Attach a Neovim, keep it in `attached`, and begin to watch for its end; return it.
 
-        The tools' listeners are called, the person sees the connected assistants, and the target counts no longer as detached. `target` is
-        the Neovim's address; `seconds` limits the connection and the first answer. `_arriving` loses the target in any case, and `connect`
-        gets whatever `attach` raises.
+        The tools' listeners are called, the person sees the connected assistants, and the target counts no longer
+        as detached. `target` is the Neovim's address; `seconds` limits the connection and the first answer.
+        `target` must be in `_arriving`, and is removed from there also after an error.
+
+        Raises:
+            NeovimError: There is no Neovim, or it does not answer.
+            ValueError, KeyError: The list of tools that it has sent is invalid.
         """
         try:
             peer = await attach(next(self._ids), self._context, target, seconds)

@@ -79,11 +79,15 @@ class SharedBreakpoints:
                 await self._picture_event.wait()
 
     def join(self, signs: object) -> list[str]:
-        """Unite the breakpoints of both sides; return the files whose breakpoints changed here, sorted.
+        """Unite the breakpoints of both sides; return the sorted paths of files with changes in dapeer.
 
-        `signs` are those that Neovim has sent: by path, lists of breakpoints. Those that only Neovim has are set here, as the person's;
-        those that only dapeer has are sent to Neovim, without a wait. On a line that both have, the person's stays. Sending the returned
-        files to the adapters is left to the caller.
+        `signs` is what Neovim has sent: lists of breakpoints by path. Breakpoints that only Neovim has are set here, as
+        the person's; those that only dapeer has are sent to Neovim, without a wait for its answer. On a line that both
+        have, the person's stays. The caller has to send the breakpoints of the returned files to the adapters.
+
+        Raises:
+            LookupError, TypeError, AttributeError: `signs` is an object, but not of lists of breakpoints with a `line`
+                each.
         """
         picture = self._read_signs(signs)
         for path, lines in self._breakpoints.by_path.items():
@@ -176,8 +180,10 @@ class SharedBreakpoints:
     ) -> bool:
         """Apply the differences of a file's signs to dapeer's breakpoints; return whether these changed.
 
-        A sign stands for all breakpoints of its line that stop: with it, all are removed, and one that the person changes replaces all.
-        `before` and `now` have the signs by line. A breakpoint that was set or changed there is recorded as the person's.
+        `before` and `now` have the signs of the file `path` by line. Where a sign is gone, all breakpoints of the
+        line that stop are removed. A new or changed sign replaces all of them by one, which is recorded as the
+        person's; a sign that already stands for what dapeer has on the line changes nothing. Nothing is sent to
+        an adapter.
         """
         changed = False
         for line in before.keys() - now.keys():
@@ -220,11 +226,15 @@ class SharedBreakpoints:
         )
 
     def _read_signs(self, signs: object) -> Picture:
-        """Return the breakpoints that Lua has sent, by path here and line; an empty Lua table may be a list.
+        """Return the breakpoints that Lua has sent, by path here and line; replace `self.signs`.
 
-        `signs` has lists of breakpoints by the path that Neovim uses. `self.signs` is replaced by the lines of signs that differ from
-        those on disk; the breakpoints are without their key `sign`. What is no object counts as empty; entries of a wrong shape raise
-        `LookupError`, `TypeError` or `AttributeError`.
+        `signs` has lists of breakpoints by the path that Neovim uses; what is no object, such as the list that an
+        empty Lua table may arrive as, counts as empty. The breakpoints in the result are copies without their key
+        `sign`. Where a breakpoint has that key, its sign in the buffer is on another line than on disk:
+        `self.signs` gets the sign's line by path and line on disk.
+
+        Raises:
+            LookupError, TypeError, AttributeError: An entry has a wrong shape.
         """
         files = as_object(signs)
         picture: Picture = {}

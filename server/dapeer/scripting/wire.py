@@ -123,10 +123,12 @@ class Connection:
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request, wait for its answer, and return the result; other messages meanwhile are dropped.
 
-        `method` and `params` are MCP's. There is no timeout. An answer to a call of `call_beside` may come first, and is returned instead.
+        `method` and `params` are MCP's. There is no timeout. An answer to a call of `call_beside` may come first,
+        and is returned instead; the answer that is still due is then dropped. The result of a tool that has failed
+        is returned, too, with `isError` in it.
 
         Raises:
-            ToolError: The server answers by an error.
+            ToolError: The server answers with an error of JSON-RPC in place of a result.
             ServerGone: The server has ended.
         """
         self._send_request(method, params, takes_error=True)
@@ -169,10 +171,10 @@ class Connection:
             raise ServerGone("The dapeer server has ended.") from error
 
     def _receive(self) -> dict[str, Any]:
-        """Wait for the next line, and return its message of JSON-RPC.
+        """Wait for the next line, without a limit, and return its message of JSON-RPC.
 
         Raises:
-            ServerGone: The server has ended.
+            ServerGone: The server has ended, or the connection cannot be read.
         """
         try:
             line = self._reader.readline()

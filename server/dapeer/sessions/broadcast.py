@@ -93,7 +93,9 @@ class Broadcast:
     async def _send(self, send: SendChange, session: Session) -> None:
         """Call `send` for one session, and keep why the session has not applied the change (empty: it has).
 
-        Errors are kept as that reason, and raise nothing; unexpected ones are logged.
+        The reason is kept in `_answers`, and whoever waits for progress is woken. An error raises nothing: its
+        text is the reason, and an unexpected error is logged. If the call is cancelled, the reason says that
+        dapeer did not wait, and the cancellation goes on.
         """
         why = "dapeer did not wait for it"
         try:

@@ -41,7 +41,11 @@ class MemoryRow:
         return unsupported(self.session.mirror, cast("RequestedBreakpoint", self.requested))
 
     def text(self) -> str:
-        """Return the breakpoint as one line: kind, place, options, state, and unsupported options."""
+        """Return the breakpoint as text: kind, place, options, state, adapter's message, and session's id.
+
+        Options that the adapter does not support are named at the end. The text is one line unless a part of it, such
+        as the adapter's message, has several: then its further lines are indented.
+        """
         labels = (("accessType", "on"), ("condition", "if"), ("hitCondition", "hits"))
         options = [
             f"{label} {self.requested[key]}" for key, label in labels if key in self.requested

@@ -110,11 +110,13 @@ class BreakpointFacts:
 
 
 def verdicts_of(facts: BreakpointFacts) -> Iterator[Verdict]:
-    """Yield what the caller should know of a breakpoint; nothing if it works, or has worked.
+    """Yield what the caller should know of a breakpoint; nothing if all of it works, or has worked.
 
-    `facts` is what is known of it. At most one verdict is about its place; further ones are about options that the adapter ignores, and
-    about the program's own name of the file, and come only while the program goes on. If the adapter has ended before the program, "not
-    known" replaces a verdict that the program never came there.
+    `facts` is what is known of the breakpoint. The first verdict, if any, is about its place, or "not collected"
+    instead. While the program goes on, and once an adapter has answered, "stops anyway" (the adapter ignores an
+    option) and "renamed" (the program has its own name of the file) may follow, also for a breakpoint that is
+    bound. If the adapter has ended before the program, "not known" replaces a verdict that the program never came
+    there.
     """
     if facts.not_collected:
         yield Verdict("not collected", f" ({facts.not_collected})")
@@ -146,11 +148,13 @@ def _is_unproven(verdict: Verdict) -> bool:
 
 
 def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
-    """Return the verdict on a breakpoint's place; None: it is bound where it was wanted, or was reached.
+    """Return the verdict on a breakpoint's place; None: there is nothing to tell of its place.
 
-    A breakpoint that no adapter has verified is "rejected" or "pending" while the program goes on, and "never bound" once it has ended.
-    One that is bound, or was reached, may be "moved" or "not hit". The detail is the reason, in brackets, or the line to which it was
-    moved.
+    A breakpoint that the program has not reached, and that no adapter has verified, is "rejected" or
+    "pending" while the program goes on, and "never bound" once it has ended. Any other breakpoint is "moved"
+    or "not hit", or None if all is well, as `_verdict_on_bound` decides. The verdict's detail is the line to
+    which it was moved (` → 12`), or the reason in brackets; "not hit" of a breakpoint on its own line has
+    none.
     """
     states = {each.state for each in facts.answers}
     if facts.is_reached or facts.has_failed or "verified" in states:
@@ -183,9 +187,10 @@ def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
 def _verdict_on_bound(facts: BreakpointFacts) -> Verdict | None:
     """Return "moved" or "not hit" for a breakpoint that is bound or was reached; None: all is well.
 
-    "moved" is of one that an adapter has bound on another line than was sent, with that line as detail. After the program's end it is
-    "not hit" instead if the program was not seen there, and nothing if it was, unless the breakpoint collects. "not hit" is also one on
-    its own line, once the program comes to no more breakpoints (`is_final`).
+    If an adapter has bound it on another line than was sent, the detail is that line, and the verdict is
+    "moved"; once the program has ended, it is "not hit" if the program was not seen there, and None if it
+    was, unless the breakpoint collects. Otherwise it is "not hit" once the program comes to no more
+    breakpoints (`is_final`), if it was not seen there, nor may have printed the log message.
     """
     bound = next((each for each in facts.answers if each.state == "verified"), None)
     has_moved = bound is not None and bound.line != facts.line
@@ -267,8 +272,10 @@ def _unverified(
 ) -> Iterator[tuple[State, str, str]]:
     """Yield a function breakpoint that no adapter has confirmed, if the program was not seen at it.
 
-    It is yielded at most once, as state ("pending" or "rejected"), text and reason. `text` is what the user gave, `name` the function's
-    name in it, `placed` the breakpoints of each adapter.
+    It is yielded at most once, as state ("pending" or "rejected"), text and reason; not if no adapter was
+    sent it. `text` is what the user gave, `name` the function's name in that text, `placed` the breakpoints
+    of each adapter. The reason is an adapter's message in brackets, with a space before; empty if there is
+    none.
     """
     made = [each for one in placed for known, each in one.functions if known == name]
     seen = any(each.reaches_function(name) for each in placed)
@@ -306,9 +313,11 @@ def _not_collecting(
 def _with_hint(
     first: Session, found: Iterable[tuple[State, str, str]]
 ) -> Iterator[tuple[State, str, str]]:
-    """Yield each of `found`; the last Python function without a module gets a hint on library functions.
+    """Yield each of `found`, of which at most one gets a hint on functions of libraries as its reason.
 
-    The hint is added only to one that was not hit or called, and that has no reason yet.
+    `found` are triples of state, function name and reason, and so is each result; they are read to their end first.
+    The hint goes to the last one with the state "not hit" or "never called", no reason yet, and a name without a module
+    (no dot), and only if `first`, the program's first session, collects by Python's tracer.
     """
     every = list(found)
     bare = [
@@ -480,10 +489,12 @@ def _at_functions(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
 def _texts(
     first: Session, new: Iterable[BreakpointOutcome], *, hides_condition_errors: bool
 ) -> dict[str, list[str]]:
-    """Return the lines to show for these outcomes, by state.
+    """Return the lines to show for breakpoints' outcomes, as a list for each state that occurs.
 
-    There is a line for each of the first `MAX_LISTED_BREAKPOINTS` of a state, and one that counts the others. With `hides_condition_errors`
-    the adapter does not report conditions that could not be evaluated. Files may be read for the reasons, so it may take long.
+    `first` is the program's first session; a place of `new` whose state was reported before gets no reason.
+    There is a line for each of the first `MAX_LISTED_BREAKPOINTS` of a state, and one that counts the others.
+    With `hides_condition_errors` the adapter does not report conditions that could not be evaluated. Files may
+    be read for the reasons, so it may take long.
     """
     by_state: dict[str, list[BreakpointOutcome]] = {}
     for each in new:
@@ -507,8 +518,11 @@ def _bounded(
 def _text(first: Session, outcome: BreakpointOutcome, *, hides_condition_errors: bool) -> str:
     """Return an outcome's place as text, with its reason and doubts unless the state was reported before.
 
-    `first` is the program's first session. The place is path and line, or a function's name. It is all of the text if this state, or
-    "rejected", was reported of that place. `hides_condition_errors`: the adapter does not report conditions that could not be evaluated.
+    The place is a path, as seen from the project, with line and column, or a function's name. The text is the
+    place alone if this state, or "rejected", was reported of the place before; nothing is recorded as reported
+    here. `first` is the program's first session. With `hides_condition_errors` the adapter does not report
+    conditions that it could not evaluate, which gives a doubt. Files and libraries of the program may be read
+    for doubts, so it may take long.
     """
     path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
     where = place_in_file((line, outcome.column))
@@ -522,10 +536,12 @@ def _text(first: Session, outcome: BreakpointOutcome, *, hides_condition_errors:
 
 
 def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints) -> object:
-    """Return a value to compare: as long as it is equal, no new outcome can have come up.
+    """Return a value to compare: as long as it stays equal, no new outcome can have come up.
 
-    That holds while the program goes on, not at its end. That the program has come to a breakpoint does not change it: then there is less
-    to tell.
+    It is made of what the outcomes depend on: `breakpoints`, the breakpoints awaited by the program of `first`
+    (its first session), and what the adapters of `sessions` (all that are debugged of it) have told. The value
+    is reliable while the program runs, but not at its end. A hit of a breakpoint leaves the value equal: it
+    only removes outcomes to tell.
     """
     awaited = first.program.awaited
     mirrors = [
@@ -676,10 +692,12 @@ def _why_not_collected(
 def _ignored_options(
     situation: _JudgedProgram, path: str, requested: RequestedBreakpoint
 ) -> tuple[tuple[str, ...], str]:
-    """Return the names of options that the adapter lacks, and a hit condition that it does not know.
+    """Return a breakpoint's options that its adapter lacks, and its hit condition if that is unknown.
 
-    The names are plurals for a text, such as "log points". The hit condition is that of `requested`, if it does not match the pattern
-    `situation.hits`; else it is empty. Both are empty for a breakpoint that was not set for this program.
+    `path` is the file of the breakpoint `requested`. The options are those that `requested` has, as plurals
+    for a text, such as "log points"; empty also while no adapter has answered on the breakpoint. The hit
+    condition is empty if the breakpoint has none, if it matches the pattern `situation.hits` or if there is
+    no pattern. Both are empty for a breakpoint that was not set for this program.
     """
     if (path, requested["line"]) not in situation.first.program.awaited.places:
         return (), ""

@@ -281,12 +281,14 @@ async def dap_set_breakpoint(
 ) -> Reply:
     """Set a breakpoint, in running and later sessions; log_message prints {expressions}.
 
-    The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names or patterns of
-    functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at hits where `condition` holds, and that
-    `hit_condition` names; with `expect` the program stops where that is false. With `log_message`, `collect` (expressions, recorded at up
-    to `max_hits` hits) or `calls` it does not stop. `column`, or `at`, a text on the line, chooses a place on it, and goes without
-    `more_lines`. Adapters are sent the change before this returns. The data is the breakpoint with its `state`; with `more_lines` it has
-    `set` (a number) and `breakpoints`.
+    The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names or
+    patterns of functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at hits where
+    `condition` holds, and that `hit_condition` names; with `expect` the program stops where that is false. With
+    `log_message`, `collect` (expressions, recorded at up to `max_hits` hits) or `calls` it does not stop. `column`, or
+    `at`, a text on the line, chooses a place on it, and goes without `more_lines`. Adapters are sent the change before
+    this returns; if one fails to take it, a note says so. The data is the breakpoint with its `state`; with
+    `more_lines` it has `set` (a number) and `breakpoints` (of many, only some that need attention). There is no data if
+    another client has changed all of these breakpoints meanwhile.
 
     Raises:
         ArgumentError: The place or an option is invalid, or a Neovim has unsaved changes in the file; nothing was set.
@@ -366,12 +368,17 @@ async def dap_remove_breakpoint(
 ) -> Reply:
     """Remove the breakpoint on a line, or of functions, if there is one.
 
-    The breakpoint is on `filename` and `line`, or at `function` (a name, or the title of what collects there). On a line what stops goes,
-    whoever set it, and what the client itself collects: all of it, or what is at `column`, or `at` a text of the line. Adapters are sent
-    the change before this returns. The data is `removed`: whether there was one; False is no error.
+    The breakpoint is on `filename` and `line`, or at `function` (a name, or the title of what collects
+    there). What stops there is removed whoever has set it; of what collects, only what the calling client
+    itself has set. On a line all breakpoints are removed, or only those at the 1-based `column`, or where
+    `at`, a text of the line, stands. Adapters are sent the change before this returns; the answer's notes
+    name sessions that have not applied it. The data is `removed`: whether there was a breakpoint; False is
+    no error.
 
     Raises:
-        ArgumentError: Not exactly one of the two places is given, or the text is not on the line once.
+        ArgumentError: Not exactly one of the two places is given, or a file without a line or the reverse;
+            there is no such file, both `column` and `at` are given, either is given with `function`, or the
+            text `at` is not on the line exactly once.
     """
     debugger = call.debugger
     named = place_of_breakpoint(filename, line, function, ())
@@ -438,8 +445,10 @@ async def dap_clear_breakpoints(
 async def dap_breakpoints(call: Call) -> Reply:
     """List all breakpoints with their conditions, and their state in each adapter.
 
-    Breakpoints that adapters have not got yet are sent first. The data has `breakpoints` (on lines), `functions` and `exception_filters`
-    (names), and if there are any, `in_memory` (on data and instructions) and `collecting` (at functions).
+    Breakpoints that adapters have not got yet are sent first. The data has `breakpoints` (on lines, each with
+    `filename`, `line`, `state` and its options), `functions` (names, the first `MAX_LISTED_VALUES`) and
+    `exception_filters` (names), and if there are any, `in_memory` (on data and instructions) and `collecting`
+    (at functions, each with `function` or `calls` and its options).
     """
     debugger = call.debugger
     await debugger.push_undelivered(
@@ -482,13 +491,17 @@ async def dap_set_exception_breakpoints(
 ) -> Reply:
     """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none.
 
-    `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a `TYPE` alone; types and
-    conditions only where the adapter's definition knows how to ask for them. They replace the earlier ones in all living sessions, and
-    count for later ones; with `session_id` only that session gets them. Sessions whose adapters lack some of the filters get the others,
-    and are named in notes. The data has `filters`, as the caller gave them. Without a living session nothing is checked.
+    `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a
+    `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They replace
+    the earlier ones in all living sessions, and count for later ones; with `session_id` only that session gets
+    them, and becomes the client's default. Sessions whose adapters lack some of the filters get the others, and
+    are named in notes. The data has `filters`, as the caller gave them. Without a living session nothing is
+    checked.
 
     Raises:
         ArgumentError: No adapter of these sessions has all of the filters; nothing was sent.
+        NoSession: There is no session `session_id`.
+        NotStopped: That session's process was killed while it was stopped.
     """
     debugger = call.debugger
     live = debugger.sessions.live
@@ -566,8 +579,10 @@ async def dap_set_function_breakpoints(call: Call, names: list[str]) -> Reply:
 async def _stop_only_at_functions(call: Call, names: list[str]) -> Reply:
     """Make these the only functions at which programs stop, and return their states as a reply.
 
-    They are sent to all sessions. Adapters that do not support function breakpoints, or conditions of them, are named in notes. `names`
-    may have conditions, as `f if n > 3`; empty: none stop any more. The data has `functions`, the names.
+    `names` replace all earlier ones, are sent to all sessions, and count for later sessions, too. A name may have a
+    condition, as `f if n > 3`; with an empty list no program stops at a function any more. Of the names the first
+    `MAX_LISTED_VALUES` are in the reply: in its text with their states, and quoted in `functions` of its data.
+    Notes name adapters that failed, or do not support function breakpoints or their conditions.
     """
     debugger = call.debugger
     debugger.breakpoints.set_function_names(names)
@@ -614,11 +629,14 @@ def quoted_names(names: Sequence[str]) -> list[tuple[str, str]]:
 async def add_point(call: Call, requested: RequestedFunction) -> Reply:
     """Collect or stop at functions in all programs, running and later ones; return the states as a reply.
 
-    Adapters are sent the change before this returns. A point that collects belongs to the calling client, and replaces one of the same
-    title; one that stops is added to those that there are.
+    A point that collects (`collects_at`) belongs to the calling client, and replaces one of the client's with the
+    same title; `requested` is marked with the client in place, and the reply's data is that of `data_of_point`.
+    Any other point adds its `name` to the functions at which programs stop, and the data has `functions`, the
+    first `MAX_LISTED_VALUES` of these names; its `condition` is ignored. Adapters are sent the change before this
+    returns; notes name what did not take it.
 
     Raises:
-        ArgumentError: An expression does not parse.
+        ArgumentError: An expression or the condition of a point that collects does not parse; nothing was set.
     """
     debugger = call.debugger
     if not collects_at(requested):

@@ -130,10 +130,11 @@ def _outdated(call: Call, path: str) -> list[str]:
 def _readable_path(call: Call, filename: str) -> str:
     """Return the absolute path of a file whose text the tool may show.
 
-    `filename` is as the caller gave it.
+    `filename` is as the caller gave it: absolute, with `~`, or relative to the project's folder; a file in a
+    zip archive counts, too.
 
     Raises:
-        ArgumentError: There is no such file, or it may hold secrets.
+        ArgumentError: There is no such file, it is no regular file, or it may hold secrets.
         ConsentNeeded: The file has nothing to do with the project and its programs, and nobody has consented.
     """
     path = source_file(filename, call.debugger.project)
@@ -179,9 +180,13 @@ async def _current_source(call: Call, session_id: int | None) -> Source:
 
 
 async def _source_of_adapter(session: Session, reference: int) -> Sequence[str]:
-    """Return the lines of a source that the adapter has under the number `reference`.
+    """Request a source from the adapter by its `source_reference`, and return its lines without line ends.
 
-    Raises `ArgumentError` if it has none.
+    `reference` is that number, as frames and loaded sources have it.
+
+    Raises:
+        ArgumentError: The adapter has returned an empty source.
+        DapeerError: The adapter rejects the request, or does not answer, or the session has ended.
     """
     lines, _kind = await session.inspect.source_of_adapter(reference)
     if lines:
@@ -208,9 +213,10 @@ async def dap_modules(
 ) -> Reply:
     """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source.
 
-    `kind` is by default what the adapter supports, modules first. `matching` leaves only those whose name or path contains the text,
-    without regard to case; `count` of these are returned from index `start` on. The data has a list under `modules` or `sources`, and
-    `more`, how many follow.
+    `kind` is by default `modules`, or `sources` if the adapter supports only these. `matching` leaves only
+    those whose name or path contains the text, without regard to case; `count` of these are returned from index
+    `start` (from 0) on. The data has a list under `modules` or `sources`, and if some follow, `more`, the
+    number of them.
 
     Raises:
         DapeerError: The session has ended, or the adapter supports no such request.
@@ -259,7 +265,11 @@ async def _modules(session: Session) -> Sequence[CodeFacts]:
 async def _sources(session: Session) -> Sequence[CodeFacts]:
     """Return the sources that the program has loaded as rows with the keys of `SOURCE_FIELDS`.
 
-    They are requested from the adapter, unless it only sends events of them and has sent some. Facts that are empty are left out.
+    They are requested by `loadedSources`, unless the adapter lacks this request and has sent events of sources. Keys
+    whose value is missing or empty are left out of a row. The list is empty if no source is known.
+
+    Raises:
+        DapeerError: The adapter lacks `loadedSources` and has sent no event of a source, or the request failed.
     """
     known = session.mirror.loaded
     if session.supports("loadedSources") or not known.sources:

@@ -156,10 +156,12 @@ def _lines(
 
 
 def searching(matcher: Matcher, loop: CallerLoop) -> Search:
-    """Return a function that returns those of some texts in which a pattern is found.
+    """Return a function that searches texts for a regular expression, in the process of `matcher`.
 
-    It raises an `ArgumentError` if the pattern is none, or takes too long. It blocks until the process of `matcher`, which is used in
-    `loop`, has searched: call it in another thread than the loop's.
+    The function gets the pattern and a sequence of texts, and returns those in which the pattern is found, in
+    their order; only the beginning of a long text is searched. It raises an `ArgumentError` if the pattern is
+    no valid regular expression, or takes too long. It blocks until the process has answered: call it in another
+    thread than that of `loop`, the event loop in which `matcher` is used.
     """
 
     def search(pattern: str, texts: Sequence[str]) -> Sequence[str]:
@@ -339,9 +341,12 @@ async def _run_to_recorded_call(session: Session, recorded: CollectedRow, second
 
 
 def _likest_life(session: Session, recorded: CollectedRow) -> RecordedLife:
-    """Return the call that is most like `recorded` of all processes of the second run, with its lines.
+    """Return what a second run has recorded of the call that is most like `recorded`, with its lines.
 
-    `NOTHING_RECORDED` if no process has collected yet.
+    `session` is one of the second run. In each process the call with the hit number of `recorded` is taken,
+    and of these the one that is equal in most of function, arguments and result. `call` of the result is None
+    if no process has a call of that number that is over, and `in_time` says nothing: it is always true. The
+    result is `NOTHING` if no process has collected yet.
     """
     collected = session.program.collected
     processes: dict[int, RecordedLife] = {}

@@ -64,10 +64,10 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
 
 
 def _session_of_run(call: Call, number: int) -> Session:
-    """Return the session with the id `number`, if its rows are kept.
+    """Return the session with the id `number`, live or ended, also if its program's rows were given up.
 
     Raises:
-        NoSession: There is none, or not any longer.
+        NoSession: No session has had this id, or the one that had it is not kept any longer.
     """
     sessions = call.debugger.sessions
     if 0 < number < max(sessions, default=0) and number not in sessions:

@@ -62,14 +62,20 @@ async def dap_set_data_breakpoint(
 ) -> Reply:
     """Stop when a variable is written, or read. It lasts as long as the session.
 
-    `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program stops; `condition` and
-    `hit_condition` limit it. One on the same variable is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
-    `removed`: whether there was one.
+    `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program
+    stops; `condition` and `hit_condition` limit it. A breakpoint on the same data is replaced. With `remove`,
+    those that were set with this very text as `path` are removed instead, whatever their `access`; the other
+    arguments then do not count, and the program may run. The data is the breakpoint, or for `remove` `removed`:
+    whether there was one.
 
     Raises:
         Unsupported: The adapter has no data breakpoints.
-        ArgumentError: There is no such variable, a condition is wrong, or the adapter cannot watch it: then none stays on it.
+        ArgumentError: There is no such variable or frame, a condition is wrong, or the adapter cannot watch the
+            variable; if the adapter has taken the breakpoint but not verified it, one that was to be replaced
+            is gone, too.
         NotStopped: The session is not stopped.
+        StaleReference: `frame_id` is of an earlier stop.
+        DapeerError: The adapter does not answer, or rejects a request.
     """
     session = call.session(session_id)
     if session.post_mortem is None and not session.supports("setDataBreakpoints"):
@@ -114,15 +120,18 @@ async def dap_set_instruction_breakpoint(
 ) -> Reply:
     """Stop at a machine instruction. It lasts as long as the session.
 
-    `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a function, that has an address.
-    `condition` and `hit_condition` limit it. One at the same address is replaced; `remove` removes it instead. The data is the breakpoint,
-    whose `state` says whether the adapter has verified it; one that it has not verified stays. For `remove` it is `removed`: whether there
-    was one.
+    `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a
+    function, that has an address. `condition` and `hit_condition` limit it. One at the same address is
+    replaced; `remove` removes it instead. The data is the breakpoint, whose `state` says whether the adapter
+    has verified it; one that it has not verified stays. For `remove` it is `removed`: whether there was one.
 
     Raises:
         Unsupported: The adapter has no instruction breakpoints.
-        ArgumentError: There is no such address, a condition is wrong, or the adapter has not answered for this breakpoint.
+        ArgumentError: There is no such address or frame, a condition is wrong, or the adapter has not answered
+            for this breakpoint.
         NotStopped: The session is not stopped.
+        StaleReference: `frame_id` belongs to an earlier stop.
+        DapeerError: There is no such session, or the adapter rejects the request or does not answer.
     """
     session = call.session(session_id)
     session.require("setInstructionBreakpoints")

@@ -452,8 +452,10 @@ def _living_programs_note(call: Call) -> list[str]:
 async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
     """Wait for the next stop or the end.
 
-    It waits at most `timeout_ms`; a session that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are
-    for the stop. The session may be one that has ended; a note then names programs that live.
+    It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session
+    that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are for the stop,
+    which may be in another process of the program. If `session_id` is left out and the client's session has
+    ended, a note names the programs that live.
 
     Raises:
         ConsentNeeded: `evaluate` is given, and nobody has consented.
@@ -501,12 +503,16 @@ async def dap_step_back(
 async def dap_restart_frame(call: Call, frame_id: FrameId = None, *, options: WaitOptions) -> Reply:
     """Restart a function call with its current arguments, and return the snapshot there.
 
-    The frame is `frame_id`, by default the one shown. `evaluate` and `show` are for the stop there, for which it waits `timeout_ms`.
+    The frame is `frame_id`, by default the one shown. `evaluate` and `show` are for the stop there, for which the call
+    waits `timeout_ms`.
 
     Raises:
-        ArgumentError: The stopped thread has no frames.
+        ArgumentError: There is no frame with this `frame_id`, or the stopped thread has no frames.
+        StaleReference: `frame_id` belongs to an earlier stop.
         Unsupported: The adapter cannot restart frames.
         NotStopped: The session is not stopped.
+        NoSession: There is no such session, or without an id it is not clear which one is meant.
+        DapeerError: The adapter rejects the request.
     """
     session = call.session(options.session_id)
     session.require("restartFrame")

@@ -74,15 +74,21 @@ async def dap_evaluate(
 ) -> Reply:
     """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
-    The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they may change the program.
-    `context` is DAP's. Of several each one has its value or its error, and those behind one that has resumed or ended the program are not
-    evaluated. While the program runs, a frame of a thread is read, where that is possible. The data of one is `result`, `type`,
+    The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they
+    may change the program. `context` is DAP's. Of several each one has its value or its error, and those behind
+    one that takes too long, or has resumed or ended the program, are not evaluated. While the program runs, a
+    frame of a thread is read, where that is possible: `frame_id`, or after a request to pause one of the user's;
+    `context`, `max_chars` and `timeout_ms` do not count then. The data of one is `result`, `type`,
     `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
-    `max_chars`, each value is shown as whole as the adapter gives it, of several at most an equal share of `MAX_WHOLE_CHARS`.
+    `max_chars`, each value is shown as whole as the adapter gives it, of several at most an equal share of
+    `MAX_WHOLE_CHARS`.
 
     Raises:
         RequestFailed: There is one expression only, and it fails.
+        RequestTimeout: There is one expression only, and the adapter does not answer in time.
+        ChannelClosed: There is one expression only, and the program or its adapter ends at it.
         NotStopped: The session is not stopped, and its threads cannot be read.
+        StaleReference: The frame belongs to an earlier stop.
         ArgumentError: `expressions` is empty, or there is no such frame.
     """
     if not expressions:
@@ -171,12 +177,14 @@ async def dap_set_variable(
 ) -> Reply:
     """Give a variable a value.
 
-    `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the one shown); `value` is an
-    expression of the program's language. The data has `path`, `value` as it is then, and `was` if the old value is known. A note says if
-    the program has left the stop by it.
+    `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the one
+    shown); `value` is an expression of the program's language. The data has `path`, `value` as it is then
+    (`value` as given where neither the adapter nor reading the path again tells), and `was` if the old value is
+    known. Both values are shortened. A note says if the program has left the stop by the assignment.
 
     Raises:
-        ArgumentError: There is no such variable, or the path cannot be read.
+        ArgumentError: There is no such variable or frame, the path cannot be read, or `value` is empty.
+        StaleReference: `frame_id` belongs to an earlier stop.
         RequestFailed: The adapter rejects the value, or the variable still has the old one.
         Unsupported: The adapter cannot assign.
         NotStopped: The session is not stopped.
@@ -309,13 +317,18 @@ async def dap_completions(
 ) -> Reply:
     """List completions of an expression, such as `order.`, in a frame (default the one shown).
 
-    `text` is completed at `column` (from 1), with the names of the frame `frame_id`. At most `MAX_COMPLETIONS` names are returned, private
-    ones last. The data has `completions`, and `more`, how many were left out.
+    `text` is completed at `column` (from 1; None: its end), with the names of the frame `frame_id`. At most
+    `MAX_COMPLETIONS` different texts are returned, those that begin with `_` last. The data has them as the
+    list `completions`, and `more`, how many were left out; `more` is absent if none were.
 
     Raises:
         ConsentNeeded: Members of an object are completed, which may run code of the program.
         Unsupported: The adapter has no completions.
         NotStopped: The session is not stopped.
+        NoSession: There is no such session, or it is not clear which one is meant.
+        StaleReference: The frame belongs to an earlier stop.
+        ArgumentError: There is no such frame.
+        DapeerError: The adapter rejects the request, or does not answer.
     """
     session = call.session(session_id)
     session.require("completions")

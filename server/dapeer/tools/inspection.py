@@ -133,8 +133,11 @@ async def _frame_ids(
 ) -> Mapping[int | None, int]:
     """Return, by thread id, the frame_id of the innermost frame of the user's code in each stopped thread.
 
-    The stacks of the first `MAX_MARKED_THREADS` are requested, but for threads that the program reads itself: debugpy calls one stopped
-    that runs no line. A thread without such a frame, or whose stack does not come, has none.
+    `threads` are all threads of the session. The adapter is asked for the stacks of the first
+    `MAX_MARKED_THREADS`. It is not asked for threads but the stop's own whose frames the program itself has
+    listed in `threads`: debugpy calls a thread stopped that runs no line. A thread without such a frame, or
+    whose stack does not come, is left out. The result is empty if the session is not stopped, or another stop
+    has come meanwhile.
     """
     stop, reads = session.mirror.stop, session.thread_locator.reads_running
     if stop is None:
@@ -165,8 +168,10 @@ def _thread_data(
 ) -> Mapping[str, Any]:
     """Return a thread as data: `thread_id`, `name`, `state`, and place and `frame_id` if they are known.
 
-    The state is `stopped`, `running`, or `blocked` (a pause is requested, and it does not stop). The place is `function`, `file` and
-    `line`, of the innermost frame of the user's code, else of the innermost frame.
+    The state is `stopped`, `running`, or `blocked` (a pause is requested, and the thread, whose frames are known
+    from outside, does not stop). The place is `function`, `file` and `line`, of the innermost frame of the user's
+    code, else of the innermost frame; the keys are left out if no frame is known. `frame_id` is dapeer's id of
+    the innermost frame of the user's code, and goes into the data as it is; None: the key is left out.
     """
     state = "stopped" if seen.stopped else "running"
     if not seen.stopped and session.mirror.pausing and seen.frames:
@@ -362,7 +367,8 @@ async def _page_reply(session: Session, stop: Stop, page: children.Page, start: 
 def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
     """Return a variable as one line: name, type, value, and its handle if it has members.
 
-    The value has at most `limit` characters. The handle, a `variables_reference` of the stop, is made here if there is none yet.
+    The value is cut to about `limit` characters, where its brackets allow it. The handle, a
+    `variables_reference` of the stop, is made here if there is none yet.
     """
     reference = variable["variablesReference"]
     known = _type_of(stop, variable)

@@ -62,11 +62,14 @@ async def nvim_connect(
 ) -> Reply:
     """Attach to a Neovim, to share its sessions, breakpoints and tools; auto: all of this project.
 
-    `target` is an address or a process id; `auto` attaches to all Neovims of the project. One that is attached already stays so. The data
-    has `attached`, a row for each.
+    `target` is an address or a process id as text; `auto` attaches to all Neovims of the project that respond. One
+    that is attached already stays so, and is in the answer, too. The data has `attached`, a list with a row for each:
+    `neovim_id`, `target`, `pid` and `cwd`.
 
     Raises:
-        NoNeovim: None fits, or it does not answer.
+        NoNeovim: None fits, none of the project responds, or it belongs to another user.
+        NeovimBusy: It has not attached in time; it attaches once it responds.
+        NeovimError: It does not answer, or cannot be attached to.
     """
     known = [peer for peer in call.peers.attached.values() if _means(target, peer)]
     peers = known or [
@@ -451,8 +454,9 @@ async def nvim_lua_tools(
 ) -> Reply:
     """List tools of attached Neovims, which may be missing from your tool list.
 
-    With `name` that tool alone is returned: the data has `name`, `description` and `input_schema`. Without, it has `tools`, each with
-    `name`, `arguments` and `description`; an empty list: no Neovim is attached, or it offers none.
+    With `name` (its prefix `nvim_` may be left out) that tool alone is returned: the data has `name`,
+    `description` and `input_schema`. Without, it has `tools`, each with `name`, `description` and `arguments`, a
+    list of names in which an optional one ends with `?`; an empty list: no Neovim is attached, or it offers none.
 
     Raises:
         NoNeovim: A tool is named, and there are none at all.

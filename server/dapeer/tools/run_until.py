@@ -76,18 +76,22 @@ async def dap_run_until(
 ) -> Reply:
     """Run until an expression holds or changes, or until a variable, attribute or item is written.
 
-    With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a call, with "write" where the
-    variable, attribute or item is assigned. `scope` limits that to files and functions. `every` records all such lines, and stops at none.
-    `last` (with "write" alone) runs the program a second time, to say who wrote the value last before this stop. The options say what is
-    evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
-    (`wait_until_paused`, `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
-    `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other languages,
-    watchpoints or conditions of the adapter are used, else single steps.
+    With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a
+    call, with "write" where the variable, attribute or item is assigned. `scope` limits that to files and
+    functions; without it all code but libraries counts. `every` records all such lines, and stops at none;
+    dap_collected returns them. `last` (with "write" alone) runs the program a second time, to say who wrote the
+    value last before this stop. The options say what is evaluated at the next stop (`evaluate`), how much of
+    the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`,
+    `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
+    `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other
+    languages, watchpoints or conditions of the adapter are used, else single steps.
 
     Raises:
         NotStopped: The session is not stopped.
-        ArgumentError: The expression is empty, too long or does not parse, or an argument does not go with `last`.
-        DapeerError: The expression cannot be watched there, or the program could only be stepped, in a session of nvim-dap.
+        ArgumentError: The expression is empty, too long, does not parse or cannot be watched there, `scope`
+            names a file that does not exist, or an argument does not go with `last`.
+        DapeerError: The adapter cannot watch the expression, the program cannot be run again for `last`, or it
+            could only be stepped, in a session of nvim-dap.
     """
     session = call.session(options.session_id)
     stop = session.mirror.require_stop()

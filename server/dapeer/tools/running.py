@@ -292,10 +292,12 @@ class StartedProgram:
         return self._task_outcomes
 
     async def begin(self) -> Session:
-        """Run the tasks that come before the program, start it once, and return its session.
+        """Run the tasks that come before the program, start the program, and return its session.
 
-        At the first call its breakpoints are added to the shared set, where they stay. Tasks that run beside the program are ended when it
-        ends, or if it cannot be started.
+        Each call starts one run; the session becomes the client's default one. At the first call the breakpoints
+        are added to the shared set, where they stay, and are sent to other programs. A line on what became of
+        each task is kept in `task_notes`. Background tasks are ended, and the task after the program is run, once
+        the program has ended; if the program cannot be started, background tasks are ended at once.
 
         Raises:
             DapeerError: A task fails, or the program does not start.
@@ -312,9 +314,14 @@ class StartedProgram:
         return session
 
     async def _start_once(self) -> Session:
-        """Start the program, make its session the client's default one, and return it.
+        """Start one run of the program, make its session the client's default one, and return it.
 
-        It is noted which breakpoints the program is expected to get. The first time the breakpoints are also sent to other programs.
+        Each run's session gets a record of the breakpoints that it is expected to get. Only the first run gives
+        the breakpoints and functions to dapeer, and begins to send them to other programs, too; later runs find
+        them there.
+
+        Raises:
+            DapeerError: The program does not start.
         """
         debugger = self.call.debugger
         first = self._push is None
@@ -337,9 +344,11 @@ class StartedProgram:
 
 
 def _with_members(reply: Reply, tree: ProcessTree) -> Reply:
-    """Return a reply that begins with a line for each process of a tree.
+    """Return a copy of a reply that begins with a line for each process of a tree.
 
-    Its data has `members` and `not_attached`, too.
+    Its text begins with how many processes are attached to, then has a line for each, and one for each that
+    is not. Its data has `members`, a list of objects with `session_id` and `pid`, and `not_attached`, a list
+    of texts with the reasons, too.
     """
     members = tree.members
     rows = [{"session_id": each.id, "pid": pid_of(each)} for each in members]
@@ -360,7 +369,12 @@ def _member_line(session: Session, members: Sequence[Session]) -> str:
 
 
 def _headed(reply: Reply, tally: Tally) -> Reply:
-    """Return a reply that begins with the results of all runs, and has them as `runs` in its data."""
+    """Return a copy of a reply with the results of all runs, in its text and its data.
+
+    The text begins with them, and the data has them as `runs`. `tally` counts the runs, and `runs` is what
+    `Tally.data` returns. A note is added if runs that passed have left processes running; the note names these
+    processes.
+    """
     data = {**(reply.data or {}), "runs": tally.data()}
     reply_with_runs = replace(
         reply, text=f"{indented_after_first(tally.text())}\n{reply.text}", facts=data

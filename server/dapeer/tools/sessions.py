@@ -88,9 +88,11 @@ class Adapters(TypedDict):
 async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = None) -> Reply:
     """List the debug sessions: state, place, exit code, and which one is the default.
 
-    Sessions of programs that ended earlier are only counted. `session_id` shows that one alone. If no program lives, Neovims are searched
-    for, and attached; a Neovim that has been attached is told of once. The data has `sessions`, `breakpoints` (their number), and maybe
-    `older` and `focused`, the id of the default session.
+    `session_id` shows that one alone; an id of no session gives an empty list and no error. Without an id the
+    sessions of living programs, of the default's, and of the last `LISTED_ENDED` programs that ended are
+    listed; older ones are only counted. If no program lives, Neovims are searched for, and attached; a Neovim
+    that has been attached is told of once. The data has `sessions`, `breakpoints` (the number of those on
+    lines), and maybe `older` (the number of those left out) and `focused`, the id of the default session.
     """
     debugger = call.debugger
     if not any(each.program.alive for each in debugger.sessions.programs):
@@ -200,9 +202,11 @@ async def dap_adapters(call: Call) -> Reply:
 
 
 def _adapter_row(definition: Definition, python: str) -> dict[str, Any]:
-    """Return an adapter as data: `type`, `languages`, `ready`, and `version`, or `missing` and `install`.
+    """Return an adapter as data: `type`, `languages`, `ready`, and its version or what it lacks.
 
-    Programs may be started to find their versions, so it blocks. `python` is the interpreter in which Python's adapters are looked for.
+    Where it is ready, `version` is its version; else `missing` is what is missing, and `install` how to get
+    it. Of these three, those that are not known are left out. Programs may be started to find the version, so
+    it blocks. `python` is the interpreter in which Python's adapters are looked for.
     """
     found = detect(definition, python=python)
     row: dict[str, Any] = {
@@ -239,14 +243,18 @@ def _adapter_line(row: Mapping[str, Any]) -> str:
 async def dap_restart(call: Call, triggers: UnlistedTriggers, options: ResumeOptions) -> Reply:
     """End the program and start it again as it was, as a new session.
 
-    A program that has ended is started again, too. Breakpoints in files that were edited move with their lines; notes say so. `then` lists
-    what is sent once the program is ready, as `ready` says. The options say what is evaluated at the next stop (`evaluate`), how much of
-    the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The first stop of the
-    new session, which becomes the default, is returned.
+    A program that has ended is started again, too. Breakpoints in files that were edited move with their lines;
+    notes say so. In `triggers`, `then` lists what is sent once the program is ready, as `ready` says. In `options`,
+    `session_id` names the program (None: the default one), `evaluate` what is evaluated at the next stop, `show`
+    how much of the stop is shown, and `wait_until_paused` and `timeout_ms` whether and for how many milliseconds to
+    wait. The reply is the state of the new session, which becomes the default, at its first stop or end, or at the
+    timeout; without waiting, its state right after the start.
 
     Raises:
+        ArgumentError: `then` or `ready` is invalid; the program was not ended.
         NoSession: There is no such session, or it is not clear which program is meant.
-        DapeerError: The program does not start.
+        Unsupported: `then` types something, and the program, which has been started, does not run in a terminal.
+        DapeerError: The program does not end, or cannot be started again, or does not start.
     """
     triggers.check()
     before = call.focus.program_to_end(options.session_id, also_ended=True)
@@ -289,14 +297,18 @@ async def dap_terminate(
 ) -> Reply:
     """End the program; output and history stay.
 
-    With `thread_ids` only these threads are asked to end, and it does not wait for that. `detached` ends processes, too, that left the
-    program's POSIX session. With `group` all of its programs are ended. A program that has ended already is no error. The data has the
-    session's summary, and `breakpoints` that did not work as requested.
+    With `thread_ids` only these threads are asked to end, and their end is not awaited. `detached` ends
+    processes, too, that left the program's POSIX session. With `group` all of its programs are ended. A program
+    that has ended already is no error, except with `thread_ids`. The data has the session's summary, and
+    `breakpoints` that did not work as requested.
 
     Raises:
         NoSession: There is no such session, or it is not clear which program is meant.
         ArgumentError: There is no such thread, or `detached` is given for a program that dapeer did not start.
+        NotStopped: `thread_ids` are given, and the program has ended.
         Unsupported: The adapter cannot end single threads.
+        ToolTimeout: The program has not ended, and another client controls its adapter.
+        DapeerError: The adapter rejects the request to end, or does not answer it.
     """
     session_id = meant.session_id
     if thread_ids is not None:
@@ -333,11 +345,14 @@ async def _and_detached(reply: Reply, session: Session, *, ending: bool) -> Repl
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
     """Send the adapter `terminateThreads`, and return a reply; the threads may take a while to end.
 
-    `thread_ids` are the adapter's, of threads to end.
+    `thread_ids` are the adapter's, of threads to end. They are checked only if the adapter has listed its
+    threads. The reply's data has them as `thread_ids`.
 
     Raises:
         ArgumentError: The program has no such thread.
+        NotStopped: The program has ended, or dapeer has detached from it.
         Unsupported: The adapter cannot end single threads.
+        DapeerError: The adapter rejects the request, or does not answer.
     """
     session.mirror.require_live()
     for thread_id in thread_ids:

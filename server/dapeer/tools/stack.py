@@ -94,11 +94,13 @@ def _listed(row: StackRow, start: int) -> int:
 def _row_data(
     row: StackRow, start: int, facts: Callable[[StackFrame], Mapping[str, Any]]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the data of a row's frames: one for each listed frame, and one for those that are folded.
+    """Yield the data of a row's frames: one for each frame listed singly, and one for all that are folded.
 
-    The first are made by `facts`; the last has `folded` (their number), `of` (whose they are as text, or the place of the first if all are
-    the same function) and `start_frame`, the number of the first. Frames that are only labels are left out. `start` is the number of the
-    frame with which the caller begins.
+    The caller makes the data of a listed frame by `facts`; frames that are only labels are left out. The data
+    of the folded frames come last: `folded` (their number), `of` (whose they are as text, or the place of the
+    first if all are of one function) and `start_frame` (the number of the first folded frame). `start` is the
+    number of the frame at which the shown part of the stack begins: a row that begins there is not folded,
+    unless `start` is 0, the innermost frame.
     """
     listed = _listed(row, start)
     for frame in row.run.frames[:listed]:

@@ -77,11 +77,13 @@ class StartedGroup:
     stop_all: bool = False
 
     async def run(self, options: StopOptions, triggers: TriggerArguments) -> Reply:
-        """Start all members, and return the first stop of any, or the end of all, as a reply.
+        """Start all members, and return the state of the session that stops first, as a reply.
 
-        The sessions become a group with this name; with `stop_all`, all end once one has ended. Triggers are sent to the first member.
-        Tasks that come before are awaited; those that run beside end with the last member. `options` say what to evaluate and show, and how
-        long to wait.
+        The sessions become a group with this name; with `stop_all`, all end once one has ended. `triggers` are
+        sent to the first member. Tasks that come before are awaited; those that run beside end with the last
+        member. `options` say what to evaluate and show, and how long to wait. If no member stops in that time, or
+        all end, the reply shows one that still runs, or else the first. The session shown becomes the client's
+        default.
 
         Raises:
             DapeerError: A task fails, or a member does not start; members that have started are ended.
@@ -254,9 +256,11 @@ _START_KINDS: Final = CallKinds(
 async def dap_configurations(call: Call) -> Reply:
     """List what can be started by its name, from launch.json and Neovim, and what each asks for.
 
-    Programs are started to find which adapters are ready. The data has `configurations`, at most `MAX_LISTED_CONFIGURATIONS`, each with
-    `name`, `type`, `request`, `origin`, `where` it can be started, and maybe `asks`, `tasks` and `problem`; `compounds`, names of members
-    by name; and `problem` if a file cannot be read.
+    Programs are started to find which adapters are ready. The data has `configurations`, at most
+    `MAX_LISTED_CONFIGURATIONS`, each with `name`, `type`, `request`, `origin`, `where` (a list of `nvim` and
+    `direct`; empty: no adapter is ready), and maybe `asks` and `tasks` (lists of texts) and `problem`, why its
+    tasks cannot be run. If there are compounds, `compounds` has the names of the members by the compound's name.
+    A `problem` beside these says that a file cannot be read, or that Neovim does not answer.
     """
     launcher = Launcher(call.debugger, call.peers)
     peer = launcher.peer
@@ -436,10 +440,13 @@ class StartArguments:
             )
 
     def check_input(self) -> None:
-        """Raise an error if `stdin` is given for a program that is attached to, or has a terminal.
+        """Raise an error if the file `stdin` is given for a program that cannot read it.
+
+        Nothing is checked if `stdin` is None.
 
         Raises:
-            ArgumentError: One of the two, or nvim-dap is to start it.
+            ArgumentError: The program is attached to, is a core dump, has a terminal, or is to be started by
+                nvim-dap.
         """
         if self.stdin is None:
             return
@@ -468,11 +475,12 @@ class StartArguments:
 
 
 async def _tasks_to_explain(call: Call, values: Json) -> Json:
-    """Return the tasks that a call's configuration runs, for the question to a person.
+    """Return the tasks that a call's configuration or compound runs, for the consent question to a person.
 
-    They are texts `LABEL: COMMAND`, under the key `tasks`, read from the project's files; nothing runs. `values` are the checked arguments of
-    `dap_run`. A task that cannot be run is missing, and those after it. Empty: the call names no configuration, or an unknown one, or one
-    without tasks. Nothing is raised.
+    The result has one key `tasks`, a list of texts `LABEL: COMMAND` read from the project's files; nothing
+    runs. `values` are the checked arguments of `dap_run`. Nothing is raised: where a task cannot be run, or
+    asks what only a person can answer, all tasks of its configuration and of the following ones are missing.
+    The result is empty if `configuration` is None, is unknown, or has no tasks.
     """
     name = values["configuration"]
     if name is None:

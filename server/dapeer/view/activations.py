@@ -57,11 +57,12 @@ class ActivationComparison:
 
 
 def compare_locals(history: StopHistory, stop: Stop) -> ActivationComparison:
-    """Compare a stop's locals with those of the last stop in the same function at the same stack depth.
+    """Compare a stop's locals with those of the last stop in the same function, thread and stack depth.
 
-    `history` has the session's stops. Only earlier stops whose locals were fetched count; without one the result is empty. `changes` maps
-    the name of each local that is new or differs to its texts before (None: new) and now. It is empty if the two stops are known to be in
-    different calls, but not if that is unknown.
+    `history` has the session's stops. Only earlier stops whose scopes were fetched count; if there is none, `earlier`
+    of the result is None. `is_same` says whether both stops are in the same call of the function; None: unknown.
+    `changes` maps the name of each local that is new or differs to two texts: the value before (None: new) and the
+    value now. It is empty if the calls are known to differ, and does not tell of locals that are gone.
     """
     before = history.stops_before(stop)
     # Where many stops follow each other, nobody looks at the locals of most.
@@ -86,9 +87,10 @@ def compare_locals(history: StopHistory, stop: Stop) -> ActivationComparison:
 def _is_same_call(earlier: Stop, stop: Stop, before: Sequence[Stop]) -> bool | None:
     """Return whether two stops in one function are in the same call of it; None if that is not known.
 
-    `before` are all stops of the session before `stop`, the oldest first. debugpy's numbers of the calls decide, where both stops have
-    one. Else it is False if the callers are others, or the program stopped in a caller meanwhile, and True if only steps led from one
-    stop to the other that cannot have left the call.
+    `before` are all stops of the session before `stop`, the oldest first, with `earlier` among them. debugpy's
+    numbers of the calls decide, where both stops have one other than 0 (0: a generator or coroutine). Else it
+    is False, unless a number is 0, if the callers are others or the program stopped in a caller meanwhile; and
+    True if only steps that cannot have left the call led from one stop to the other.
     """
     numbers = earlier.body.get(ACTIVATION), stop.body.get(ACTIVATION)
     if all(numbers):

@@ -95,8 +95,9 @@ def _stopped(view: Snapshot, project: Path, which: str) -> str:
 def _ended(view: Snapshot, project: Path, which: str) -> str:
     """Return the first lines of an ended program's text: exit code, cause, and the last error it printed.
 
-    `which` names session and thread; it is empty or begins with a space. A program that a tool has ended, without an exit code, gets one
-    line that names the tool.
+    `which` names session and thread; it is empty or begins with a space. Paths are shown relative to
+    `project`. An exit code that is not known is said to be unknown, unless a signal has killed the program. A
+    program that a tool has ended, without an exit code, gets one line that names the tool.
     """
     cause = view.get("cause", "")
     unknown = "" if cause.startswith(KILLED) else "exit code unknown"

@@ -508,9 +508,11 @@ class SnapshotReader:
     def without_read_parts(self, view: Snapshot) -> Snapshot:
         """Return a snapshot without what the reader was shown at an earlier stop in the same frame.
 
-        Stack, unchanged locals and known source are left out, and a note says so; notes that are shown once are left out, too. A snapshot
-        of the same stop, of an unknown frame, or of a program that is not stopped, stays whole otherwise. `view` is not changed, and
-        nothing is recorded: `mark_read` does that.
+        The stack and those locals are left out that are as before or are in `changed`; what a function has returned stays,
+        unless `changed` has it. The source is cut to the current line if the reader was shown that line, and a note says
+        what is as before. A snapshot of the same stop, of a frame that was not shown, or of a program that is not stopped,
+        loses only notes that are shown once and were shown at another stop. Neither `view` nor the reader is changed, and
+        `view` itself is returned if there is nothing to leave out; `mark_read` records what was shown.
         """
         view = self._without_repeated_notes(view)
         known = self._shown_frames.get(_brief_place(view))

@@ -100,10 +100,13 @@ def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Ite
 
 
 def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[StackRow]:
-    """Yield the lines of a stop's stack, from the innermost frame on; `whose` tells the user's frames.
+    """Yield the lines of a stop's stack, from the innermost frame on; neighbours may share a line.
 
-    Where the frame to look at first is the innermost, each frame before the user's first one has a line of its own. Further neighbouring
-    frames of one library share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself.
+    `frames` are the stack's, the innermost first; `whose` tells which are the user's. If `stop.stack.front`,
+    the number of the frame to look at first, is 0 or None, each frame before the user's innermost one has a
+    line of its own. The frames after those, or all if `front` is higher, are folded: neighbours of one library
+    share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself. Without a frame of the
+    user's nothing is folded.
     """
     users = whose.innermost_users_frame(frames)
     seen = len(frames) if users is None else 0 if stop.stack.front else frames.index(users)

@@ -178,8 +178,9 @@ def _types(variables: Collection[Variable]) -> Mapping[str, int]:
 def has_locals(stop: Stop, frame_id: int) -> bool:
     """Return whether the locals of a frame were fetched, so that an empty list means that it has none.
 
-    `frame_id` is the adapter's id. It is also True where the locals were fetched and set aside, since lldb-dap gave their
-    references to another frame.
+    `frame_id` is the adapter's id, as a rule that of the stop's first frame. The result is True for any frame
+    once `stale_locals` has the first frame's locals, since lldb-dap has given the references of its scopes to
+    another frame.
     """
     if stop.values.stale_locals is not None:
         return True
@@ -336,9 +337,11 @@ def _texts_by_name(
 
 
 def one_line(value: str, preferred: Collection[str] = ()) -> str:
-    r"""Return a value as one line of about `VALUE_CHARS` characters, without the object's address.
+    r"""Return the text of a value as one line of about `VALUE_CHARS` characters.
 
-    Line ends are shown as spaces, those between the rows of a table as ` | `. Members whose names are in `preferred` come first.
+    `value` is the adapter's text. The object's address at its end, as in `) at 0x7f…`, is removed. Line ends become
+    spaces, or ` | ` if the text begins with `(`, as tables do. If another text than a table has to be cut, members
+    whose names are in `preferred` come first.
 
     >>> one_line("(2,) a int64\n0  1\n1  2")
     '(2,) a int64 | 0 1 | 1 2'
@@ -365,8 +368,10 @@ _ZEROS = re.compile(r"\b0x(?=[0-9a-f]{16}\b)0+(?=[0-9a-f])")
 def differences(before: str, now: str) -> dict[str, tuple[str | None, str]]:
     """Return the changed members of an object, each with its text before and after.
 
-    `before` and `now` are the texts of the object's value. None before says that the member is new. The result is empty if the texts do not
-    show the changes: a member is gone, elements were left out, or more than `MAX_MEMBERS` have changed.
+    `before` and `now` are the texts of the object's value. None before says that the member is new, or was left
+    out before. The result is empty if the texts do not show the changes: one has no members or an element
+    without a name, the text in front of the members differs, a member is gone, a changed text is cut by `…`, or
+    more than `MAX_MEMBERS` have changed. Elements that were left out of both texts are not compared.
 
     >>> differences("Cart(total=3, name='a')", "Cart(total=4, name='a')")
     {'total': ('3', '4')}

@@ -70,10 +70,12 @@ def lines_of_held_waits(answer: Mapping[str, Value]) -> list[str]:
 
 
 def lines_of_other_processes(processes: Sequence[ProcessWaits]) -> list[str]:
-    """Return a line for each wait in another process than the first that shows what has to go on first.
+    """Return lines on the waits in all processes but the first one that may explain why nothing goes on.
 
-    Each begins with the names of its processes; where several have the same line, they are named together. Waits with a limit of time,
-    and those for an idle queue or future, are left out.
+    These are waits in a deadlock, and waits without a limit of time whose end depends on another thread or
+    task; waits for an idle queue or future are left out. The first of `processes` only serves to name who else
+    has a queue. Each line begins with the names of its processes; where several have the same line, they are
+    named together.
     """
     names: dict[str, list[str]] = {}
     for each in processes[1:]:
@@ -86,8 +88,10 @@ def lines_of_other_processes(processes: Sequence[ProcessWaits]) -> list[str]:
 def with_sharers(process: ProcessWaits, processes: Sequence[ProcessWaits]) -> Mapping[str, Value]:
     """Return the answer of a process, in which waits for queues between processes name who else has these.
 
-    Their `sharers` is a text, such as `thread events of process 7 has it: self._queue, events.py:41 in _take`, of the threads and tasks
-    of the other `processes` whose frames have the same queue.
+    Each wait in the copy has the key `sharers`: a text, such as `thread events of process 7 has it: self._queue,
+    events.py:41 in _take`, of at most `MAX_HOLDERS` threads and tasks of the other `processes` whose frames have
+    the same queue, separated by `; `. It is empty if there is none, or for a wait of another kind. `process` may be
+    among `processes`.
     """
     waits: list[Value] = []
     for wait in map(as_object, as_array(process.answer.get("waits"))):
@@ -103,7 +107,12 @@ def with_sharers(process: ProcessWaits, processes: Sequence[ProcessWaits]) -> Ma
 
 
 def _queues(answer: Mapping[str, Value], pipe: Value) -> Iterator[tuple[int, str, str]]:
-    """Yield where the debuggee's frames have the queue of a pipe: index of the member, name, place."""
+    """Yield each variable of a debuggee's frames that holds the queue of a pipe, as (member, name, place).
+
+    `answer` is the debuggee's, as for `deadlock`, and has `queues`, too; `pipe` is the value that a wait has as `pipe`.
+    The member is the index in `members` of the thread or task whose frame it is; the name is the variable's, such as
+    `self._queue`; the place is a text, such as `events.py:41 in _take`. Other entries of `queues` are passed over.
+    """
     for each in as_array(answer.get("queues")):
         match each:
             case [int(number), str(other), str(name), str(place)] if other == pipe:
@@ -119,7 +128,13 @@ def _endless(answer: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
 
 
 def _leading_lines(answer: Mapping[str, Value]) -> list[str]:
-    """Return lines for the waits without a limit of time that show what has to go on first."""
+    """Return a line for each wait that has no limit of time and shows what must go on before others can.
+
+    `answer` is the debuggee's, as for `deadlock`. A wait counts if something is known to hold what it waits for
+    (`on` and `by`), or if it `decides`. Members of a deadlock, which `circle` lists, have no line here. Equal
+    waits are joined, and the number of lines is limited, as by `lines_of_other_waits`; the list is empty if no
+    wait counts.
+    """
     leading: list[Value] = [
         {**each}
         for each in _endless(answer)
@@ -220,8 +235,10 @@ def _waiting(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
     """Return what a member waits for, in which state that is, and who holds it or has to go on first.
 
-    `wait` has the keys `what`, `state`, `timed`, `by` and perhaps `sharers`, a text; `answer` is the debuggee's, whose `members` have the names. At most
-    `MAX_HOLDERS` holders are named. The parts are separated by commas; unknown ones are left out.
+    `wait` is one wait of the debuggee's `answer`. Its keys are `what` and `state` (texts), `timed` (whether the
+    wait has a time limit), `by` (a list of holders, each as `_holders` reads it) and perhaps `sharers` (a text).
+    The `members` of `answer` have the names of the holders, of whom at most `MAX_HOLDERS` are named. The parts of
+    the text are separated by commas, and those that are missing or empty are left out.
     """
     what, state = (shortened(str(wait.get(key) or ""), MAX_NAME_CHARS) for key in ("what", "state"))
     limited = " for a limited time" if wait.get("timed") else ""
@@ -236,10 +253,12 @@ def _awaited(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> str:
 
 
 def _holders(answer: Mapping[str, Value], wait: Mapping[str, Value]) -> Iterator[str]:
-    """Yield a text for each member that holds what is waited for: `held by NAME since PLACE`.
+    """Yield a text for each member that holds or must end what is waited for: `held by NAME since PLACE`.
 
-    `wait["by"]` has lists of a member's number, how it holds it ("held by"), and since where; `answer` is the debuggee's, whose `members`
-    have the names. A member whose name already ends the description of what is waited for is left out.
+    `wait["by"]` has a list for each member: its index in `answer["members"]`, how it delays the wait ("held by",
+    "queued behind", or empty), and the place since when. An empty how and an empty place are left out of the text, and
+    a member that `answer`, the debuggee's, does not know is called `another`. A member is left out if the description
+    in `wait["what"]` already ends with its name, and so is a list of another form.
     """
     what = str(wait.get("what") or "")
     for each in as_array(wait.get("by")):

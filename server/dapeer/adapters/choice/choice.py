@@ -163,10 +163,12 @@ def _for_program(definitions: Definitions, program: str, ready: Ready) -> Defini
 
 
 def _definitions_fitting(ranked: list[Definition], program: str) -> list[Definition]:
-    """Return the definitions that fit a program: a folder, a binary, or by name, extension or first line.
+    """Return the definitions that fit a program, in the order of `ranked`; empty: none fits.
 
-    The first of these properties that any definition has decides. `ranked` are in the order of preference. `program` is its path; files may
-    be read.
+    A folder is decided only by its files, a compiled program only by its sections and by which adapters debug
+    binaries (those that know a section come first). Any other program is decided by its file name; only if no
+    definition has that, by its extension; only if none has that, by its first line (`#!`). `ranked` are all
+    definitions, the preferred ones first; `program` is a path. Its file may be read.
     """
     path = Path(program)
     if foreign_files.is_folder(path):
@@ -357,14 +359,16 @@ def _other_way(attach: Attach | None, pid: int) -> str:
 
 
 def check_port(host: str, port: int, attach: Attach | None) -> None:
-    """Raise if another user listens at a port, or if nobody does.
+    """Raise if another user listens at a port, or, for an adapter with `knock`, if nobody does.
 
-    `attach` is the definition's `[attach.tcp]`. Only if it has `knock` the port is connected to, which may take `SECONDS_TO_CONNECT`, and
-    the connection closed at once; else, and with None, nothing is sent, and the system's tables of sockets decide.
+    `attach` is the definition's `[attach.tcp]`, or None. The system's tables of sockets tell the users. Only
+    if `attach` has `knock`, the port is then connected to, which may take `SECONDS_TO_CONNECT`, and the
+    connection is closed at once. Otherwise nothing is sent, and a port at which nobody listens raises
+    nothing.
 
     Raises:
-        ArgumentError: No process listens there.
-        ForeignListener: Another user of this machine does.
+        ArgumentError: `attach` has `knock`, and the port cannot be connected to.
+        ForeignListener: Another user of this machine listens there.
     """
     check_listeners(host, port)
     if attach and attach.knock:
@@ -430,12 +434,14 @@ _MOST_LISTED = 1 << 22
 
 
 def check_page_is_served(url: str) -> None:
-    """Raise if a page of this machine is served by nobody; any other URL passes.
+    """Raise if `url` is a page of this machine and nothing listens at its port; any other URL passes.
 
-    Only for a URL whose host is this machine its port is connected to, for at most `SECONDS_TO_CONNECT`, and the connection closed at once.
+    The host counts as this machine if it is `localhost`, 127.0.0.1 or ::1. Then the port of the URL (80 or 443 if
+    the URL has none) is connected to, for at most `SECONDS_TO_CONNECT`, and the connection is closed at once. Nothing
+    is connected to for another host, or for a scheme without a port.
 
     Raises:
-        ArgumentError: Nothing listens at its port, or the URL is none.
+        ArgumentError: Nothing accepts a connection there in time, or `url` cannot be parsed.
     """
     try:
         parts = urlsplit(url)

@@ -133,8 +133,10 @@ def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
 def printed_rows(command: Sequence[str]) -> list[Patch]:
     """Run a command and return the rows of the patches' register that it prints; it blocks.
 
-    The first line that is a JSON array has them, as objects. If no line is one, each line becomes a row that is off, with the line as
-    what is lost. The command is killed after `SECONDS_FOR_PATCHES`. One that prints nothing, or cannot be started, has no rows.
+    The first line that is a JSON list has them, as objects. If no line is one, each line becomes a row that is
+    off, with the line as what is lost. Stdout and stderr count alike, up to `LONGEST_VERSION` bytes. The
+    command is killed after `SECONDS_FOR_PATCHES`, or once so much was read; what it has printed by then counts.
+    A command that prints nothing, or cannot be started, has no rows.
     """
     lines = _output_of(command, SECONDS_FOR_PATCHES)[0].splitlines()
     for line in lines:
@@ -232,8 +234,10 @@ One that prints none is run again: what it looks for, such as a module of Perl, 
 def _output_of(command: Sequence[str], seconds: float | None = None) -> tuple[str, bool]:
     """Run a command; return its output, as far as it comes in time, and whether it ended in time.
 
-    The output is stdout and stderr together, of at most `LONGEST_VERSION` bytes. The command is killed, with what it has started, after
-    `seconds` (None: `SECONDS_FOR_VERSION`), or when that is read. One that cannot be started has no output, in time.
+    The output is stdout and stderr together, of at most `LONGEST_VERSION` bytes. The command is killed,
+    with all processes that it has started, after `seconds` (None: `SECONDS_FOR_VERSION`), once that many
+    bytes were read, or once its output has ended. Only a command that is killed for its time counts as
+    late. One that cannot be started gives an empty output and True.
     """
     late = threading.Event()
     try:

@@ -163,10 +163,12 @@ def _version_in(text: str) -> tuple[int, int] | None:
 
 
 def _version_text(python: str, cwd: Path) -> tuple[str, int]:
-    """Return a text that has an interpreter's version, and the exit code if it was run for that, else 0.
+    """Return a text that tells an interpreter's version, and an exit code if the interpreter was run.
 
-    The text is the content of its environment's `pyvenv.cfg`, the path of its file, or what it prints when it is run in `cwd`. After a
-    failure it is the end of its stderr; empty: it could not be run, or did not answer in time.
+    The text is the content of `pyvenv.cfg` of its environment or else the path of its file, if one of them has
+    a version (exit code 0). Otherwise the interpreter is run in `cwd`, which blocks, and the text is what it
+    prints, or the end of its stderr if it failed. An empty text with exit code 0 means that it could not be
+    run, or did not answer in time.
     """
     try:
         settings = foreign_files.read_text(Path(python).parents[1] / "pyvenv.cfg")

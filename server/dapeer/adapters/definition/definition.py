@@ -62,9 +62,11 @@ def conditions_hold(
 ) -> bool:
     """Return whether all conditions of a variant hold for a launch; False for one without conditions.
 
-    `inputs` are the caller's, `config` are the keys of the adapter's own. The program's file may be read. The conditions are `given` (one
-    of these inputs has a value), `without` (the user's keys have none of these), `unless` (none has this value), `root` (dapeer runs as
-    root), and those on the program's file.
+    `inputs` are the caller's, by name; `config` is the caller's own configuration, with keys of the
+    adapter. The conditions are `given` (one of these inputs has a value), `without` (`config` has none of
+    these keys), `unless` (`config` has none of these values), `root` (dapeer runs as root), and those on
+    the program's file (`binary`, `holds`, `names`, `outside`, `inside`), which may be read; they do not
+    hold without a program.
     """
     program = inputs.get("program")
     matches = [any(inputs.get(name) is not None for name in variant.given)] * bool(variant.given)
@@ -236,11 +238,12 @@ class Definition:
     ) -> dict[str, object]:
         """Return the arguments of the `launch` or `attach` request, filled in from the caller's inputs.
 
-        An input that is None is unset, and so is every key that needs it. The user's `config` wins,
-        key by key, and is passed on untouched; lists of the quirk `added` are joined.
+        An input that is None is unset, and so is every key that needs it. The user's `config` wins, key by key at
+        its top level, and is passed on untouched; lists of the quirk `added` are joined.
 
         Raises:
-            ArgumentError: An input is missing, or this adapter has no use for it.
+            ArgumentError: The inputs of a launch name nothing to run, or two things; or an input has a value, and
+                this adapter has no use for it.
         """
         variants = self._variants(inputs, config) if request == "launch" else ()
         template = self._template(request, inputs, variants)
@@ -373,10 +376,14 @@ class Definition:
     def _template(
         self, request: RequestName, inputs: Inputs, variants: Sequence[Variant]
     ) -> Mapping[str, Any]:
-        """Return the arguments of a request, its own and the variants', before placeholders are filled in.
+        """Return the arguments of a request, in which placeholders are not filled in yet.
 
-        It is empty for an attach whose inputs have neither `pid`, `port` nor `core`. A later variant wins over an earlier one; lists of the
-        quirk `added` are joined.
+        For a launch they are the definition's own with those of `variants`: a later variant wins over an earlier
+        one, and lists of the quirk `added` are joined. For an attach they are those of the `[attach.*]` that
+        `inputs` mean, and `variants` do not count; without `pid`, `port` and `core` they are empty.
+
+        Raises:
+            ArgumentError: The inputs of an attach mean several ways to attach, or one that this adapter lacks.
         """
         if request == "launch":
             template = dict(self.launch)
@@ -390,10 +397,11 @@ class Definition:
     def _check_target(self, inputs: Inputs, config: Mapping[str, object]) -> None:
         """Raise if the inputs of a launch name no program, or more than one of `TARGETS`.
 
-        `config` are the user's own keys, of which one may name the program instead. An adapter that takes no program needs none.
+        `config` are the user's own keys, of which one may name the program instead. An adapter that takes no
+        program needs none.
 
         Raises:
-            ArgumentError: They do.
+            ArgumentError: No program is named, or two of `TARGETS` are in `inputs`.
         """
         offered = [name for name in TARGETS if self.uses(name)]
         given = [name for name in TARGETS if inputs.get(name) is not None]
@@ -489,7 +497,11 @@ def load_all(*folders: Path) -> dict[str, Definition]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the definitions' files in a folder, sorted; empty, with a warning, where it may not be read."""
+    """Return the `.toml` files in a folder of definitions, sorted.
+
+    The list is empty if the folder is missing or cannot be read. A warning is logged if the folder is there and
+    cannot be read.
+    """
     try:
         return sorted(path for path in folder.iterdir() if path.suffix == ".toml")
     except (FileNotFoundError, NotADirectoryError):
@@ -512,12 +524,15 @@ def load(path: Path) -> Definition:
 
 
 def read_with_shared(path: Path) -> dict[str, Any]:
-    """Return the values of a definition file with those of the files that it names in `shares`.
+    """Return the values of a definition file, merged with those of the files that it names in `shares`.
 
-    In each table, lists are joined, those of the shared files first; any other key of the file hides that of a shared one.
+    A shared file is looked for in the folder `SHARED` beside the file, then among those that dapeer ships. Lists are
+    joined, shared items first; tables are merged in the same way, at any depth; any other value of the file hides a
+    shared one, and a file named earlier hides a later one. The file's own `shares` is left out; a `shares` of a shared
+    file is not followed.
 
     Raises:
-        DefinitionError: There is no such file, or it cannot be read.
+        DefinitionError: A file is missing, cannot be read, or is no TOML, or `shares` is no list of texts.
     """
     values = read_toml(path)
     names = DefinitionTable(path, "", values).texts("shares")

@@ -112,9 +112,10 @@ class FailedBreakpointReader:
     def read(self, category: str, text: str) -> tuple[str, list[Event]]:
         """Return output without reports of failed expressions, and an event for each of them.
 
-        The possible beginning of a report is kept until the next output of the category. `category` is that of the `output` event, `text`
-        its output. Text that is too long for patterns (`is_legible`) is returned as it is, without events. The events are dapeer's own, of
-        `EVENT`.
+        `category` and `text` are those of an `output` event. The possible beginning of a report is kept, and
+        precedes the next output of its category; after the last output the caller gets the kept text by
+        `take_held`. Text that is too long for patterns (`is_legible`) is returned with what was kept, without
+        events. The events are dapeer's own, of `EVENT`.
         """
         events: list[Event] = []
         text = self._unfinished_output.pop(category, "") + text
@@ -139,11 +140,14 @@ class FailedBreakpointReader:
         self._unfinished_output = {}
 
     def _event(self, kind: str, groups: Mapping[str, str | None]) -> Event:
-        """Return the event for a failure that a pattern of this kind has found; `groups` are the pattern's.
+        """Return the event `breakpointFailed` for a failure that a pattern of this kind has found.
 
-        Its body has `kind`, `expression`, `path`, `line` and `error`. They are those of the one breakpoint that the failure may be of. If
-        it may be of several or of none, the path is empty, the line 0, and the expression that of the pattern; the error names the
-        breakpoints if they are few.
+        `kind` is the pattern's key in the definition; `groups` are the pattern's named groups. The event's body has
+        `kind` (in words: `log message`), `expression`, `path`, `line` and `error`. They are those of the one
+        breakpoint that the failure may be of. If several or none fit, the path is empty, the line 0, and the
+        expression that of the pattern; the error names the breakpoints if they are at most `MAX_NAMED_BREAKPOINTS`.
+        A failure of a condition may be reported as one of a log message, since js-debug compiles log messages to
+        conditions.
         """
         error = error_of(groups)
         meant = self._failed_breakpoints(kind, groups, error)
@@ -167,10 +171,12 @@ class FailedBreakpointReader:
     def _failed_breakpoints(
         self, kind: str, groups: Mapping[str, str | None], error: str
     ) -> list[SentOption]:
-        """Return the breakpoints that a failure may be of: by expression, then line, then words in it.
+        """Return the breakpoints that a failure may be of: by expression, then line, then words of the error.
 
-        A line or words that no breakpoint fits are ignored. The result is empty if none has the expression. `kind` is a key of the
-        definition, `groups` are those of its pattern, `error` is the text of the error.
+        `kind` is a key of the definition (`condition`, `hit_condition`, `log_message`): only breakpoints that were sent
+        with that option count. `groups` are those of its pattern, of which `expression` (None or empty: any) and `line` are
+        used; `error` is the text of the error, whose words are looked for in the breakpoints' expressions. A line or words
+        that no breakpoint fits are ignored. The result is empty if none has the expression.
         """
         expression, line = groups.get("expression") or None, groups.get("line")
         meant = [each for each in self._options_sent(kind) if expression in {None, each.expression}]
@@ -420,12 +426,13 @@ class Quirks:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Quirks:
-        """Return the table `[quirks]` as `Quirks`, with `[quirks.failed]` and `[quirks.private]`.
+        """Return the quirks of an adapter from `table`, which is the `[quirks]` table of its definition.
 
-        `[quirks.failed]` has a regular expression by kind of failure; `[quirks.private]` has `named` and `inside`.
+        Within it, `[quirks.failed]` has a regular expression by kind of failure, and `[quirks.private]` has `named` (a
+        regular expression) and `inside` (a text). A key that is absent gets its default.
 
         Raises:
-            DefinitionError: Something in it is wrong.
+            DefinitionError: A key is unknown, or a value has a wrong type, or is no valid regular expression.
         """
         failed, private = table.table("failed"), table.table("private")
         quirks = table.read(

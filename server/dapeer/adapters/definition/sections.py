@@ -31,10 +31,13 @@ class Need:
 
     @classmethod
     def read(cls, table: DefinitionTable) -> Need:
-        """Return one item of `detect.any` or `detect.all`: a table with one key, the kind.
+        """Read one item of `detect.any` or `detect.all`, and return it as a `Need`.
+
+        `table` has exactly one key, the kind: `executable`, `python_module` or `file`. Its value is a name, or a
+        list of names, any one of which is enough.
 
         Raises:
-            DefinitionError: It has none of the kinds, or another key.
+            DefinitionError: There is none of these keys, a further key, or a value of another type.
         """
         for kind in ("executable", "python_module", "file"):
             if kind in table:
@@ -52,7 +55,11 @@ class Need:
         return (usual or self.names[0]).rpartition("/")[2] if self.kind == "file" else self.names[0]
 
     def placeholders(self) -> tuple[str, ...]:
-        """Return the names of the placeholders that get a value when it is found."""
+        """Return the names of the placeholders that get a value when the needed thing is found.
+
+        An executable gives `executable` and the first of `names`, a file `file` and `file_dir`, and a Python
+        module `module_dir`.
+        """
         match self.kind:
             case "executable":
                 return "executable", self.names[0]
@@ -1002,13 +1009,14 @@ class Attach:
 
     @classmethod
     def read(cls, table: DefinitionTable, way: str) -> Attach:
-        """Return the table `[attach.WAY]` as an `Attach`.
+        """Read the table `[attach.WAY]` of an adapter's definition, and return it as an `Attach`.
 
-        `transport`, `helper` (a program by platform) and `usual_ports` are among its keys; keys that `Attach` lacks are the request's
-        arguments.
+        `table` is that table, `way` is its WAY: one of `WAYS` or `OF_WAITING`. `transport` (a table), `helper` (a
+        program by platform) and `usual_ports` are optional keys. Keys that `Attach` lacks become `arguments` of the
+        request; for `OF_WAITING` so does `listen`.
 
         Raises:
-            DefinitionError: Something in it is wrong.
+            DefinitionError: A key is missing or unknown in a table within it, or a value is of another type.
         """
         own = TransportTable.read(table.table("transport")) if "transport" in table else None
         helper = table.table("helper")
@@ -1036,13 +1044,14 @@ class Timeouts:
 
 
 def way_of(inputs: Mapping[str, object]) -> str | None:
-    """Return which of `[attach.*]` the inputs mean: `pid`, `tcp`, `core` or `OF_WAITING`.
+    """Return the name of the `[attach.*]` table that the inputs of an attach select.
 
-    The last one is meant where they have an `executable` and none of the others. None: no input says it, so that only the user's own keys
-    say how to attach.
+    The inputs `pid` and `core` select the tables of those names, and `port` selects `tcp`. `executable` without
+    these three selects `OF_WAITING`. An input that is None counts as absent. None is returned if there is none
+    of the four: then only the user's own keys say how to attach.
 
     Raises:
-        ArgumentError: The inputs mean more than one, or have `host` without `port`.
+        ArgumentError: The inputs have more than one of `pid`, `port` and `core`, or `host` and none of these.
     """
     given = [way for way in WAYS if inputs.get(_INPUT.get(way, way)) is not None]
     if len(given) > 1:

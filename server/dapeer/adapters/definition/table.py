@@ -111,11 +111,13 @@ class DefinitionTable:
     def read(self, kind: type[Record], rest: str = "", **given: Any) -> Record:
         """Return a dataclass: each field that is not `given` is the key of its name, read by its type.
 
-        `kind` is the dataclass, `given` has values of its fields that are used as they are. The field named by `rest` gets all keys that
-        are not read; without one there may be none.
+        `kind` is the dataclass, `given` has values of its fields that are used as they are. A missing key has the
+        field's default; a sequence or mapping that is missing is empty. The field named by `rest` gets all keys that
+        are not read; without `rest`, such keys are an error.
 
         Raises:
-            DefinitionError: A key is unknown or missing, or its value is of another type.
+            DefinitionError: A key is unknown, or missing although its field has no default, or its value is of
+                another type.
         """
         for each in fields(kind):
             if each.name not in {*given, rest}:
@@ -170,11 +172,12 @@ class DefinitionTable:
     def expression(self, key: str, default: str = "") -> str:
         """Return an expression of the program's language; `default` where the key is absent.
 
-        In it `${texts:PATTERN}` is a JSON object: the texts of the companions' files that match, by their paths in `companions/`, and the
-        user's `DAPEER_PATCHES`.
+        Each `${texts:PATTERN}` in it is replaced by a JSON object, which has the texts of all companions' files
+        that match the glob pattern PATTERN, by their paths in `companions/`, and the environment variable
+        `DAPEER_PATCHES` under that name, empty if it is not set. The key counts as read from now on.
 
         Raises:
-            DefinitionError: It is no text, or no file fits.
+            DefinitionError: The value is no text, or no file matches a PATTERN.
         """
 
         def texts(found: re.Match[str]) -> str:
@@ -255,10 +258,11 @@ class DefinitionTable:
         return float(value)
 
     def one_of(self, key: str, names: tuple[Word, ...], default: Word | None = None) -> Word:
-        """Return a text that must be one of `names`; without `default` the key must be there.
+        """Return the text at a key, which must be one of `names`; `default` where the key is missing.
 
         Raises:
-            DefinitionError: It is none of them.
+            DefinitionError: The value is none of `names`, or no text, or the key is missing and `default` is
+                None.
         """
         value = self.get(key, str, default or "")
         for name in names:
@@ -271,8 +275,10 @@ class DefinitionTable:
     def some_of(self, key: str, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return a list of texts that must all be of `names`; empty where the key is absent.
 
+        A single string counts as a list of one text. The key counts as read from now on.
+
         Raises:
-            DefinitionError: One is not.
+            DefinitionError: The value is no list of strings, or one of its texts is not of `names`.
         """
         values = self.texts(key)
         for value in values:

@@ -333,10 +333,12 @@ def _log_points(definition: Definition) -> LogPoints:
 def _check_system(definition: Definition, table: TransportTable, *, wants_terminal: bool) -> None:
     """Raise if the system lacks what the adapter needs: the loopback, or a terminal.
 
-    `table` is the transport that will be used; `wants_terminal`: the program is to run in a terminal.
+    `definition` is the adapter's; the error names its title. `table` is the transport that will be used: if it is
+    TCP, or needs the loopback, 127.0.0.1 is tried. With `wants_terminal` the program is to run in a terminal, so a
+    pseudo-terminal is opened and closed again.
 
     Raises:
-        SystemUnsupported: It does.
+        SystemUnsupported: The system cannot reach 127.0.0.1, or gives no pseudo-terminal.
     """
     if (table.loopback or table.kind == "tcp") and not has_loopback():
         what, way = lacking_loopback()

@@ -89,8 +89,9 @@ async def open_child(
 def _normalized(transport: Transport, definition: Definition, parent: Adapter) -> Transport:
     """Return a transport that applies the definition's quirks to the messages of a child process.
 
-    It shares with the `parent` the breakpoints that were sent, and the mark of patches; a first stop of the child is skipped if the quirks
-    say so.
+    `transport` is the connection to the child's adapter; a task begins to receive from it at once. The result
+    shares with the `parent` the breakpoints that were sent, and the mark by which patches that are off are
+    told. A first stop of the child is skipped if the quirks say so.
     """
     settle = anyio.lowlevel.checkpoint
     return NormalizedTransport(

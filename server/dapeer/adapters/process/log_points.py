@@ -187,9 +187,12 @@ class LogPoints:
         return bool(self._places)
 
     def with_marks(self, request: Request) -> Request:
-        """Return a request for the adapter, with marks around log messages; collection points become these.
+        """Return a request for the adapter, with marks around the log messages of its breakpoints.
 
-        Any other request comes back as it is. Each log point gets a number, by which `place` finds it.
+        In `setBreakpoints` and `setFunctionBreakpoints`, breakpoints that collect become log points. Each log point gets
+        a number in its mark, and its place is kept, which `location_of` returns for the number. Where the adapter heeds
+        no conditions of log points, these are kept here, and left out of the result. Any other request, or one without
+        log points, comes back as it is; `request` is never changed.
         """
         requested = as_array(request.arguments.get("breakpoints"))
         if request.command not in _SETS or not any(map(_SPEAKS.intersection, requested)):
@@ -201,9 +204,12 @@ class LogPoints:
         return replace(request, arguments={**request.arguments, "breakpoints": sent})
 
     def _with_mark(self, path: str, requested: dict[str, Any]) -> dict[str, Any]:
-        """Return a breakpoint with its message between marks and a number, and keep its place by the number.
+        """Return a copy of a log point whose message has marks and a number; its place is kept by the number.
 
-        `path` is the source file. A breakpoint that collects becomes one that logs.
+        The message begins with a mark and the number, and ends with a mark. `path` is the source file,
+        `requested` the breakpoint in DAP's terms, with a `logMessage` or `collect`; one that collects becomes
+        one that logs. Where the adapter does not heed conditions, these are taken out of it, so that dapeer
+        applies them.
         """
         place = (path, *spot_of(requested)), point_numbers(requested)
         if "collect" in requested:
@@ -219,10 +225,12 @@ class LogPoints:
         }
 
     def _without_unheeded_options(self, place: Place, point: dict[str, Any]) -> dict[str, Any]:
-        """Return a log point without the conditions that the adapter would not heed there, and keep these.
+        """Return a log point without the conditions that the adapter would not heed; keep them by place.
 
-        Its message begins with the condition's value, by which dapeer decides; hits are counted here. `point` is the log point
-        in DAP's terms, which stays unchanged.
+        `point` is the log point in DAP's terms, and stays unchanged. The message of the copy begins with the
+        condition's value, by which dapeer decides whether to print. A `hitCondition` that is a plain number is left
+        out, and dapeer counts the hits itself; any other stays in the copy for the adapter. The conditions are kept
+        by `place`; a count that has begun there goes on unless the `hitCondition` has changed.
         """
         own = {"condition"}
         hits = str(point.get("hitCondition") or "").strip()
@@ -238,10 +246,11 @@ class LogPoints:
         return {**rest, "logMessage": message}
 
     def location_of(self, number: int) -> Body:
-        """Return what to add to an output event's body for the log point with this number.
+        """Return what to add to the body of an output event that a log point has caused.
 
-        The result is empty if there is none. The keys are `source`, `line`, `LOG_POINT`, `column` if it has one,
-        and the numbers of collection points, if it has any.
+        `number` is the log point's, from the marks around its message; the result is empty if no log point has
+        that number. Its keys are `source` (with `path`), `line`, `LOG_POINT` (True), `column` if the log point has
+        one, and `POINT`, the numbers of its collection points, if it has any.
         """
         if number >= len(self._places):
             return {}
@@ -254,8 +263,12 @@ class LogPoints:
     def events_of(self, body: Body) -> Iterator[Event]:
         """Yield the events for an output event's body: the output itself, collected rows, and failures.
 
-        A log point whose condition does not hold, or that has hits to pass, yields nothing. Each expression that failed in it yields an
-        event of `failures.EVENT`. `body` is that of an `output` event, as `LogPointReader` yields it.
+        `body` is that of an `output` event, as `LogPointReader` yields it; output of no log point becomes an
+        event unchanged. A row is an `output` event whose body has `ROW`, an object of `point` and `cells`. A log
+        point whose condition does not hold yields nothing; nor does one that has hits to pass, which this counts
+        down, so each body is given once. A condition that failed, and each expression that failed in a log
+        point's message, yields an event of `failures.EVENT`; an expression that failed in a row is a cell that
+        begins with `FAILED`.
         """
         text = str(body.get("output") or "")
         if points := body.get(POINT):
@@ -358,8 +371,10 @@ class LogPointReader:
     def _parts(self, category: str, text: str) -> Iterator[tuple[str, Body]]:
         """Yield the output of a category in parts: each a text, and where the log point is that wrote it.
 
-        The place is an empty dict for other output. What may be the beginning of a message stays in `_unfinished_output`. `category` is
-        that of `output` events, `text` the newest output of it.
+        The place has the keys that the log point adds to an `output` event (`source`, `line`, see `location_of`);
+        it is an empty dict for other output. `category` is that of `output` events, `text` the newest output of it.
+        What may be the beginning of a message stays in `_unfinished_output` until the next call, so the result has
+        to be read to its end.
         """
         text, at = (
             self._unfinished_output.pop(category, "") + self._past_line_end(category, text),

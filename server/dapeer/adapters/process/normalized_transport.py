@@ -133,11 +133,12 @@ class Normalizer:
         yield from self._failure_reader.take_held()
 
     def _normalized_messages(self, message: Message) -> Iterator[Message]:
-        """Yield the messages of an ordinary adapter that replace a message of this one; maybe none.
+        """Yield the messages that an ordinary adapter would have sent in place of `message`; maybe none.
 
-        An unwanted entry stop of a child process becomes a `continue` request, which is to be sent to the adapter; the responses to such
-        requests are dropped. After `terminated`, an adapter with the quirk `last_words_of_adapter` has only the program's `stdout` passed
-        on.
+        A yielded `Request` has the number `OURS`, and is to be sent to the adapter; an unwanted entry stop of a
+        child process becomes such a `continue` request, for instance. The responses to these requests are dropped.
+        After `terminated`, `output` events of an adapter with the quirk `last_words_of_adapter` are dropped, except
+        those on `stdout`; its other messages still come.
         """
         match message:
             case Event(event="stopped", body=body) if self._is_childs_entry(body):
@@ -353,9 +354,11 @@ def _with_hits_to_pass(requested: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
-    """Return a breakpoint with the expressions of its condition and message as this adapter compiles them.
+    """Return a copy of a breakpoint whose expressions the adapter can compile, with private members, too.
 
-    `point` is the breakpoint in DAP's terms, which stays unchanged.
+    `point` is the breakpoint in DAP's terms; the dict itself is not changed. Its whole `condition`, and each
+    expression in braces in its `logMessage`, is replaced by what `quirks.compiled_inside` returns: most stay as
+    they are.
     """
     sent = dict(point)
     if "condition" in point:

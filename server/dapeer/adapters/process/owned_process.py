@@ -138,9 +138,10 @@ class Reaper:
             _write(child, line)
 
     def _start(self, number: int) -> None:
-        """Start one of the reaper's child processes, send it the whole list, and watch for its end.
+        """Start one of the reaper's child processes, send it the whole list, and start it anew when it ends.
 
-        `number` says which one of the two it is, from 0. Once dapeer has gone, it kills the processes and removes the folders on the list.
+        `number` says which one of the two it is, from 0. Once dapeer has gone, the child process kills the
+        processes and removes the folders on the list. Call it in dapeer's event loop, which watches the child.
         """
         # In a POSIX session of its own: no signal of a terminal, and no kill of dapeer's group, reaches it.
         child = subprocess.Popen(
@@ -252,9 +253,9 @@ class Processes:
     def has_started(self, pid: int) -> bool:
         """Return whether a process of this session has started the process `pid`, itself or through others.
 
-        That process is in the POSIX session of one of them, or a descendant of one; or its parents have ended, and its environment has
-        `mark`. What the debug session above has started counts, too. Where the system does not say who is whose parent, the POSIX session
-        alone counts.
+        That is so if `pid` is in the POSIX session that one of them leads, is a descendant of one, or has `mark`
+        in its environment, as it still has when its parents have ended. What the debug session above has started
+        counts, too. Where the system tells neither parents nor environments, the POSIX session alone counts.
         """
         living = {own.pid for own in self._owned.values() if not own.is_number_reused()}
         return (
@@ -265,10 +266,10 @@ class Processes:
         )
 
     def _keep(self, process: OwnedProcess) -> None:
-        """Own a process from now on: it ends with the others of this debug session.
+        """Own a process from now on: dapeer ends it with the others of this debug session.
 
-        If dapeer is killed, the reaper kills it, or has it detach where the program was attached to. The POSIX session that the process is
-        in is noted as one of this debug session's.
+        If dapeer is killed, the reaper kills the process, or has the debugger detach if the program was attached to. The
+        POSIX session of the process is noted as one of this debug session's, unless it is dapeer's own.
         """
         self._owned[process.pid] = process
         session = session_of(process.pid)
@@ -355,12 +356,14 @@ class Processes:
             self.discard(pid)
 
     async def kill(self) -> None:
-        """Kill the processes and the rest of their POSIX sessions; wait some seconds at most for their end.
+        """Kill the processes and the rest of their POSIX sessions, and wait for their end.
 
-        They stay owned. The debugger of an attached program is left to the reaper, which has it detach first, and is not waited for.
+        The wait takes at most `SECONDS_TO_BE_GONE`. The processes stay owned. After a `release` the rest of the
+        sessions is spared, since the released program may be part of one. The debugger of an attached program is
+        left to the reaper instead (`detach`): it is not killed, waited for, or owned any more.
 
-        Some adapters leave a debuggee behind when they are killed, in a process group of its own that nobody has told us of; but nobody
-        leaves the session that an adapter leads.
+        The rest of a session is killed since some adapters leave a debuggee behind, in a process group of its own
+        that nobody has told us of; but nobody leaves the session that an adapter leads.
         """
         if self._attached is not None:
             self.detach()

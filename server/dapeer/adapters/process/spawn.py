@@ -258,9 +258,11 @@ class Spawned:
         return AdapterFailed(f"{self.command.title} {what}.{last_words}", hint)
 
     async def early_end_error(self) -> AdapterFailed:
-        """Return the error for an adapter's process that has ended too early.
+        """Return, not raise, the error for an adapter's process that has ended too early.
 
-        It waits a moment for the process's last output and its exit code, which the error quotes. The process is not killed.
+        The error quotes the process's last output and its exit code, for each of which the call waits up to
+        `SECONDS_OF_LAG`. If the exit code is still unknown then, the error says that the adapter closed its
+        output. The process is not killed.
         """
         await self.settle()
         # Its pipes close a moment before its exit code is known, or it continues without them.

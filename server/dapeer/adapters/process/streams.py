@@ -186,10 +186,13 @@ class PromptStream(ByteStream):
     def _in_use(self) -> Generator[None]:
         """Count a call that reads or writes, while the body runs.
 
-        `_unused_event` is set when the last such call has returned after `aclose`.
+        `_unused_event` is set when the last such call has returned after `aclose`. Only an `EndOfStream` or
+        `BrokenResourceError` of the body is replaced once `aclose` has begun; any other error leaves the body as it
+        is.
 
         Raises:
-            anyio.ClosedResourceError: The stream was closed meanwhile by `aclose`; the error of the body is its cause.
+            anyio.ClosedResourceError: The stream was closed meanwhile by `aclose`; the error of the body is its
+                cause.
         """
         self._active_calls += 1
         try:
@@ -259,9 +262,12 @@ def _socket(stream: SocketStream | UNIXSocketStream) -> socket.socket:
 
 
 def lacking_loopback() -> tuple[str, str]:
-    """Return what is missing where 127.0.0.1 does not work, and how to get it.
+    """Find out why 127.0.0.1 does not work here; return what is missing, and how to get it.
 
-    The first part ends a sentence that begins with what needs it; the second begins one.
+    The first text stands behind "NAME needs " and ends that sentence, period included. The second begins a
+    sentence without ending it ("Bring it up (`ip link set lo up`)"). To tell a loopback interface that is down
+    from one without that address, a socket is connected to ::1; call this only where 127.0.0.1 was found not to
+    work.
     """
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
         probe.connect(("::1", 9))
@@ -301,10 +307,14 @@ Connector: TypeAlias = Callable[[], Awaitable[PromptStream]]
 
 
 async def connect_to(address: HostAndPort, seconds: float) -> PromptStream:
-    """Connect to the adapter of another process, within `seconds`, and return the stream.
+    """Connect to the debug adapter of another process over TCP, and return the stream.
+
+    It is tried once; a refused connection is not tried again, although `seconds` have not passed. `address` is host
+    and port, and the host may be another machine. `seconds` is the longest that connecting may take. The caller closes
+    the stream.
 
     Raises:
-        AdapterFailed: No process listens there, or it disconnects.
+        AdapterFailed: Nothing accepts a connection there in time, or it is reset.
         ForeignListener: Another user of this machine listens there.
     """
     host, port = address
@@ -347,10 +357,14 @@ async def stream_of(
 ) -> StdioStream | PromptStream:
     """Return the stream to an adapter that dapeer started: its stdio, or a connection.
 
-    `connect_again` connects to a server, and is tried until the server listens, for `seconds` at most; None: the adapter uses its stdio.
+    `connect_again` makes one attempt to connect to the adapter as a server: dapeer repeats it until the
+    server listens, for `seconds` at most, and returns a `PromptStream`. With None the adapter uses its stdio,
+    a `StdioStream` is returned at once, and `seconds` is not used. The adapter's process is not killed at a
+    failure.
 
     Raises:
-        AdapterFailed: It does not listen in time, has ended, or another user listens in its place.
+        AdapterFailed: The server does not listen in time, has ended, or another user listens in its place.
+        ValueError: `connect_again` is None, and the process was started without pipes.
     """
     if connect_again is None:
         return StdioStream(spawned.process, spawned.stderr_tail)
@@ -368,11 +382,13 @@ async def stream_of(
 async def _connect_when_listening(spawned: Spawned, again: Connector) -> PromptStream:
     """Connect as soon as the server listens, and return the stream; there is no timeout.
 
-    `again` makes one attempt.
+    `spawned` is the server's process. `connect_once` makes one attempt: after an `OSError` it is called again
+    a moment later, and any other error of it leaves this function. Once the process has ended, it is called a
+    last time, to learn whether another user has the port.
 
     Raises:
-        AdapterFailed: It has ended.
-        ForeignListener: Another user listens in its place.
+        AdapterFailed: The server's process has ended.
+        ForeignListener: Another user listens in the server's place.
     """
     while spawned.process.returncode is None:
         try:

@@ -79,9 +79,11 @@ class Tail(asyncio.Protocol):
         self._patches_off.clear()
 
     def _look_for_patches(self, data: bytes) -> None:
-        """Report, or keep until there is a listener, what whole lines say of patches that are off.
+        """Report what whole lines of the process's stderr say of patches that are off.
 
-        The beginning of a line is kept until its end comes. `data` is the newest piece of the process's stderr.
+        `data` is the newest piece of the stderr. Each report goes to the listener, or is kept until there is one.
+        The unfinished last line is kept for the next piece only while it begins as such a report does, and has
+        less than `MAX_KEPT_BYTES`; other text is ignored.
         """
         *lines, rest = (self._line + data).split(b"\n")
         for line in lines:

@@ -208,9 +208,9 @@ class Terminal:
             os.close(self._master)
 
     def _read(self) -> None:
-        """Read what the program has written into `tail`; close the terminal if every process has left it.
+        """Pass what the program has written to `tail`; close the terminal if every process has left it.
 
-        It does not wait: nothing happens if there is nothing to read.
+        At most 64 KiB are read at a call. It does not wait: nothing happens if there is nothing to read.
         """
         try:
             data = os.read(self._master, 65536)

@@ -63,7 +63,11 @@ def holder_by_diagnosis(end: HostAndPort, other: HostAndPort) -> Holder | None:
 
 
 def _diagnosis_request(end: HostAndPort, other: HostAndPort) -> bytes:
-    """Return the netlink message that asks Linux for the socket at `end`, whose other end is `other`."""
+    """Return the netlink message that asks Linux for the socket at `end`, whose other end is `other`.
+
+    Both hosts are numeric addresses. The socket is a TCP one in any state; IPv4 addresses in IPv6 form count
+    as IPv4 ones.
+    """
     near, far = (ipaddress.ip_address(host.partition("%")[0]) for host, _ in (end, other))
     hosts = [getattr(each, "ipv4_mapped", None) or each for each in (near, far)]
     family = socket.AF_INET6 if hosts[0].version == 6 else socket.AF_INET
@@ -115,8 +119,9 @@ def check_listeners(host: str, port: int) -> None:
 def peer_uid(connection: socket.socket) -> int | None:
     """Return the id of the user at the other end of a connected TCP or Unix socket; None if unknown.
 
-    It is unknown where the other end is on another machine or in another container, or where the system does not tell. Of a Unix
-    socket it is the user who listens there; of a TCP connection that was not accepted yet, the user who listens at its port.
+    The user is unknown where the other end is on another machine or in another container, or where the system does not
+    tell. At a Unix socket the user is, for a client, the one who listens, and for a server, the one who has connected.
+    At the client's end of a TCP connection that was not accepted yet, the user is the one who listens at the port.
 
     Raises:
         OSError: The connection has been closed.

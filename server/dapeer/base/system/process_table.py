@@ -177,9 +177,11 @@ def session_members(session: int) -> list[int]:
 
 
 def descendants(pid: int) -> dict[int, int]:
-    """Return the ids of a process's living descendants, each with its parent's id; empty if unknown.
+    """Return the ids of a process's living descendants, each with its parent's id.
 
-    A `pid` of 0 is no process, but what the system calls the parent of its first ones.
+    It reads the system's table of processes. The dict is empty if there are no descendants or no such
+    process, if the system has no such table, or if `pid` is below 1: 0 is no process, but what the system
+    calls the parent of its first ones.
     """
     if pid < 1:
         return {}

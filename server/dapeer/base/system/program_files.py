@@ -42,7 +42,9 @@ def is_binary(path: str) -> bool:
 def has_section(path: str, names: Iterable[str]) -> bool:
     """Return whether a compiled program has a section or symbol of one of these names, as compilers leave.
 
-    It is a guess, and a good one: the bytes of the names are looked for, and no tables are read. False if the file cannot be read.
+    It is a guess, and a good one: each name is looked for among the file's bytes as a whole, between two null
+    bytes, and no tables are read. False if there are no names, or `path` cannot be read, is empty, or is no
+    regular file.
     """
     sought = [b"\0%s\0" % name.encode() for name in names]
     if not sought:
@@ -102,8 +104,10 @@ def _library_files(folder: Path | str, name: str) -> Iterator[Path]:
 def starts_others(program: str, extensions: Sequence[str], pattern: str) -> bool:
     """Return whether the source of a program matches a pattern, which says that it starts other processes.
 
-    `program` is a source file, or a folder whose direct files are read: those with one of these `extensions` (`.go`), at most
-    `_MOST_SOURCES`. `pattern` is a regular expression, in which `^` fits each line. Without a program or a pattern it is False.
+    `program` is the path of a source file, or of a folder, of whose direct files the first `_MOST_SOURCES` by name
+    are read. Only files with one of the suffixes in `extensions` (such as `.go`) are read, also where `program` is
+    a file. `pattern` is a regular expression, in which `^` fits each line. False, too: `program` or `pattern` is
+    empty, or there is no such file.
 
     Raises:
         OSError: One of the files cannot be read.
@@ -137,9 +141,11 @@ def interpreter_path(path: str, environment: Mapping[str, str]) -> str:
 
 
 def interpreter_command(path: str, environment: Mapping[str, str]) -> list[str]:
-    """Return the interpreter of a script's first line, and its options; empty: it is no script.
+    """Return the command of a script's `#!` line: the interpreter, then its options.
 
-    The interpreter is a path, or a name that is not on the `PATH` of `environment`.
+    `env` is left out of that line, with its own options and the variables that it sets. An interpreter
+    without a slash becomes its path if it is on the `PATH` of `environment`, and otherwise stays a name. The
+    list is empty if the file `path` has no such line, or cannot be read.
     """
     words = _first_line_words(path)
     if words and Path(words[0]).name == "env":

@@ -46,7 +46,8 @@ class Holder:
 def lines_with_port(table: str, port: int) -> Iterator[TcpTableLine]:
     """Yield the sockets of one of Linux's tables of which `port` is the own or the other end's port.
 
-    `table` is the table's text. The caller looks at `local` and `remote` of each.
+    `table` is the text of `/proc/net/tcp` or `tcp6`. `local` and `remote` of each socket are as the table has
+    them, in hexadecimal (`0100007F:1F90`); the caller tests at which end `port` is.
     """
     mark = f":{port:04X} "
     for text in table.splitlines()[1:]:
@@ -59,11 +60,12 @@ def lines_with_port(table: str, port: int) -> Iterator[TcpTableLine]:
 def holder_in_tables(tables: Sequence[str], end: HostAndPort, other: HostAndPort) -> Holder | None:
     """Return the owner of the socket at `end` whose other end is `other`, from Linux's tables.
 
-    The owner is the user's id and the socket's inode, which is 0 until the connection is accepted. `end` and `other` are numeric addresses
-    with ports. None means that this is no socket of this machine.
+    `tables` are the texts of these tables (`/proc/net/tcp`, `/proc/net/tcp6`); `end` and `other` are numeric
+    addresses with ports. The owner is the user's id and the socket's inode, which is 0 until the connection is
+    accepted. None means that the tables have no such socket: it is on another machine, or it is gone.
 
     Raises:
-        ConnectionResetError: The connection is no longer established.
+        ConnectionResetError: The socket is in the tables, but its connection is no longer established.
     """
     near, far = _spellings(end), _spellings(other)
     for table in tables:

@@ -27,10 +27,11 @@ _removed = set[str]()
 
 
 def end_at_signals() -> None:
-    """Have SIGTERM and SIGINT end this process with code 0 until another wakeup descriptor is set.
+    """Have SIGTERM and SIGINT end this process with code 0 at once, whatever its first thread does.
 
-    It starts a daemon thread, and sets the two handlers and Python's wakeup descriptor (`signal.set_wakeup_fd`). Files of `removing` are
-    removed before.
+    Call this in the main thread. It starts a daemon thread, and sets handlers for both signals and Python's wakeup
+    descriptor. Another handler of these signals alone does not change that: it ends when another wakeup descriptor is set, as asyncio's `add_signal_handler` does. Before the process ends
+    by a signal, the files of `removing` are removed; no other clean-up is run.
     """
     signalled, signals = os.pipe()
     os.set_blocking(signals, False)

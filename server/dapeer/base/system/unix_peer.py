@@ -51,7 +51,10 @@ def unix_peer(connection: socket.socket) -> int | None:
 
 
 def _name(uid: int | None) -> str:
-    """Return the login name of a user id, or `uid N` if the system has none."""
+    """Return the login name of a user id, or `uid N` if the system has none.
+
+    None counts as 0, but no caller names a user who is unknown.
+    """
     import pwd
 
     try:

@@ -245,9 +245,10 @@ def fitted(text: str, limit: int, preferred: Collection[str] = ()) -> str:
 def fitted_table(lines: Sequence[str], limit: int) -> str:
     """Return a table as one line of about `limit` characters, rows separated by ` | `.
 
-    `lines` are the header and the rows; a row `…` among them stands for rows that were left out there. If all do not fit, the header is
-    cut to half of `limit`, and the first rows that fit follow, up to the row `…`. Then comes `…`, and behind it the last row, but only if
-    `lines` have a row `…`: else the text ends with it.
+    `lines` are the header and the rows; a row `…` among them stands for rows that were left out there. If all
+    do not fit, the header is cut to half of `limit`, and the first rows that fit follow, up to the row `…`.
+    If any rows are left out there, `…` comes next, and behind it the last row, if `lines` have a row `…`;
+    without one the text ends with `…`. If all rows fit behind the cut header, no `…` follows them.
 
     >>> fitted_table(["(9, 1) id int64", "id", "0 4", "1 4", "…", "8 4"], 30)
     '(9, 1) id int64 | id | … | 8 4'

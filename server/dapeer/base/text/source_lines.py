@@ -62,10 +62,11 @@ def dedented(lines: Sequence[str]) -> list[str]:
 
 
 def _head(lines: Sequence[str], index: int, function: str) -> int | None:
-    """Return the index of the line with the function's head, above `index`; None if none is found.
+    """Return the index of the line, above `index`, with a function's head; None if none is found.
 
-    The head contains the function's last name, and is indented less than the line at `index`; of several the least indented, nearest
-    one is returned.
+    `function` is the function's name as a debugger shows it, perhaps qualified or with parameters. A head
+    contains the last part of that name as a word, and is indented less than the line at `index`; of several,
+    the least indented count, and of these the nearest. Indexes begin at 0.
     """
     names = _NAME.findall(function.partition("(")[0])
     if not names:
@@ -81,10 +82,11 @@ def _head(lines: Sequence[str], index: int, function: str) -> int | None:
 
 
 def _end(lines: Sequence[str], index: int, indent: int) -> int:
-    """Return the index after the last line of the function that the line at `index` is in.
+    """Return the index after the last line of the function that encloses the line at `index`.
 
-    `indent` is the indentation of its head. It ends at a blank line before a line that is indented no more than that; where there
-    is none, it is the number of lines.
+    `head_indent` is the indentation of the function's head, in characters. The function ends at the first blank
+    line after which the next line with text is indented no more than its head. The result is the number of
+    lines if there is no such blank line, or if the line at `index` is itself indented no more than the head.
     """
     if _indent(lines[index]) <= indent:
         return len(lines)
@@ -142,8 +144,10 @@ _STATEMENT = re.compile(
 def runs_late(lines: Sequence[str], line: int) -> bool:
     """Return whether a line of Python is in a function that may run while the interpreter ends.
 
-    `line` 1 is the first of `lines`, the file's text. Such functions are `__del__`, and those whose names the source gives to
-    `atexit.register` or a `finalize` on one line; any function that encloses the line counts. False also for a line out of `lines`.
+    `lines` is the file's text, and `line` counts from 1. Such functions are `__del__`, one with the decorator
+    `@atexit.register` in the line above, and those whose names stand anywhere in `lines` within the call of
+    `atexit.register` or a `finalize` on one line. Any function that encloses the line by indentation counts. False
+    also for a number outside of `lines`.
 
     >>> runs_late(["def bye():", "    print(1)", "atexit.register(bye)"], 2)
     True
@@ -228,9 +232,10 @@ def places_of(line: str, text: str) -> list[LinePlace]:
 
 
 def heads_near(line: str, column: int = 1) -> list[LinePlace]:
-    """Return where functions and classes begin on a line, at most `MAX_TOLD_PLACES`, the nearest first.
+    """Return where JavaScript's functions and classes begin on a line, at most `MAX_TOLD_PLACES`.
 
-    `column` is the column that they should be near to, from 1 on; each place has the text that follows it.
+    They come nearest first to `column`, which counts from 1. Each place has its own column, and the text of the
+    line from there on, at most twice `CONTEXT_CHARS` characters.
     """
     starts = sorted(
         (found.start() for found in _HEADS.finditer(line)), key=lambda at: abs(at + 1 - column)

@@ -62,10 +62,12 @@ def cause(text: str) -> str:
 
 
 def _with_replaced_sources(trace: str, instead: Callable[[str], str]) -> str:
-    """Return a traceback in which what `instead(path)` returns replaces the source lines of each entry.
+    """Return a traceback in which one line replaces the source lines of each entry.
 
-    If it returns an empty text, the entry's lines stay. An entry is a line `File "PATH", line N` of `trace`; the lines behind it that are
-    indented by four spaces or more are its source.
+    An entry is a line `File "PATH", line N` of `trace`; the lines after it that are indented by four spaces or
+    more are its source lines. `instead` gets the entry's path and returns the new line, which is indented by four
+    spaces here and added also to an entry without source lines. If `instead` returns an empty text, the entry's
+    source lines stay as they are.
     """
     lines: list[str] = []
     hidden = ""

@@ -82,7 +82,11 @@ def as_commands(text: str, tool: str = "") -> str:
 
 
 def as_error(text: str, tool: str) -> str:
-    """Return the error of a call in which tools are named as commands, and arguments of `tool` as options.
+    """Return a call's error text with tools named as commands, and arguments of `tool` as options.
+
+    `tool` is the whole name of the called tool. An argument in backticks is changed if its name has a `_` or
+    begins the text: other words may be names of the program's. Arguments with a value, such as `fresh=true`,
+    become options as well.
 
     >>> as_error("`hit_condition`: gdb does not understand `x`.", "dap_set_breakpoint")
     '`--hit-condition`: gdb does not understand `x`.'
@@ -122,7 +126,11 @@ def _options(line: str, tools: Sequence[str]) -> str:
 
 
 def _arguments_of(tool: str) -> dict[str, KnownTool]:
-    """Return what is known of a tool, by each argument that is an option of its command."""
+    """Return, by each argument that is an option of a tool's command, what is known of the tool.
+
+    All values are the same `KnownTool`. Arguments that the command takes by their place are left out; those
+    of each of the tool's `breakpoints` are included. Empty: no tool has the name `tool`.
+    """
     known = known_tools().get(tool)
     if known is None:
         return {}
@@ -210,7 +218,10 @@ def _option_words(name: str, value: str, known_tool: KnownTool) -> Iterator[str]
 
 
 def _list_in(value: str) -> list[Any]:
-    """Return the items of a list that a text has as JSON; empty if it has none."""
+    """Return the items of the JSON list that a text consists of; empty if the text is anything else.
+
+    `value` must begin with `[`; a text that is no valid JSON gives an empty list, too.
+    """
     import json
 
     from dapeer.base.json_types import is_array
@@ -358,7 +369,11 @@ def call(
 
 
 def _cut_by_the_shell(arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the expressions among arguments that end with one `-`, as a shell leaves them of `a->b`."""
+    """Yield the expressions that end with one `-`, as a shell leaves them of `a->b`.
+
+    `arguments` are a tool's, by name: only those in `EXPRESSIONS` are looked at, also in each of its
+    `breakpoints`.
+    """
     for name, value in arguments.items():
         if name == POINTS:
             for each in value:

@@ -61,14 +61,16 @@ def connect_if_running(environment: Mapping[str, str] | None) -> Core | None:
 
 
 def connect_or_start(environment: Mapping[str, str] | None, credentials: Mapping[str, str]) -> Core:
-    """Connect to the server of this folder's project, which is started if none runs, and then stays.
+    """Connect to the server of this folder's project; if none runs, start one, which then stays.
 
-    `environment` are the variables for programs that the command starts; None if it starts none. `credentials` are dapeer's own, by
-    variable, for a server that is started.
+    In a terminal of Neovim the server that this Neovim is attached to comes first. The folder is the current one.
+    `environment` has the variables for programs that the command starts; None: the command starts none.
+    `credentials` are variables with secrets that were taken out of the environment, for a server that is started.
+    The start blocks until the new server can be found.
 
     Raises:
-        SystemUnsupported: It cannot be started.
-        ServerGone: It ends at once.
+        SystemUnsupported: The server cannot be started.
+        ServerGone: The server that was found or started has ended before it answered.
     """
     try:
         if core := connect_if_running(environment):
@@ -83,7 +85,12 @@ def connect_or_start(environment: Mapping[str, str] | None, credentials: Mapping
 
 
 def _reach() -> ReachedServer | None:
-    """Connect to the server of the Neovim in whose terminal this runs, or to the project's; else None."""
+    """Connect to the server of the Neovim in whose terminal this runs, or else to the project's.
+
+    The Neovim is that of `$NVIM`; the project is that of the current folder. None: no server greets.
+    Announcements of servers that have ended are removed, and one that does not greet in time is named on
+    stderr. Closing the connection is left to the caller.
+    """
     here = os.getcwd()
     if os.environ.get("NVIM"):
         from dapeer.neovim import sockets
@@ -97,10 +104,12 @@ def _reach() -> ReachedServer | None:
 def _open_connection(reached: ReachedServer, environment: Mapping[str, str] | None) -> Core:
     """Begin MCP with a reached server, and return the connection by which its tools can be called.
 
-    `environment` are the variables for programs that are started, which are sent to the server; None if there are none.
+    `environment` are the variables for programs that are started, which are sent to the server; None if there
+    are none. The caller closes the result, which closes the connection of `reached`, too. If MCP cannot begin,
+    the connection of `reached` stays open.
 
     Raises:
-        ServerGone: The server has ended.
+        ServerGone: The server has ended, or does not answer.
     """
     # Arguments of a process are often no UTF-8, and so are variables.
     sent = {_as_bytes(k): _as_bytes(v) for k, v in environment.items()} if environment else {}
@@ -185,7 +194,9 @@ NOTHING_RUNS: Final = "Nothing that commands have started runs here.\n"
 def end_all() -> int:
     """End all that commands have started, and their server if nobody else uses it; return 0.
 
-    Programs that they have attached to are detached from. What has become of each session is printed to stdout, or that no server runs.
+    Programs that they have attached to are detached from. What has become of each session, and that the server has
+    ended, is printed to stdout, or that nothing which commands have started runs. That the server goes on for
+    another client is printed to stderr.
     """
     try:
         server = connect_if_running(None)
@@ -224,7 +235,7 @@ def _open_pidfd(pid: int) -> int | None:
 
 
 def _has_ended(process: int) -> bool:
-    """Wait `MILLISECONDS_TO_END` for the end of a pidfd's process, close it; return whether it ended."""
+    """Wait up to `MILLISECONDS_TO_END` for a process to end, then close `pidfd`; return whether it ended."""
     import select
 
     poll = select.poll()

@@ -227,7 +227,8 @@ def _add_points(parser: argparse.ArgumentParser, schemas: Mapping[str, Mapping[s
 def _value_arguments(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments of `add_argument` that say how a value of this JSON Schema is read.
 
-    They are `choices`, or `type` and `metavar`; empty for a text.
+    They are `choices` for an `enum`, else `type` and `metavar` for an integer, number or object. The dict is empty
+    for a text, and for any other type (boolean, array), which the caller handles itself.
     """
     if "enum" in schema:
         return {"choices": schema["enum"]}

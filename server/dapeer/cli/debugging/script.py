@@ -40,11 +40,13 @@ def add_parser(add: Callable[..., argparse.ArgumentParser]) -> argparse.Argument
 def run(argv: Sequence[str]) -> int:
     """Run a script with a debugger and a server of its own, and return its exit code.
 
-    `argv` is the command line, from `script` on; the script comes from a file, or for `-` from stdin. `sys.argv` is set to its arguments.
-    The code is 1 if it raises an error or the server ends, `WRONG_USE` if it cannot be read, `INTERRUPTED` after Ctrl-C.
+    `argv` is the command line, from the word `script` on; the script comes from a file, or for `-` from
+    stdin. `sys.argv` is set to the script's name and arguments. The code is 0, or 1 if the script raises an
+    error (its traceback is printed) or the server ends, `WRONG_USE` if the script cannot be read,
+    `INTERRUPTED` after Ctrl-C.
 
     Raises:
-        SystemExit: The words are wrong (2), or ask for help (0).
+        SystemExit: The words are wrong (2), or ask for help (0), or the script itself has raised this.
     """
     typed = add_parser(single_parser).parse_args(argv[1:])
     try:

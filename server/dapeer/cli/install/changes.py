@@ -66,13 +66,14 @@ class FileChange:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
     def make(self) -> None:
-        """Write the file as a whole, or remove it with folders that are empty then.
+        """Write the file as a whole, or, if `new_text` is None, remove it with folders that are empty then.
 
-        Missing folders around a new file are made. The file's mode stays. If the path is a link, the link stays, and its target is written;
-        to remove the file, link and target are removed.
+        Missing folders around a new file are made; `root` and the folders around it are never removed. The
+        file's mode stays. If the path is a link, its target is written and the link
+        stays; to remove the file, both are removed.
 
         Raises:
-            ArgumentError: The system refuses, or the file has other text than `old_text`.
+            ArgumentError: The system refuses, the file cannot be read, or it has other text than `old_text`.
         """
         path = self.path.resolve()
         if _read(self.path) != self.old_text:
@@ -369,10 +370,11 @@ def _remove_empty(folder: Path, root: Path) -> None:
 def _replace(path: Path, text: str) -> None:
     """Write the text of a file by way of a new file beside it, so that nobody reads half of it.
 
-    Its mode stays. A file that is not there yet is written at once. `path` is the file's.
+    The file's mode stays. A file that is not there yet is written directly, into a folder that exists. `path`
+    is the file's, with links resolved by the caller: a link would be replaced by a file.
 
     Raises:
-        OSError: The file is read-only, or cannot be written.
+        OSError: The file is read-only, or cannot be written; an existing file has its old text then.
     """
     if not path.exists():
         path.write_bytes(text.encode())

@@ -59,18 +59,20 @@ def run(
 ) -> int:
     """Install dapeer for a client or for Neovim, or remove it, after asking; return the exit code.
 
-    The changes are printed. The code is 0, also where nothing is to be changed, or with `no`; it is `DECLINED` if the person does not agree,
-    or has to do it by hand.
+    The changes are printed. The code is 0, also where nothing is to be changed, or with `no`; it is
+    `DECLINED` if the person does not agree, or has to add the plugin to lazy.nvim by hand.
 
     Args:
-        target: The id of a client, or `nvim`.
+        target: A key of `CLIENTS`, or `nvim`.
         scope: Whether files of the person (`user`) or of this project (`project`) are changed.
         remove: Take dapeer out again.
-        agreement: `yes`: the changes are made without asking; `ask`: the person is asked at the terminal; `no`: nothing is changed.
+        agreement: `yes`: the changes are made without asking; `ask`: the person is asked at the terminal;
+            `no`: nothing is changed.
         skill_only: Give the client no server, but the skill that names commands.
 
     Raises:
-        ArgumentError: A file cannot be read or written, or the target has no such scope.
+        ArgumentError: A file cannot be read or written, the target has no such scope or no skills (`nvim`),
+            or Neovim is missing, too old or does not answer.
     """
     if skill_only:
         return _run_skill(target, scope, remove=remove, agreement=agreement)
@@ -168,11 +170,13 @@ def places_of_process() -> ClientFolders:
 def _own_command(
     which: Callable[[str], str | None] = shutil.which, prefix: str = sys.prefix
 ) -> tuple[str, ...]:
-    """Return the command that starts dapeer as this person has it, as a list of words.
+    """Return the command that starts dapeer as this person has it, as a tuple of words.
 
-    It is absolute, since an editor that was not started in a shell has another PATH. What `uvx`, `uv run --with` or `pipx run` runs is in a
-    cache that they empty, so there the command is `uvx` or `pipx run`, with the source it was given. `which` finds a program on PATH;
-    `prefix` is the environment in which dapeer runs.
+    Where dapeer runs from a cache that `uvx`, `uv run --with` or `pipx run` empties, the command is `uvx` or
+    `pipx run`, with the source that it was given; else it is dapeer's program on PATH, or, where there is none, this
+    interpreter with `-m dapeer`. The program is an absolute path where it is found, since an editor that was not
+    started in a shell has another PATH. `which` finds a program on PATH; `prefix` is the environment in which dapeer
+    runs.
     """
     for cache, (runner, *words), by in _CACHES:
         if cache.search(Path(prefix).as_posix()):

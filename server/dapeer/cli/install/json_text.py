@@ -76,9 +76,10 @@ def parse_document(text: str) -> Node:
 
 
 def read_value(text: str, *, pairs: bool = False) -> object:
-    """Return the value of a text, whose comments and trailing commas are ignored.
+    """Return the value of a JSON text, in which comments and trailing commas are ignored.
 
-    With `pairs` objects are tuples of (key, value), and numbers are texts as they are written.
+    With `pairs`, to compare texts exactly, each object is a tuple of (key, value), and each number a text: a
+    NUL character, then the number as it is written. Arrays are lists in either case.
 
     Raises:
         MalformedText: The text is no JSON.
@@ -99,12 +100,15 @@ def read_value(text: str, *, pairs: bool = False) -> object:
 
 
 def _strict(text: str, *, pairs: bool) -> object:
-    """Return the value of a text of strict JSON, which has neither comments nor trailing commas.
+    """Decode a JSON text without comments and trailing commas, and return its value.
 
-    With `pairs` objects are tuples of (key, value), and numbers are texts as they are written.
+    Without `pairs` this is `json.loads`, which also accepts `NaN` and `Infinity`. With `pairs`, for comparing two
+    texts exactly, each object is a tuple of its (key, value) pairs in order, and each number is a text: a NUL
+    character and the number as it is written, so that it equals no string of the file.
 
     Raises:
         ValueError: The text is no JSON.
+        RecursionError: The text is nested too deeply.
     """
     if not pairs:
         return json.loads(text)
@@ -200,10 +204,13 @@ def _key(text: str, token: re.Match[str]) -> str:
 
 
 def _skip_array(text: str, found: Iterator[re.Match[str]]) -> int:
-    """Read the rest of an array from the tokens `found`; return the index of the array's end in `text`.
+    """Read the rest of an array from the tokens `found`; return the index after its `]` in `text`.
+
+    `text` is the whole JSON text. `found` stands after the `[`, and afterwards behind the `]`. Whether there
+    is a comma between two elements is not checked.
 
     Raises:
-        MalformedText: It is not valid.
+        MalformedText: The array does not end, or something in it is no value.
     """
     for token in found:
         if token[0] == "]":
@@ -276,12 +283,13 @@ def without_value(text: str, path: Keys) -> Iterator[str | None]:
 
 
 def value_at(text: str, path: Sequence[str]) -> object:
-    """Return the value at the path, decoded; None: there is none, or it is null, or the text is blank.
+    """Return the value at a path of keys in a text of JSON, decoded; None: there is none, or it is null.
 
-    Of equal keys the last counts.
+    None is also the answer for a blank text. An empty `path` gives the whole object. Comments and trailing commas are
+    allowed, and of equal keys the last counts.
 
     Raises:
-        MalformedText: The text is no JSON object, or something on the path is none.
+        MalformedText: The text is no JSON object, is nested too deeply, or has no object where the path goes on.
     """
     if not text.strip():
         return None
@@ -295,12 +303,14 @@ def value_at(text: str, path: Sequence[str]) -> object:
 
 
 def everything_but(text: str, path: Keys) -> object:
-    """Return all of a text but the value at the path: keys and values in their order, and comments.
+    """Return all of a JSON text except the value at a path, in a form that can be compared.
 
-    The result is a pair of both, to be compared with that of another text. Comments within the value are left out.
+    Two results are equal if nothing else differs: the pair has the keys and values in their order, and the list of
+    comments. Comments within the value at `path` are left out. An empty text gives a pair of an empty tuple and an
+    empty list.
 
     Raises:
-        MalformedText: The text is no JSON object.
+        MalformedText: The text is not empty, and is no JSON object.
     """
     if not text.strip():
         return (), list[str]()
@@ -337,9 +347,11 @@ def _span(member: JsonMember) -> tuple[int, int]:
 
 
 def _pruned(value: object, path: Sequence[str]) -> object:
-    """Return an object, given as pairs, without what is at the path, nor objects that hold nothing else.
+    """Return a JSON object without the member at a path, and without objects that have nothing else.
 
-    Other values are returned as they are.
+    `value` is an object as a tuple of (key, value) pairs, as `read_value` gives with `pairs`; a value of
+    another type is returned as it is. `path` has the keys that lead to the member, at least one. Only objects
+    on the path are left out if nothing remains in them; of `value` itself `()` remains then.
     """
     if not isinstance(value, tuple):
         return value

@@ -163,9 +163,12 @@ async def try_clients(places: ClientFolders) -> Sequence[Reach]:
 
 
 def _reach(entry: _Entry, failure: str | None, places: ClientFolders) -> Reach:
-    """Return the row for an entry whose command was tried.
+    """Return the row for an entry of a client's configuration whose command was tried.
 
-    `failure` is why it is no server; None: it answers, but a client that does not trust the folder would not start it.
+    `failure` says why the command is no server; None: it answers. The row's state is `ok` only if it answers
+    and the client would start it in this project; where the client does not trust the folder, the state is
+    `failed`, and the text says how to trust it. `places` has the clients' folders, in which their trust is
+    looked up.
     """
     if failure is None and not (
         trusts_project(entry.client, places)
@@ -186,10 +189,13 @@ def reads_project_file(client: Client, places: ClientFolders) -> bool:
 
 
 def trusts_project(client: Client, places: ClientFolders) -> bool:
-    """Whether a client starts servers in the project, as far as its list of trusted folders says.
+    """Return whether a client starts servers in the project, as far as its list of trusted folders says.
 
-    True for a client without such a list, or that trusts all folders; False if no folder in it is the project's or around it.
-    `TRUST_FOLDER` is for a folder and all in it, `TRUST_PARENT` for the folder around it; of several the closest counts.
+    `places` has the project and the client's folders. The result is True for a client that has no such list,
+    or whose settings switch the list off. Else the closest entry counts: `TRUST_PARENT` is for the folder
+    around the named one and all in it, every other value for the named folder and all in it, and
+    `DO_NOT_TRUST` makes the result False. It is False, too, if no entry is of the project or around it, or
+    the list cannot be read.
     """
     if not client.trusted or _trusts_all(client.file("user", places)):
         return True

@@ -58,8 +58,10 @@ def parse_toml(text: str) -> dict[str, Any]:
 def statements(text: str) -> Iterator[Statement]:
     """Yield the statements of a text that is valid TOML, in their order: headers, and keys with values.
 
-    Each has its start and end in `text`, the whole path of its keys, that of the table around included, and the place of its value, which
-    is None for a header.
+    Each has its start in `text` and its end, which is behind its last token or the comment on its last line,
+    before the line end. Its path has all keys, with those of the header above it first. Its value is a pair:
+    from where to where in `text` the value goes; for a header it is None. Members of inline tables are not
+    yielded.
     """
     table: Keys = ()
     for start, marks in _lines(text):
@@ -120,9 +122,11 @@ def comments(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[re.Match[str]]]]:
-    """Yield (index, tokens) of each statement; a statement may have several lines.
+    """Yield (start, tokens) of each statement in a text of TOML: a header, or a key with its value.
 
-    The tokens are without white space; comments within the statement, and behind it on its line, are among them.
+    `start` is the index in `text` of the statement's first character. A statement may take several lines. Its
+    tokens are without white space; comments within the statement, and behind it on its line, are among them.
+    Lines that have only a comment yield nothing.
     """
     depth, marks = 0, list[re.Match[str]]()
     for match in _TOKEN.finditer(text):
@@ -138,10 +142,13 @@ def _lines(text: str) -> Iterator[tuple[int, list[re.Match[str]]]]:
 
 
 def _path(text: str) -> Keys:
-    """Return the keys that a line of TOML names: a header such as `[a.b]`, or a key with the value 0.
+    """Return the keys that a line of TOML names: of a header such as `[a.b]`, or of `a.b = 0`.
+
+    `text` has that one line, and the value behind a key must be 0, which the caller puts there. A key in quotes
+    is returned without them. An empty text gives an empty tuple.
 
     Raises:
-        TOMLDecodeError: `text` is neither.
+        TOMLDecodeError: `text` is no valid TOML.
     """
     found: dict[str, Any] | list[Any] = tomllib.loads(text)
     path: list[str] = []
@@ -155,16 +162,15 @@ def _path(text: str) -> Keys:
 
 
 def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
-    """Yield texts with the table, or a value in it, set at the path, best first.
+    """Yield proposals for a text in which `value` is set at the path, the best first.
 
-    None as `text`: there is no file. The caller checks that nothing else has changed in a text.
+    `text` must be valid TOML; None: there is no file. A dict as `value` becomes a table; any other value is set in
+    a table that is there already. A proposal may be no TOML, or change something else, too: the caller checks each.
+    Nothing is yielded if no way is known, such as for a value below something that is no table.
 
     >>> print(next(with_value(None, ("a", "b"), {"c": 1})), end="")
     [a.b]
     c = 1
-
-    Raises:
-        MalformedText: The text is no TOML, or something on the path is no table.
     """
     table = _as_table(value)
     if table is not None:
@@ -176,12 +182,13 @@ def with_value(text: str | None, path: Keys, value: object) -> Iterator[str]:
 
 
 def without_value(text: str, path: Keys) -> Iterator[str | None]:
-    """Yield texts without the table at the path, best first; the table must be there.
+    """Yield proposals for a text without the table at the path, the best first.
 
-    None stands for removing the file, which was made for the table. The caller checks that nothing else has changed in a text.
+    `text` must be valid TOML, in which this table is. None stands for removing the file, which was made for the
+    table. A proposal may be no TOML, or change something else, too: the caller checks each.
 
     Raises:
-        MalformedText: The text is no TOML, or something on the path is no table.
+        MalformedText: Something on the path is no table.
     """
     whole = list(statements(text))
     if text[: whole[0].start] == "" and all(_is_ours(one, path) for one in whole):
@@ -209,7 +216,10 @@ def value_at(text: str, path: Sequence[str]) -> object:
 
 
 def everything_but(text: str, path: Keys) -> object:
-    """Return all that a text holds but the value at the path, with its comments, in a form to be compared.
+    """Return what a TOML text holds apart from the value at a path, as an object to compare by `==` only.
+
+    Values and comments count, the order of keys does not. Left out are the value at `path`, comments in and
+    between its lines, and tables around it that hold nothing else. If nothing is there, all is compared.
 
     Raises:
         MalformedText: The text is no TOML.
@@ -259,9 +269,13 @@ def _with_value_replaced(text: str, path: Keys, value: object) -> Iterator[str]:
 
 
 def _out_of_inline(text: str, path: Keys) -> Iterator[str]:
-    """Yield the text without the table at `path`, if `with_value` has written it into an inline table.
+    """Yield candidates of the text without the table at `path`, where `with_value` wrote an inline table.
 
-    It yields two texts at most: without a comma before the table, and with it; none if the table is written in another way.
+    `with_value` writes ` KEY = {…}` into an inline table, behind a comma unless it is the first member. The
+    first candidate is the text without that member and the comma before it, the second is without the
+    member alone; each is only yielded if what it leaves out stands in `text` exactly once. So there are
+    two, one, or none: the table is not there, or was written in another way. A candidate may be invalid
+    TOML, so the caller checks it.
     """
     table = _as_table(value_at(text, path))
     if table is not None:
@@ -300,7 +314,11 @@ def _table(path: Keys, table: Mapping[str, object], line: str) -> str:
 
 
 def _written(value: object) -> str:
-    """Return a value in TOML, on one line: tables become inline tables, dates and times stay such."""
+    """Return a value in TOML, on one line: tables become inline tables, dates and times stay such.
+
+    `value` is what `tomllib` or JSON gives. None must not be in it, since TOML has no null and this is not
+    checked.
+    """
     table = _as_table(value)
     if table is not None:
         pairs = (f"{_key(key)} = {_written(each)}" for key, each in table.items())
@@ -364,9 +382,11 @@ def _by_library(text: str, path: Keys, value: object) -> Iterator[str]:
 
 
 def _pruned(whole: dict[str, object], path: Sequence[str]) -> dict[str, object]:
-    """Return tables without what is at the path, nor tables that hold nothing else.
+    """Return a copy of tables without the value at a path, nor tables around it that hold nothing else.
 
-    `whole` is the outermost table, which stays unchanged.
+    `whole` is the outermost table, which stays unchanged, and is returned even if empty. `path` has at least one
+    key; if it leads nowhere, nothing else is left out, but an empty table on it, or a value on it that is no
+    table, is.
     """
     key, *further = path
     inner = _as_table(whole.get(key)) if further else None

@@ -167,8 +167,9 @@ def _tables(
 def _table(rows: bytes, type_codes: str, order: Sequence[int], names: NumberedNames) -> Table:
     """Return rows of one shape as a table.
 
-    `rows` are the rows' bytes, one behind the other. `type_codes` has a letter for the type of each value. `order` has the number of each
-    row in the chunk. `names` has the time from which rows count their seconds, and the threads, tasks and callers that numbers stand for.
+    `rows` are the rows' bytes, one behind the other. `type_codes` has, for each value of a row, the letter of its
+    type in `row_format.LETTERS`. `order` has the number of each row in the chunk. `names` has the time from which
+    rows count their seconds, and the threads, tasks and callers that numbers stand for.
     """
     size = row_format.row_bytes(len(type_codes))
     contexts = _column(rows, "I", 4, size)
@@ -242,8 +243,9 @@ def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) ->
 def read_names(text: bytes, zero: float) -> NumberedNames:
     """Return what the lines of a file's header say, up to a zero byte; a line of another form is ignored.
 
-    The fields of a line stand between tabs: `s`, number, point and letters of a shape; `c`, number, thread, task and caller of a context;
-    `b`, point and function of a call that has begun. `zero` is the time from which rows count.
+    The fields of a line stand between tabs: `s`, number, point and letters of a shape; `c`, number, thread, task and
+    caller of a context; `b`, point and function of a call that has begun. A last line without a line end is ignored,
+    too. `zero` is the time from which rows count; it is only passed on, as the result's `start_time`.
     """
     shapes, contexts = dict[int, Shape](), dict[int, tuple[str, str, str]]()
     opened: set[tuple[int, str]] = set()

@@ -216,10 +216,12 @@ class Table:
         self.cells = [extend_column(*each) for each in zip(self.cells, rows.cells, strict=True)]
 
     def extend(self, text: str, order: Sequence[int]) -> int:
-        """Append the rows of a text; return how many of its lines were none.
+        """Append the rows of a text; return how many of its lines are no rows, which are dropped.
 
-        Each line stands behind a line end, and is `point, hit, seconds, thread, task, caller, cell, …`, between tabs. `order` has each
-        line's number among all rows of the process.
+        `text` begins with a line end, and each line stands behind one. A line is `point, hit, seconds, thread,
+        task, caller, cell, …`, with tabs between, and has as many cells as the table's `width`. All lines are of
+        one point, whose number the table does not keep. `order` has each line's number among all rows of the
+        process, also of lines that are no rows.
         """
         step = HEAD + self.width
         # One list of all fields, cut by steps: a list for each line would cost ten times as much.
@@ -280,7 +282,8 @@ class Table:
     def gaps(self) -> dict[int, int]:
         """Return how many hits are missing before a row, by the row's index; rows without a gap are left out.
 
-        It is empty if the hits are spoilt.
+        A row's hit is its number in `hits`; rows that were dropped leave a gap between two such numbers. The result is
+        empty, too, if one of the `hits` is no number, as the program may have overwritten what it had recorded.
         """
         try:
             hits = [
@@ -315,9 +318,11 @@ def _number_at(column: Cells, index: int) -> float:
 
 
 def by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequence[int]]]:
-    """Return the lines of a text by the number of their point, with each line's number in `order`.
+    """Return the lines of a text, with their numbers, by the id of the point that each belongs to.
 
-    Each line stands behind a line end. Lines of no point are left out.
+    A line of `text` begins with its point's id and a tab; `order` has a number for each line, in the same order. Each
+    value of the result is a pair: the point's whole lines as one text, with a line end before each, and the numbers
+    of these lines. Lines that begin with no id are left out.
     """
     text = text.removesuffix("\n")
     point = text.partition("\t")[0]

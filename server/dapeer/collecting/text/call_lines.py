@@ -35,7 +35,12 @@ class RepeatedPart(NamedTuple):
 
 
 def repeats(sequence: Sequence[int]) -> Iterator[RepeatedPart]:
-    """Yield the parts of a sequence in order; what does not repeat is a part of one element.
+    """Yield the parts of a sequence in order, without gaps, as (start, period, times).
+
+    In a part the `period` elements from the index `start` on stand `times` times in a row. At each place the
+    repetition that reaches furthest is taken, of those that reach equally far the one with the shortest period;
+    a period has at most `MAX_PERIOD_ELEMENTS` elements. An element that does not repeat is a part (start, 1,
+    1).
 
     >>> [tuple(each) for each in repeats([7, 1, 2, 1, 2, 1, 2, 5, 5, 5])]
     [(0, 1, 1), (1, 2, 3), (7, 1, 3)]
@@ -150,9 +155,11 @@ class CallLines:
         return self.table.threads[index], self.table.tasks[index]
 
     def recursion_line(self, calls: Sequence[int]) -> str:
-        """Return a recursion as one line: `calls` are indices, each within the one before.
+        """Return a recursion as one line: hits, functions, arguments, results and the number of calls.
 
-        Arguments and results are those of the first and the last.
+        `calls` are the indices of the calls' rows in `table`, at least one, each call within the one before.
+        Hits, arguments and results are those of the first and the last call; if either of these has raised, only
+        what the first returned or raised is told.
         """
         first, last = calls[0], calls[-1]
         names = dict.fromkeys(map(self.function, calls))
@@ -195,10 +202,11 @@ class CallLines:
         return {name: texts for name, texts in of.items() if len(set(texts)) > 1}
 
     def _caller_text(self, index: int, around: str | None) -> str:
-        """Return "from" and the caller of the call in row `index`, behind spaces; empty: it is left out.
+        """Return `  from CALLER` for the call in row `index`, or an empty text to leave the caller out.
 
-        It is left out if it is not known, or is the function `around`, within whose call the line stands; an empty `around` leaves out
-        any.
+        `around` is the function of the call within which the line is shown: its name is compared by the part behind the
+        last dot, and a caller of this name is left out. None: no function is known, so any known caller is named; an
+        empty text: no caller is named. The result is also empty if the caller is unknown.
         """
         caller = self.table.callers[index]
         if not caller or around == "":
@@ -404,9 +412,11 @@ def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> l
 
 
 def _source_lines(steps: Sequence[LifeStep]) -> dict[int, str]:
-    """Read the source lines of the steps.
+    """Read the source lines of the steps, and return them by line number, each with its number in front.
 
-    Return each with its number, by number, without common indentation.
+    A text is the number, padded to the longest one, a space, and the line without the indentation that all of them
+    share, cut to `SOURCE_CHARS`. A line that cannot be read is the number alone. All steps should be in one file: of
+    two files with the same number, only the last step's line is kept.
     """
     files = {each.line: each.file for each in steps}
     texts = {line: line_text(file, line).expandtabs() for line, file in files.items()}
@@ -472,10 +482,12 @@ def _turns_text(count: int, steps: Sequence[LifeStep]) -> str:
 def _first_and_last_lines(
     lines: Sequence[tuple[str, int]], counts: Mapping[int, int]
 ) -> Iterator[str]:
-    """Yield the first and the last lines of a long life, and of those between them what came once only.
+    """Yield the first and last lines of a long life, and the first few between them that came once only.
 
-    `lines` are pairs of text and shape of the step (-1: of several), `counts` has how often each shape comes. A line says how many were
-    left out.
+    `lines` are pairs of a text and the shape of its step; `counts` says how often each shape comes. A shape
+    that `counts` lacks, such as -1 for a line of several steps, does not count as having come once. In place of
+    lines that were left out, one line says how many they were. At most `FIRST_LINES`, `LAST_LINES` and
+    `MAX_ODD_LINES` are shown; a life that is no longer than the first two is yielded whole.
     """
     middle = range(FIRST_LINES, len(lines) - LAST_LINES)
     once = [number for number in middle if counts.get(lines[number][1]) == 1][:MAX_ODD_LINES]

@@ -91,9 +91,12 @@ class CallForest:
         return stack[-1] if stack else None
 
     def _set_shapes_and_sizes(self) -> None:
-        """Set `shapes` and `sizes`, from the innermost calls on.
+        """Set `shapes` and `sizes` of all calls, from the innermost calls on.
 
-        Calls that are alike, with all calls within them, get the same shape.
+        `sizes` counts the calls within a call at any depth, without the call itself. Two calls get the same number in
+        `shapes` if they have the same function, kind of result and changes, and calls of the same shapes within them;
+        of equal calls that follow each other it does not matter how many there are. An odd call has a shape of its own.
+        The row index is the index of both lists.
         """
         known: dict[object, int] = {}
         self.shapes, self.sizes = [0] * len(self.order), [0] * len(self.order)
@@ -178,9 +181,11 @@ MAX_LISTED_FUNCTIONS = 40
 
 
 def tree_lines(table: Table, expressions: Sequence[str]) -> list[str]:
-    """Return calls as lines: what each function returns, if there are many calls, and the tree, indented.
+    """Return collected calls as lines: a summary of what each function returns, and the indented tree.
 
-    It is opened as far as `MAX_TREE_LINES` allow. `table` has the calls. `expressions` are those that were collected beside the call.
+    The summary is left out if each call has a line of its own in the tree. The outermost calls are always shown;
+    the calls within them are shown as many levels deep as fit into `MAX_TREE_LINES`. Each row of `table` is a call,
+    and `expressions` are those that were collected beside the call. The list is empty if the table has no rows.
     """
     lines = CallLines(table, expressions)
     forest = CallForest(lines)
@@ -267,9 +272,10 @@ def _differing_arguments(forest: CallForest, calls: Sequence[int], period: int) 
 
 
 def _given_within(forest: CallForest, index: int) -> tuple[str, ...]:
-    """Return the arguments of all calls within the call in row `index`, at any depth, as texts.
+    """Return the arguments of all calls within the call in row `index`, at any depth; one text for each.
 
-    `forest` has all calls of the table. Empty: there are no calls within it.
+    `forest` has all calls of the table. The order is not that of the calls, but alike for trees that are
+    alike. Empty: there are no calls within the call.
     """
     given, left = list[str](), list(forest.of(index))
     while left:
@@ -363,9 +369,12 @@ def _lines_of_call(forest: CallForest, index: int, deepest: int, indent: str) ->
 
 
 def _recursion_chain(forest: CallForest, index: int) -> list[int]:
-    """Return the calls of a recursion below the call in row `index`; each has called only the next one.
+    """Return the rows of the calls of a recursion below the call in row `index`, the outermost first.
 
-    Empty: there are fewer than `MIN_CHAIN`, or it is no recursion.
+    Each of these calls has called only the next one, and none is odd (in `forest.oddities`); the call in row
+    `index` is not among them. Up to `MAX_PERIOD` functions may call each other in turn. The list is empty if
+    there are fewer than `MIN_CHAIN` such calls, or they do not recur to the function of the call in row
+    `index`.
     """
     names = {forest.lines.function(index)}
     found: list[int] = []
@@ -380,10 +389,12 @@ def _recursion_chain(forest: CallForest, index: int) -> list[int]:
 
 
 def _calls_around_deep_oddities(forest: CallForest, index: int) -> Iterator[tuple[int, int]]:
-    """Yield the row index of each call around odd ones deep within the call in row `index`, and how far.
+    """Yield calls around odd ones deep within the call in row `index`, each with its distance from it.
 
-    How far is how many calls are between. A call within another one of these is left out. Nothing is yielded if an odd call is near
-    enough to be shown in its place.
+    Yielded are the row index of the direct caller of an odd call, and the number of calls between the call in
+    row `index` and this caller, both excluded. A caller within another yielded one is left out. Nothing is
+    yielded if any odd call is so near, with at most `MAX_UNCOUNTED_CALLS` calls between, that it is shown in
+    its place.
     """
     found: dict[int, int] = {}
     for odd in forest.oddities:
@@ -448,7 +459,9 @@ def _function_line(forest: CallForest, name: str, indices: Sequence[int], took: 
 def _time_of_calls(forest: CallForest, indices: Iterable[int]) -> tuple[int, int]:
     """Return how many nanoseconds calls of one function took: in all, and without the calls within them.
 
-    `indices` are their rows. A call within another one of the function counts once in the first number.
+    `indices` are the rows of these calls. In the first number, a call directly within one of the same
+    function is counted only as a part of the outer one; a call further within is counted again. The second
+    number is never negative. Without calls both are 0.
     """
     took, function = forest.lines.took, forest.lines.function
     whole = own = 0

@@ -34,8 +34,11 @@ Cell = str | int | float
 def rows_repeating_combinations(columns: Mapping[str, Column], hits: Sequence[str]) -> list[OddRow]:
     """Return the rows that repeat a combination of values in 2 or 3 columns, where nearly all come once.
 
-    `columns` are by their short names, `hits` has the number of each row. At most `MAX_ODD_ROWS` rows are returned, of the first such
-    columns; empty: there are none.
+    `columns` are by their short names; `hits` has the number of each row as text, which the reasons quote.
+    Combinations of columns are tried, pairs first; columns with fractions, with one value in all rows, or with no
+    value twice are left out. The first one that has a few repeats gives the result: at most `MAX_ODD_ROWS` rows,
+    each a later occurrence, with what else differs in it. Empty: no combination has such rows, or there are fewer
+    than `MIN_ROWS_FOR_RARE` rows.
     """
     total = len(hits)
     if total < MIN_ROWS_FOR_RARE:
@@ -169,9 +172,11 @@ class ShownColumns:
         return rows_repeating_combinations(columns, self.table.hits)
 
     def row(self, index: int) -> str:
-        """Return the row `index` as a line: its number, and the values of the columns that change.
+        """Return the row at `index` of the table as a line, such as `#17 total = 3, name = 'a'`.
 
-        Long values are cut, to share the room of a line.
+        The line begins with the number of the row's hit, which is not `index` (from 0). Then come the values of the
+        columns that change from row to row; threads, tasks, callers and places have no name before them. Long values
+        are cut to `room` characters, or to share the room of a line if `room` is 0.
         """
         named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
         room = self.room or max(MIN_CELL_CHARS, share_chars(ROW_CHARS, [*map(len, named)]))
@@ -303,10 +308,11 @@ def column_description(each: Column) -> str:
 
 
 def odd_rows(found: ShownColumns) -> Iterator[str]:
-    """Yield the first row, the odd ones and the last, and between them lines on how many are alike.
+    """Yield lines with the first row, the odd ones and the last, and ranges of the rows between them.
 
-    `found` has the columns of a table. At most `ODD_ROWS` odd ones are shown, each with its reasons; a last line says how many more there
-    are.
+    `found` has the columns of a table, which must have a row. At most `ODD_ROWS` odd rows are shown, each with its
+    reasons; a last line says how many more there are. A range, such as `#3…#9 alike`, has the hits of the first
+    and last row that is left out, and how many rows the program has dropped there, if any.
     """
     why = found.oddities_by_row()
     repeated_ones = {each.index for each in found.repeated}

@@ -121,10 +121,11 @@ def value_kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[
 
 
 def _of_shapes(values: Sequence[str]) -> Sequence[str]:
-    """Return the kind of each value.
+    """Return the kind of each value ("whole", "text", "Cart", …), in their order.
 
-    Values of one shape (`'ab-12'` has `'a-9'`) get the kind of the first. Texts of a few shapes are told apart, as "text like 'a-9'". If a
-    value has a line end, all are of the kind "value".
+    Values of one shape (`'ab-12'` has `'a-9'`) all get the kind that the last of them has. Where texts have from 2 to
+    `MAX_TEXT_SHAPES` shapes, their kinds name the shape, as "text like 'a-9'". If any value has a line end, all are of
+    the kind "value".
     """
     shapes = shaped("\n".join(values))
     if len(shapes) != len(values):  # a value has a line end
@@ -218,7 +219,8 @@ class Column:
 def column(values: Sequence[str]) -> Column:
     """Return what a column of values is like: counts, kinds, range, trend, and odd rows.
 
-    `values` must not be empty.
+    `values` are the cells' texts in the order of the rows, and must not be empty. `counts` of the result is None if
+    the first `SAMPLED_VALUES` have so many different values that counting them tells nothing.
     """
     if values[0] == values[-1] and values.count(values[0]) == len(values):
         return Column(values, Counter({values[0]: len(values)}))
@@ -432,10 +434,12 @@ def _step_text(step: float) -> str:
 def _direction(
     steps: Sequence[float], first: Sequence[float]
 ) -> tuple[list[bool], str, Callable[[float, float], bool]]:
-    """Return for each step whether it follows the trend, the trend, and the comparison that tells it.
+    """Return for each step whether it follows the trend, then the trend, and the comparison of the trend.
 
-    The trend is "rising" or "falling", or empty with an empty list if neither is true of nearly all. `first` is the first quarter of
-    `steps`.
+    `steps` are the differences between neighbouring numbers, and `first` is the first quarter of them. The trend is
+    "rising" or "falling"; a step of 0 follows both, and "rising" is tried first. The comparison is `operator.ge` for
+    "rising" and `le` for "falling", to be called with a step and 0. If neither trend is true of nearly all steps, the
+    list and the trend are empty, and the comparison means nothing.
     """
     for trend, goes_on in (("rising", ge), ("falling", le)):
         if sum(map(goes_on, first, repeat(0))) < MIN_FIRST_SHARE * len(first):
@@ -447,10 +451,12 @@ def _direction(
 
 
 def _far_numbers(numbers: Sequence[float]) -> Iterator[OddRow]:
-    """Yield the first row of each number that is far from the middle half of all.
+    """Yield the first row of each number that is far from the middle half of all, in no special order.
 
-    Far is more than `MIN_FAR_WIDTHS` times that half's width away. At most `MAX_ODD_ROWS` of the least and of the greatest are looked at,
-    and nothing is yielded for few numbers.
+    Far is more than `MIN_FAR_WIDTHS` times that half's width away. Where the width is 0, the absolute value of
+    the half's upper end counts instead, or 1 if that is 0, too. The index of a row is that in `numbers`. At
+    most `MAX_ODD_ROWS` of the least and of the greatest are looked at; infinite numbers and NaN are left out,
+    and nothing is yielded for fewer than `MIN_ROWS_FOR_RARE` others.
     """
     finite = sorted(filter(math.isfinite, numbers))
     if len(finite) < MIN_ROWS_FOR_RARE:

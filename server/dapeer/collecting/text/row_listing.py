@@ -86,9 +86,11 @@ class EvaluationError:
 
 
 def value_of(cell: str) -> CellValue:
-    """Return what a cell says, as far as it is plain: a number, a text, nothing; else its text.
+    """Return what a cell says, if that is plain: a number, a text, true, false or nothing; else the cell.
 
-    The `EvaluationError` of a failed evaluation is returned as that.
+    `cell` is the text of one value, as a program's language writes it. A quoted text loses its quotes, but
+    escapes in it stay as they are. A cell that says that the evaluation failed gives an `EvaluationError` (which is
+    returned, not raised).
 
     >>> value_of("3"), value_of("'a'"), value_of("None"), value_of("[1]")
     (3, 'a', None, '[1]')
@@ -139,11 +141,14 @@ def _compile_filter(
 ) -> Reads:
     """Return a function that gives the value of a filter expression in a row, by the row's index.
 
-    That function raises `TypeError`, `ValueError` or an `ArithmeticError` for a row whose values cannot be compared or computed. `columns`
-    has the values of each column by name; `search` searches texts by a regular expression, and is called here, once for each `matches`.
+    That function raises `TypeError`, `ValueError` or an `ArithmeticError` for a row whose values cannot be compared
+    or computed. `columns` has the values of each column by name. `search(PATTERN, TEXTS)` returns those of the
+    texts in which the regular expression is found; it is called here, once for each `matches`, and not by the
+    function.
 
     Raises:
-        ArgumentError: The expression is too long, does not parse, names an unknown column, or has what a filter has not.
+        ArgumentError: The expression is too long, does not parse, names an unknown column, or has what a filter has
+            not; or a pattern is invalid, or takes too long.
     """
     try:
         if len(expression) > MAX_EXPRESSION_CHARS:
@@ -210,13 +215,14 @@ class _ExpressionCompiler:
                 return self._compile_computation(node, depth)
 
     def _compile_computation(self, node: ast.expr, depth: int) -> Reads:
-        """Return a function that computes arithmetic, or a call of one of `TEXT_FUNCTIONS`, in a row.
+        """Return a function that computes arithmetic or a call of a text function in a row, by its index.
 
-        Its arithmetic raises `TypeError` for what is no number, or an `ArithmeticError`. `node` is its syntax tree, `depth` how deep that
-        is nested.
+        `node` is the syntax tree of that part of the filter, `depth` how many levels deep `node` is nested.
+        `TEXT_FUNCTIONS` names the text functions. The returned function raises `TypeError` if an operand of the
+        arithmetic is no number, and `ArithmeticError` such as for a division by zero.
 
         Raises:
-            ArgumentError: It is neither.
+            ArgumentError: `node` is neither, has parts that a filter must not have, or is nested too deeply.
         """
         match node:
             case ast.BinOp() if type(node.op) in _RECKONS:
@@ -292,11 +298,12 @@ class _ExpressionCompiler:
     def _compile_comparison(self, node: ast.Compare, depth: int) -> Reads:
         """Return a function that tells of a row whether a comparison such as `a < b < c` holds.
 
-        It takes the row's index, and raises `TypeError` where values cannot be compared. `node` is the syntax tree, nested `depth` levels
-        deep.
+        The function takes the row's index; it computes all parts, and raises `TypeError`, `ValueError` or an
+        `ArithmeticError` where values cannot be compared or computed. In a filter `is` means `==`, and `in` finds a
+        value in a tuple or a text in a text. `node` is the comparison's syntax tree, nested `depth` levels deep.
 
         Raises:
-            ArgumentError: A part of the comparison has what a filter has not.
+            ArgumentError: A part of the comparison is nested too deeply, or is nothing that a filter can have.
         """
         parts = [self.compile_node(each, depth + 1) for each in (node.left, *node.comparators)]
         compares = [_COMPARES[type(each)] for each in node.ops]
@@ -312,11 +319,11 @@ class _ExpressionCompiler:
     def _compile_arithmetic(self, node: ast.BinOp, depth: int) -> Reads:
         """Return a function that computes an arithmetic operation of two numbers in a row.
 
-        It takes the row's index, and raises `TypeError` if one is no number, and `ZeroDivisionError`. `node` is the syntax tree, nested
-        `depth` levels deep; its operator must be one of `_RECKONS`.
+        It takes the row's index, and raises `TypeError` if one is no number, and `ZeroDivisionError`. `node` is
+        the syntax tree, nested `depth` levels deep; its operator must be one of `_RECKONS`.
 
         Raises:
-            ArgumentError: An operand has what a filter has not.
+            ArgumentError: An operand is nested too deeply, or has what a filter has not.
         """
         left, right = (
             self.compile_node(node.left, depth + 1),
@@ -547,9 +554,10 @@ def _groups(
 
 
 def _plots(found: ShownColumns) -> Iterator[str]:
-    """Yield a line with a plot for each column of numbers that changes; one says if there is none.
+    """Yield a line with a plot for each column whose numbers change, or one line that there is none.
 
-    The line has the name of the column, its least number, a character for some rows each, and its greatest number.
+    A plot's line has the name of the column, its least number, the plot (one character for some rows each),
+    and its greatest number. A column without a `range`, such as one of texts, is left out.
     """
     plotted = False
     for name, each in found.columns.items():

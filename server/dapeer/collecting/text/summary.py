@@ -101,9 +101,10 @@ def place_of(point: Point, project: Path) -> str:
 def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
     """Return a point's rows and the names of their columns, as a reader gets them.
 
-    For a watch, a new table comes back: function, file and line become one column named `at`, and an empty value before or after becomes
-    `GONE`. For any other point `table` itself comes back; where something is expected, the last name is `expected`. Paths are relative to
-    `project`.
+    Where something is expected at the point, `table` itself comes back, and the last name is `expected`. For a
+    watch that has rows, a new table comes back: function, file and line become one column named `at`, with
+    paths relative to `project`, and an empty value before or after becomes `GONE`. Else `table` itself comes
+    back, with the point's own names of columns.
     """
     if point.expect:
         return table, (*point.columns[:-1], EXPECTED)

@@ -37,8 +37,10 @@ EXPRESSION_CHARS = 80
 def page_of_rows(collection: Collection, project: Path) -> Json:
     """Return what a person's page shows of a point's rows, as JSON.
 
-    The keys are `title`, `plots` (one for each column of numbers), `columns` (names), `rows` (the odd and the last ones, as lists of
-    texts) and `why` (for each of these rows, why it is odd; empty: it is not).
+    The keys are `title`, `plots` (for each column with two numbers or more its `name`, and what `_plot`
+    returns), `columns` (names), `rows` (the odd and the last ones, as lists of texts: `#` and the number of
+    the hit, then a text for each column) and `why` (for each of these rows, why it is odd; empty: it is
+    not). Paths are relative to `project`.
     """
     table, names = readable(collection.point, collection.table, project)
     # A row that comes right now is not whole yet.
@@ -61,9 +63,11 @@ def page_of_rows(collection: Collection, project: Path) -> Json:
 
 
 def _oddities_of_live_rows(table: Table, names: Sequence[str], dropped: int) -> dict[int, str]:
-    """Return why rows are odd, by row index, all reasons of a row in one text.
+    """Return why rows of a collection are odd, by row index, all reasons of a row in one text.
 
-    `names` are those of the columns. If `dropped`, the number of rows that were not kept, is not 0, steps over them are not odd.
+    `table` has the collection's rows, and `names` are the names of its `cells`, in their order. `dropped` is
+    the number of rows that were not kept: unless it is 0, a step of a value over a gap where rows were dropped
+    is not odd. Rows that are not odd are left out of the dict, which is empty for a table without rows.
     """
     if not len(table):
         return {}
@@ -147,13 +151,16 @@ def timeline(
 ) -> list[str]:
     """Return rows of several collections as lines in the order of time, with place and thread.
 
-    The first line has the count of all; of many rows the ends and the odd ones are shown.
+    The first line has the count of all rows; then come lines on what all rows of a place have in common. Each row
+    begins with its number in this order, from 1. Of more than `MAX_LISTED_ROWS` chosen rows only the ends and those
+    around the odd ones are shown, with a range of numbers for the others. Process and thread are named only where
+    there are several; a task is named in place of its thread.
 
     Args:
         rows: The collections, and the indices of the rows of each that are wanted.
         project: The folder to which paths are relative.
         chosen: Which rows of all of them, from 0.
-        all_rows: Leave none of them out.
+        all_rows: Leave none of the chosen ones out.
     """
     every = _sorted(_entries(each, indices, project) for each, indices in rows)
     heads = [line for each, _ in rows for line in _head(each, project)]
@@ -258,7 +265,12 @@ def _values(found: ShownColumns, names: Sequence[str], cells: Sequence[str]) -> 
 
 
 def _head(collection: Collection, project: Path) -> Iterator[str]:
-    """Yield lines on what is true of all rows of a point: short names, and columns that do not change."""
+    """Yield lines on what is true of all rows of a point: short names, and columns that do not change.
+
+    Each line begins with the point's place, relative to `project` if its file is in that folder. Columns that
+    do not change are told only of more than `ALL_ROWS` rows. For a point that collects calls nothing is
+    yielded. The collection must have rows.
+    """
     if collection.point.calls:
         return
     place = place_of(collection.point, project)
@@ -274,10 +286,13 @@ def _head(collection: Collection, project: Path) -> Iterator[str]:
 
 
 def news_lines(collections: Iterable[Collection], project: Path, client: str = "") -> list[str]:
-    """Return what is new for a client in several collections, as lines; of many points the first ones.
+    """Return lines on what is new for a client in several collections.
 
-    Many are more than `MAX_POINTS`. Nothing is marked as reported. A few rows of several points are one list in the order of time; more are
-    summed up for each point.
+    Collections without rows are left out; one with rows of which none is new has only its head line, so
+    callers pass those with news. Few new rows of several points are one list in the order of time; otherwise
+    each point has a summary, the first `MAX_POINTS` of them, and the last lines count the others and name the
+    tool for the whole order. Empty: no collection has rows. `client` is the client's key; an empty one has
+    been told of nothing. Nothing is marked as reported. Paths are relative to `project`.
     """
     every = [each for each in collections if len(each.table)]
     fresh = [each for each in every if len(each.unreported(client))]

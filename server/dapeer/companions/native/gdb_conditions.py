@@ -65,10 +65,13 @@ waiting: set[int] = set()
 
 
 def enable_found(breakpoint_: Any) -> None:
-    """Enable a breakpoint with a condition that GDB itself has disabled while it was pending.
+    """Enable a breakpoint that GDB itself has disabled while it was pending, once its place is found.
 
-    One that is still pending is only noted: `waiting` has the numbers of those that are enabled then. GDB has no event where it disables
-    one itself, so one that the user disabled has left `waiting`, and stays disabled. `breakpoint_` is a `gdb.Breakpoint`.
+    GDB calls this with each `gdb.Breakpoint` that has changed. While the breakpoint is pending, only `waiting`
+    changes: it gets the number if the breakpoint is enabled and has a condition, else loses the number. Once
+    the breakpoint is no longer pending, it is enabled if `waiting` has its number, which is then removed. GDB
+    reports a change by the user, but not where it disables a breakpoint itself; so a breakpoint that the user
+    has disabled has left `waiting`, and stays disabled.
     """
     number = breakpoint_.number
     if breakpoint_.pending:

@@ -59,9 +59,11 @@ def line_of(value: Any, max_chars: int = MAX_STRUCTURE_CHARS) -> str | None:
 def _printer_text(value: Any, printer: Any, max_chars: int) -> str | None:
     """Return the text of a `gdb.Value` that has a pretty-printer; None: use GDB's own text.
 
-    A string is shown with its length where it is cut, a smart pointer as its object, everything else that has children as a structure; of
-    what has none it is None. `printer` is GDB's pretty-printer for it, which may raise anything. `max_chars` is about how long the text may
-    be.
+    A smart pointer is shown as its object, everything else that has children as a structure, both in about
+    `max_chars` characters. A string is shown in quotes up to `MAX_RESULT_CHARS` whatever `max_chars` is,
+    with its length where it is cut. None: the printer gives neither a string nor children, or the smart
+    pointer points to `void` or a function. `printer` is GDB's pretty-printer for the value; what that
+    raises is raised here.
     """
     hint = printer.display_hint() if hasattr(printer, "display_hint") else None
     if hint == "string":
@@ -115,10 +117,12 @@ def _array_beginning(value: Any) -> str:
 
 
 def _pointer_text(value: Any, max_chars: int) -> str | None:
-    """Return a pointer's address, an arrow and its target, or the text of a `char` pointer.
+    """Return a pointer's address, an arrow and its target, or the text behind a pointer to characters.
 
-    `value` is a `gdb.Value`. None: it points to `void` or a function, so GDB's own text is used. A null pointer is `0x0`; a target that
-    cannot be read is `<cannot be read>`. The target's text has about `max_chars`.
+    `value` is a `gdb.Value`; any one-byte integer counts as a character. None: it points to `void` or a function,
+    so GDB's own text is used. A null pointer is `0x0`; a target that cannot be read is `<cannot be read>`. The
+    target's text has about `max_chars`; the text behind a character pointer is cut at `MAX_RESULT_CHARS` instead,
+    and then names its length.
     """
     target = value.type.strip_typedefs().target().strip_typedefs()
     if target.code in (gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC):
@@ -191,7 +195,11 @@ class TypeNames:
         return self._short_names[long]
 
     def _written(self, kind: Any) -> str | None:
-        """Return the abbreviated name of a `gdb.Type`, or of what it points or refers to; None: none is known."""
+        """Return a type's name as GDB's type recognizers abbreviate it; None: they know no shorter one.
+
+        `kind` is a `gdb.Type`. Of a pointer or reference the type that it leads to is abbreviated, and ` *`, ` &`
+        or ` &&` follows; `const ` stays in front of the abbreviated name. The result is not remembered.
+        """
         ends = {gdb.TYPE_CODE_PTR: " *", gdb.TYPE_CODE_REF: " &", gdb.TYPE_CODE_RVALUE_REF: " &&"}
         if kind.code in ends:
             target = kind.target()

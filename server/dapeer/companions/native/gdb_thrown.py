@@ -55,8 +55,10 @@ def demangled(name: str) -> str:
 def describe() -> str:
     """Return type and text of the C++ exception that is being thrown at this stop, as `TYPE: TEXT`.
 
-    The stop must be the one at a throw. The text is left out where the class has a `what()` of its own. The object and its type are read
-    from the library's probe, or from the registers of x86-64 or AArch64; no code of the program runs. Empty: none of these can be read.
+    The stop must be the one at a throw. Only `TYPE` is returned where the class does not derive from
+    `std::runtime_error` or `std::logic_error`, or has a `what()` of its own. The object and its type are read from the
+    library's probe, or from the registers of x86-64 or AArch64; no code of the program runs. Empty: none of these can
+    be read.
     """
     memory = thrown.Memory(read_pointer, read_text, symbol, demangled)
     for names in ARGUMENTS:

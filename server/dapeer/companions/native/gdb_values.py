@@ -172,9 +172,12 @@ def _cache_children(_stock: Any, self: Any, *_: Any, **__: Any) -> list[Any]:
 
 
 def _make_fetch_children(varref: Any) -> Callable[..., Iterator[Any]]:
-    """Return the replacement of `BaseReference.fetch_children`, with a limit of `MAX_CHILDREN`.
+    """Return a function to replace GDB's `BaseReference.fetch_children` by `patch.replace`.
 
-    It holds where no page is asked for. `varref` is the module `gdb.dap.varref`, whose class makes the last child, `…`.
+    It reads all children at once, and gets the stock function as its first argument. Where no page is asked
+    for (a count of 0), it returns at most `MAX_CHILDREN` children, and a last one named `…` if there are
+    more; a page is returned whole. `varref` is the module `gdb.dap.varref`, whose class makes that last
+    child.
     """
 
     def fetch_children(
@@ -212,9 +215,11 @@ def _one_child(stock: Any, self: Any, idx: int, *rest: Any, **named: Any) -> Any
 
 
 def _make_variable(unreadable: Any) -> Callable[..., Any]:
-    """Return the replacement of the class `VariableReference`: a function that makes an object of it.
+    """Return the function that stands for GDB's class `VariableReference`, to be given to `patch.replace`.
 
-    For an unreadable value, or an exception in place of one, it makes an object of the class `unreadable` instead.
+    The function takes that class (`stock`) before the class's own arguments, `name`, `value` and so on, and
+    returns the new object. If `value` is an exception, or `stock` raises one of `UNREADABLE`, the object is
+    `unreadable(name, exception)` instead.
     """
 
     def variable(stock: Any, name: str, value: Any, *rest: Any, **named: Any) -> Any:

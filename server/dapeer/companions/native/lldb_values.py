@@ -78,10 +78,11 @@ def __lldb_init_module(  # pyright: ignore[reportUnusedFunction] - LLDB calls it
 
 
 def print_rows(paths: list[str]) -> None:
-    """Print the register's rows as JSON, as they are in an `lldb` that is beside one of these paths.
+    """Print the register's rows as a JSON list, as they are in an `lldb` that is beside one of `paths`.
 
-    Each path is that of a program; the first `lldb` that is found in the same folder is used. It runs that LLDB without a program and waits
-    for its end. If there is none, the row is printed as unused.
+    Each path is that of a program; the first `lldb` in the folder of such a program's real file is used. That
+    LLDB is started without a program to debug, prints the rows (`patching.listed`), and its end is waited
+    for. If there is no `lldb`, the rows of this process are printed, the row `VALUES` as unused.
     """
     beside = [os.path.join(os.path.dirname(os.path.realpath(each)), "lldb") for each in paths]
     lldb = next(filter(os.path.isfile, beside), None)

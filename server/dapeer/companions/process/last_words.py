@@ -75,9 +75,13 @@ def has_stop(pid: int) -> bool:
 def main() -> None:
     """Read stdin until it ends; then send the requests of its last whole line, and wait for their answers.
 
-    The line is a JSON array of pairs of command and arguments; where it is empty, nothing is sent. Then it waits a moment until the program
-    has taken the signals that stop it. `sys.argv` has the file descriptor of the connection and the program's process id. SIGINT, SIGTERM
-    and SIGHUP are ignored, since this process outlives its client.
+    The line is a JSON array of pairs of command and arguments. After the answers, this process waits until no
+    SIGTRAP is pending in the program, for `SECONDS_TO_TAKE_STOP` at most. If the array is empty, or there is no
+    whole line, nothing is sent or awaited. `sys.argv[1]` is the file descriptor of the connection, `sys.argv[2]`
+    the program's process id. SIGINT, SIGTERM and SIGHUP are ignored, since this process outlives its client.
+
+    Raises:
+        OSError: The connection has failed.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

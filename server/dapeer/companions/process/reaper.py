@@ -45,9 +45,11 @@ class Cleanup:
     def obey(self, line: str) -> None:
         """Carry out one line of stdin: it adds something to clean up, removes it, or has a debugger detach.
 
-        The forms are `process PID STARTED LEADS_GROUP LEADS_SESSION`, `attached` with the same and SIGNAL, `folder NAME`, `forget
-        PID_OR_NAME`, and `detach PID`, which forks a process that waits for that debugger, if it is listed as attached. `LEADS_…` are
-        `True` or `False`; NAME is hexadecimal. Any other line is ignored, as is one whose PID or SIGNAL is no number.
+        The forms are `process PID STARTED LEADS_GROUP LEADS_SESSION`, `attached` with the same and SIGNAL (0:
+        none), `folder NAME`, `forget PID_OR_NAME`, and `detach PID`. The last one, for a debugger that is listed as
+        attached, forks a process that has the debugger detach, by SIGNAL if need be, and forgets PID here.
+        `LEADS_…` are `True` or `False`; NAME is hexadecimal. Any other line is ignored, as is one whose PID or
+        SIGNAL is no number.
         """
         match line.split():
             case ["process", pid, since, group, session] if pid.isdecimal():
@@ -67,11 +69,12 @@ class Cleanup:
                 pass
 
     def clean_up(self) -> None:
-        """Kill all listed processes; delete the listed folders once they have ended.
+        """Kill all listed processes, then delete the listed folders.
 
-        It waits for that for `SECONDS_TO_DIE` at most, and not at all without folders. A process whose start time has changed is another
-        one, and is left alone. Debuggers of attached programs are not killed here: for each a process is forked that waits until it has
-        detached. A folder that was not given as a name in hexadecimal is left out.
+        With folders, the end of the processes is awaited first, for `SECONDS_TO_DIE` at most; the folders are
+        deleted also when that time is over. A process whose start time has changed is another one, and is left
+        alone. Debuggers of attached programs are not killed here: for each a process is forked that waits until
+        it has detached. A folder whose name was not given in hexadecimal is left out.
         """
         for pid in [*self.attached]:
             self.fork_detach(pid)
@@ -87,9 +90,13 @@ class Cleanup:
                     shutil.rmtree(os.fsdecode(bytes.fromhex(name)), ignore_errors=True)
 
     def fork_detach(self, pid: int) -> None:
-        """Fork a process that runs `detach` for a debugger; forget its `pid` as attached and as a process.
+        """Fork a process that makes a debugger detach (by `detach`); forget the debugger here.
 
-        Returns in the parent only, at once; the child closes stdin and stdout, and exits when `detach` has returned.
+        `pid` is the debugger's, and is removed from `attached` and from `processes`. This returns in the parent only,
+        and at once; the child closes stdin and stdout, and exits when `detach` has returned.
+
+        Raises:
+            KeyError: The debugger is not in both of them; nothing was forked.
         """
         number, since = self.attached.pop(pid), self.processes.pop(pid)[0]
         if os.fork():
@@ -135,8 +142,10 @@ class Cleanup:
 def kill(pid: int) -> list[int]:
     """Send SIGKILL to a process; return a list with its open pidfd, which is readable once it has ended.
 
-    The list is empty if there is no such process, or the system has no pidfds. A process that may not be signalled is left alone, and its
-    pidfd is in the list all the same. Nobody closes it: the reaper ends soon.
+    The list is empty if the pidfd cannot be opened: there is no such process, or the system has no pidfds,
+    where the process is killed all the same. A process
+    that may not be signalled is left alone, and its pidfd is in the list all the same. Nobody closes the
+    pidfd: the reaper ends soon.
     """
     files: list[int] = []
     if hasattr(os, "pidfd_open"):

@@ -46,14 +46,16 @@ def allow_tracing(whom: int) -> None:
 
 
 def wait_for_debugger(path: str, seconds: float, told: dict[str, object]) -> dict[str, Any]:
-    """Tell dapeer of this process, and wait for its answer; return that.
+    """Tell dapeer of this process, wait for its answer, and return the answer.
 
-    dapeer listens at the Unix socket `path`. It is told by a line of JSON with what is in `told`, and answers by one that may have
-    `environment`: variables to set, or with None to remove; and another `executable` and `command`. Meanwhile the system lets dapeer's process, and so the debugger that it starts,
-    trace this one.
+    dapeer listens at the Unix socket `path`. It is told by a line of JSON with what is in `told`, and answers
+    by a line of JSON that may have `environment` (variables to set, or with None to remove), and another
+    `executable` and `command`. Nothing of the answer is applied here. On Linux, dapeer's process and its
+    descendants, such as the debugger, may trace this process from now on (any process may, if dapeer's is not
+    known), until the caller ends that by `allow_tracing(0)`.
 
     Raises:
-        OSError: Nobody listens, or connecting or answering takes longer than `seconds`.
+        OSError: Nobody listens, or connecting, sending or reading takes longer than `seconds`.
         ValueError: The answer is not whole.
     """
     with socket.socket(socket.AF_UNIX) as connection:
@@ -76,11 +78,12 @@ def listener(connection: socket.socket) -> int:
 def check_rights(executable: str) -> None:
     """Raise if a file gives user, group or capabilities to the process that runs it.
 
-    The system takes such rights away from a program that is traced.
+    The system takes such rights away from a program that is traced. Capabilities that cannot be read count as
+    none.
 
     Raises:
-        OSError: It cannot be read.
-        PermissionError: It does.
+        PermissionError: The file gives such rights, or its folder may not be entered.
+        OSError: The file is not there, or cannot be asked for its mode.
     """
     given = os.stat(executable).st_mode & (stat.S_ISUID | stat.S_ISGID)
     if hasattr(os, "getxattr"):
@@ -114,10 +117,13 @@ def changed(environment: dict[bytes, bytes], changes: dict[str, str | None]) -> 
 
 
 def main() -> None:
-    """Wait for the debugger, and replace this process by the program of the command line.
+    """Wait for dapeer to debug this process, then replace the process by the program; never return.
 
-    `sys.argv` is as at the top of this module. It never returns: a program that cannot be run is reported on stderr, and the exit code is
-    `NOT_RUN`.
+    `sys.argv[1:]` are the path of dapeer's Unix socket, the seconds to wait, the numbers of the signals to set to
+    their defaults (between commas), the executable, and the program's arguments from its name on. The answer of
+    dapeer may change environment, executable and arguments. If nobody answers in time, or the executable gives
+    rights such as setuid, the program runs unchanged. If the program cannot be run, that is reported on stderr, and
+    the process exits with `NOT_RUN`.
     """
     path, seconds, restored, executable, *command = sys.argv[1:]
     environment = own_environment()

@@ -180,10 +180,12 @@ def report_no_ports(patch: Any) -> None:
 
 @NEWEST
 def find_the_newest(patch: Any) -> None:
-    """Patch debugpy's adapter so that it finds a process after an `exec` by its new connection.
+    """Patch debugpy's adapter so that after an `exec` it finds a process by the new connection.
 
-    It keeps the old one until another thread has noticed its end, and prefers the oldest: a client that attaches by then is rejected. `patch`
-    is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    The stock adapter keeps the old connection of the process until another thread has noticed its end, and prefers the
+    oldest connection; a client that attaches in the meantime is rejected. With the patch, connections of a replaced
+    process are passed over. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its
+    `undo` puts back what was replaced by it.
     """
 
     @patch.replace(WAITS)
@@ -270,9 +272,11 @@ def report_ends(patch: Any) -> None:
 def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
     """Read a launcher's stderr until it ends, then report the launcher's end to the client.
 
-    The output that is reported with it is what it has read. Lines about patches that are off go to this process's stderr, the last
-    `MAX_KEPT_LINES` others are reported. A negative exit code (a signal killed the launcher) is not the program's, and is not reported.
-    `client` is debugpy's `Client`.
+    It blocks until then. Lines about patches that are off go to this process's stderr; the last
+    `MAX_KEPT_LINES` others are sent to `client`, which is debugpy's `Client`, as output, and the exit code
+    with them. A negative exit code (a signal killed the launcher) is not the program's: then the end is
+    reported without a code. Where the output is debugpy's log of an error, only its cause is sent. Nothing is
+    sent once debugging has started.
     """
     kept: deque[bytes] = deque(maxlen=MAX_KEPT_LINES)
     for line in launcher.stderr or ():
@@ -290,8 +294,9 @@ def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
 def send_end(client: Any, code: int | None, printed: str = "") -> None:
     """Send `output`, `exited` and `terminated` to a client whose program is not debugged yet.
 
-    `output` is sent if `printed` is not empty, `exited` if `code` is known. `client` is debugpy's `Client`. Nothing is sent once debugging
-    has started, since the adapter does it then, nor to a client that has gone.
+    `printed` is what was printed to stderr; without it no `output` is sent. Without the exit code `code` no
+    `exited` is sent. `client` is debugpy's `Client`. Nothing is sent once debugging has started, since the
+    adapter does that then, nor to a client that has gone. No error leaves this function.
     """
     # The client may have gone.
     with contextlib.suppress(Exception):
@@ -313,10 +318,12 @@ def send_end(client: Any, code: int | None, printed: str = "") -> None:
 def hold_until_failure(
     on_output: Callable[[str, str], None], has_failed: Callable[[], bool]
 ) -> Callable[[str, str], None]:
-    """Return a function that holds text back, and passes it to `on_output` once the attach has failed.
+    """Return a function that holds output back until an attach has failed, and then passes it on.
 
-    The function gets a category and a text, as `on_output` does. `has_failed` says whether the injector has ended with an error, and is
-    asked at each text of `stderr`: where an attach takes more than ten seconds, debugpy sends what gdb says there, too.
+    The function is to be called as `on_output` is, with a category and a text. It collects the texts of all
+    categories. At a text of `stderr`, it asks `has_failed` whether the injector has ended with an error; if
+    so, `on_output` gets all that was held as one text of `stderr`. A text of another category waits for the
+    next one of `stderr`; if the attach succeeds, nothing is ever passed on.
     """
     held: list[str] = []
 

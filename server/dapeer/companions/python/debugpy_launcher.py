@@ -91,10 +91,12 @@ class Late(types.ModuleType):
 
 @contextlib.contextmanager
 def delay_imports(*names: str) -> Generator[None]:
-    """Delay imports of modules in the body: what imports one there gets it at its first use later.
+    """Delay imports of modules in the body: code that imports one there gets a stand-in for the module.
 
-    `names` are modules; those that are imported already are not touched. Afterwards none of them is in `sys.modules`; what was imported in
-    the body keeps a stand-in, which imports the module.
+    `names` are modules, as dotted names; those that are in `sys.modules` already are imported as usual. During the
+    body every attribute of a stand-in, but for `__NAMES__`, is `str`, so a function called there returns a text and
+    does nothing else. After the body the stand-ins are removed from `sys.modules`, and code that has kept one imports
+    the module by its first use of an attribute; a name taken by `from MODULE import` stays `str`.
     """
     late = [Late(name) for name in names if name not in sys.modules]
     sys.modules.update((each.__name__, each) for each in late)
@@ -243,8 +245,10 @@ def run_code(text: str, runpy_of_debugpy: Any) -> None:
 def fresh_main(*named: str) -> dict[str, Any]:
     """Replace `sys.modules["__main__"]` by an empty module, as Python makes it, and return its namespace.
 
-    The namespace is the module's own dict. `named` is what the command line has between Python's options and the arguments, such as a path:
-    it goes into `sys.orig_argv`, by which a reloader starts the program again.
+    The namespace is the module's own dict. `named` is what the command line has between Python's options and
+    the arguments, such as a path: with Python's own command (`options`) before it and `sys.argv[1:]` after it,
+    it becomes `sys.orig_argv`, by which a reloader starts the program again. While `options` is empty,
+    `sys.orig_argv` stays as it is, and `named` does nothing.
     """
     if options:
         AS_PYTHON.set("sys:orig_argv", [*options, *named, *sys.argv[1:]])

@@ -34,7 +34,8 @@ UNBUFFERED = "-u"
 def run(folder: str, script: str, beside: Callable[[str], Any]) -> None:
     """Run debugpy's launcher in this process, with those patches that fit it.
 
-    It returns or exits as the launcher does.
+    It returns or exits as the launcher does. A patch that does not fit is left off, and reported to dapeer by
+    a line on stderr.
 
     Args:
         folder: The folder of debugpy, which its launcher passes to Python to start the debug server.
@@ -181,8 +182,10 @@ class Absent(types.ModuleType):
 def greenlets(command: list[str]) -> Generator[None, None, None]:
     """Set `GEVENT_SUPPORT` in the body, where pydevd is imported, if the program uses greenlets.
 
-    `command` is debugpy's command line. The variable is removed at the end, so the program does not see it; nothing happens if the user has
-    set it. Without gevent, a module of pydevd's that needs it is replaced by one whose functions do nothing.
+    `command` is debugpy's command line; `uses_greenlets` tells by it whether the program does. The variable is
+    removed at the end, so the program does not see it. If the program uses none, or the user has set the
+    variable, nothing happens. Otherwise, if gevent is not installed, a module of pydevd's that needs gevent is
+    replaced, also after the body, by one whose functions do nothing.
     """
     if SUPPORT in os.environ or not uses_greenlets(command):
         yield

@@ -87,8 +87,9 @@ def admit_only_us(patch: Any) -> None:
 def is_ours(connection: socket.socket) -> bool:
     """Return whether an accepted connection comes from a process of this user or root, or another machine.
 
-    False: it comes from another user of this machine, from this machine without a process that is found there, or it is closed already. On
-    a system that does not tell the owners of ports, every open connection counts as ours.
+    False: it comes from another user of this machine, from a loopback address without a process that is found
+    there, or it is closed already. On a system that does not tell the owners of ports, every open connection
+    gets True. A process that is not found behind another address counts as one of another machine.
     """
     try:
         host = str(connection.getpeername()[0]).partition("%")[0]
@@ -112,11 +113,12 @@ def is_among(connection: socket.socket, pids: list[int]) -> bool:
 
 @NO_TOKEN_SHOWN
 def show_no_token(patch: Any) -> None:
-    """Patch debugpy so that no access token is on command lines.
+    """Patch debugpy so that no access token is on the command lines of processes that it starts.
 
-    The adapter creates its own token later, so that is dropped when the first port is opened. Where the system does not tell the user,
-    nothing changes. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was
-    replaced by it.
+    Launchers get the word `NO_TOKEN` in its place. The adapter creates its own token later; the patch drops that
+    token when the adapter opens its port for programs. Nothing changes on a system that does not report which user
+    owns a port. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo`
+    puts back what was replaced by it.
 
     Raises:
         Misfit: The adapter has an access token already.

@@ -118,10 +118,11 @@ def run_pytest(arguments: list[str]) -> int:
 
 
 def report_options(known: dict[str, Any]) -> None:
-    """Write to stderr which of pytest's options are off, of the command line or the project.
+    """Write a line to stderr that names the pytest options which debugging is about to switch off.
 
-    It writes nothing if there are none. `known` are pytest's options by name, before they are changed. `-n` sets `--dist` and `--tx`, too,
-    so these are not named with it.
+    The options may come from the command line or the project's configuration. `known` are pytest's values by
+    option name, before they are changed; nothing is changed here. No line is written if none is switched off.
+    `-n` sets `--dist` and `--tx`, too, so these are not named with it.
     """
     others = () if known.get("numprocesses") else ("dist", "tx")
     named = [*(IN_THE_WAY.keys() - {"dist", "tx"}), *others]
@@ -258,8 +259,10 @@ def show_unittests() -> None:
 def run_by_program(how: str, name: str, arguments: list[str]) -> object:
     """Run `python NAME` or `python -m NAME` in this process, with these arguments; return the exit code.
 
-    `how` is `program` for a path, else `module`. `sys.argv` is set. Failures of unittest are shown to the debugger. The code is what
-    `SystemExit` carries, perhaps None or a text; 0 if the program just ends. Other exceptions are raised.
+    `how` is `program` if `name` is a path, `module` if it is a module; `arguments` are those behind the name.
+    The code is what `SystemExit` carries, perhaps None or a text; 0 if the program just ends. Any other
+    exception of the program leaves this function. `sys.argv` is set, and from now on failures of unittest are
+    shown to the debugger, and pydevd does not stop at `SystemExit`.
     """
     show_unittests()
     launcher = sibling("debugpy_launcher")
@@ -360,8 +363,9 @@ def is_there(module: str) -> bool:
 def dotted_name(node: str, folder: Path) -> str:
     """Return the dotted name of a test for unittest, without parameters.
 
-    `node` is the test's id as of pytest; `folder` is where the dotted name begins. Where a part of the path is no identifier, the file's
-    folder is appended to `sys.path`, and the name begins with the file's.
+    `node` is the test's id as of pytest, whose path is absolute or relative to the working directory. `folder` is
+    where the dotted name begins. Where a part of the path below `folder` is no identifier, the file's folder is
+    appended to `sys.path`, and the name begins with the file's.
 
     >>> dotted_name("tests/test_cart.py::TotalTest::test_of_none", Path.cwd())
     'tests.test_cart.TotalTest.test_of_none'

@@ -224,10 +224,12 @@ class Catalogue:
         )
 
     async def cached(self, key: tuple[object, ...], ask: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the answer to `ask` from the cache, where it is under `key`, or await `ask()` now.
+        """Return the cached answer under `key`; without one await `ask()`, return its answer, and cache that.
 
-        An answer is cached until a change event. Nothing is cached while no events arrive, or if a change came while the answer was
-        awaited. What `ask` raises leaves here. The caller gets the cached object itself.
+        An answer stays cached until a change event. It is not cached while no events arrive, or if a change came while the
+        answer was awaited. The caller gets the cached object itself, so it must not change that. An answer of `ask` also
+        lets `watch` try at once to listen to events again. What `ask` raises leaves this method, and nothing
+        is cached then.
         """
         if key in self._cache:
             return self._cache[key]
@@ -260,11 +262,12 @@ class Catalogue:
                 await self._answered.wait()
 
     async def _on_event(self, event: Json) -> None:
-        """At an event that changes lists, drop the cache, and request the project's skills anew.
+        """Drop the cache at an event that changes lists, then request the project's skills anew.
 
-        The listener gets the event first. If the skills are others than before, they are kept, and `changed` is called; where the request
-        fails, the project counts as having no skills, and nothing is raised. `event` is OpenCode's, with its `type`; those of `CHANGES` count,
-        and others are ignored.
+        `event` is OpenCode's, with its `type`; types that are not in `CHANGES` are ignored. The cache is dropped first;
+        then the listener, if there is one, gets the event; then the skills are requested. If the skills differ from those
+        in `project_skills`, they replace them, and `changed` is called; where the request fails, the project counts as
+        having no skills, and nothing is raised.
         """
         if event.get("type") in CHANGES:
             self._gets_events = True

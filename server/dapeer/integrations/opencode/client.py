@@ -81,7 +81,9 @@ def opencode_url(url: str | None) -> str:
 def is_on_this_machine(url: str) -> bool:
     """Return whether a URL is that of an HTTP server on this machine; False also for what is no URL.
 
-    Names other than `localhost` count as other machines: no name is looked up.
+    True are `http` and `https` with `localhost`, a loopback address, or an unspecified one such as `0.0.0.0`.
+    Any other name or address counts as another machine, also this machine's own in a network: no name is looked
+    up.
     """
     with contextlib.suppress(httpx2.InvalidURL, ValueError):
         parsed = httpx2.URL(url)
@@ -242,11 +244,13 @@ class OpenCode:
     async def _check_owner(self, name: str, info: Mapping[str, Any]) -> None:
         """Check the owner of the other end of a new connection, before a password or token is sent.
 
-        The HTTP library calls this at each step of a connection, with the step's `name` and `info`; only at the end of connecting
-        something is done. A proxy, which listens at another port, is not checked.
+        The HTTP library calls this at each step of a connection, with the step's `name` and `info`; only at the end
+        of connecting something is done. A proxy, which listens at another port, is not checked. After an error the
+        connection is closed.
 
         Raises:
-            ForeignListener: Another user of this machine owns it; the connection is closed.
+            ForeignListener: Another user of this machine owns the other end.
+            OSError: The connection has been closed.
         """
         if name != "connection.connect_tcp.complete":
             return
@@ -319,7 +323,12 @@ def _unknown(answer: httpx2.Response) -> OpenCodeFailed:
 
 
 def _reason(answer: httpx2.Response) -> str:
-    """Return the message in an error response, in any of OpenCode's forms, or the beginning of its text."""
+    """Return the message in an error response of OpenCode, without a period at its end.
+
+    If the JSON has no message, the error's name is returned; if it has neither, the beginning of the JSON. Of a
+    body that is not JSON the beginning of the text is returned, and of an empty body the reason phrase of the HTTP
+    status. Beginnings have `MAX_QUOTED_CHARS` characters at most.
+    """
     try:
         body: Any = answer.json()
     except ValueError:

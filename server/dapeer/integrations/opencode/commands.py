@@ -74,10 +74,11 @@ def plugin_path() -> Path:
 def install_plugin() -> str:
     """Write the plugin's file into OpenCode's configuration folder; return in a sentence what was done.
 
-    An older version of dapeer's is replaced; the same one is left. OpenCode loads it when it starts next.
+    The folder is made if needed. Any other version of dapeer's plugin, known by its first line, is replaced;
+    the same version is left. OpenCode loads the plugin when it starts next.
 
     Raises:
-        ArgumentError: There is a file that is not dapeer's, or the plugin cannot be written.
+        ArgumentError: There is a file that is not dapeer's, or the file cannot be read or written.
     """
     path, ours = plugin_path(), SOURCE.read_text(encoding="utf-8")
     there = _read(path)

@@ -208,9 +208,10 @@ async def _listen_until_cancelled(catalogue: Catalogue, scope: anyio.CancelScope
 
 
 def _credentials(authorization: str) -> dict[str, str]:
-    """Return the user and password in a Basic Authorization header, by their variables' names.
+    """Return the user and password of a Basic Authorization header, by their environment variables.
 
-    Empty: the header is not valid, which is logged.
+    `authorization` is the header's value. The dict is empty, and a warning is logged, if what follows
+    `Basic ` is no Base64 of a UTF-8 text.
     """
     _, _, encoded = authorization.partition("Basic ")
     try:
@@ -261,7 +262,11 @@ def filled_prompt(
 
 
 def resource(skill: Skill) -> t.Resource:
-    """Return a skill as a resource of MCP's list of resources."""
+    """Return a skill of OpenCode as an entry for MCP's `resources/list`; its content is not in it.
+
+    The entry has the address that `uri_of` gives, the name `skill NAME`, the type `text/markdown`, and the
+    skill's `description` if there is one. `skill` needs the key `name`.
+    """
     return t.Resource(
         uri=uri_of(skill),
         name=f"skill {skill['name']}",

@@ -46,7 +46,9 @@ Decision = Literal["once", "always", "reject"]
 def ask_data(ask: Json, session: str) -> Json:
     """Return a permission or question as data, with `request_id` and `kind`.
 
-    A question has `questions`; a permission has `permission`, `patterns`, and `always` and `details` where they say more.
+    A question has `questions`. A permission has `permission` and `patterns`; only where they say more than `patterns`,
+    it also has `always` (those patterns that `patterns` lacks) and `details` (all metadata as JSON in a text, which is
+    shortened to `LONGEST_DETAILS`).
 
     Args:
         ask: The permission or question as OpenCode sends it, with its `kind` added.
@@ -498,9 +500,14 @@ class PromptRun:
     ) -> AsyncGenerator[tuple[BackgroundTask[PromptOutcome], BackgroundTask[None]]]:
         """Yield two background tasks while the body runs: one watches the run, the other starts it.
 
-        Both are cancelled afterwards, and awaited. The first one's result is the outcome. If the session was idle before, the prompt is
-        recorded as one whose run dapeer may stop. `begin` sends the request that starts or resumes it; None: it runs already. `report` is
-        called with each new text.
+        The first task's result is the outcome; it calls `report` with each new text. The second task waits until
+        the event stream is open, then calls `begin`, which sends the request that starts or resumes the run; None:
+        the run goes on already, and nothing is sent. For a `begin` that is no reply to a question, it is requested
+        first whether the session is busy; if not, the prompt is recorded in `_ours`, as one whose run dapeer may
+        stop. Both tasks are cancelled and awaited after the body; their errors are raised only by their `result`.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request for the session's status.
         """
         if begin is not None and not self._reply_to:
             self._may_be_queued = await self._is_busy_before()
@@ -723,8 +730,10 @@ class PromptRun:
     async def _stop(self) -> None:
         """Stop the run and reject what it asks, unless another client has written to the session since.
 
-        Nothing is done unless dapeer has begun the prompt in an idle session, and the event stream was open. It first waits until OpenCode
-        works on the prompt, without a limit: the caller sets one. Errors of OpenCode are ignored.
+        Nothing is done unless dapeer has begun the prompt in an idle session, and the event stream was open. A
+        run that began with a prompt is stopped only when OpenCode works on it, for which the call waits without a
+        limit: the caller sets one. A run that an answer has resumed is stopped at once; what was answered is not
+        rejected. Errors of OpenCode are ignored.
         """
         if self.prompt not in _ours or not self._event_arrived.is_set():
             return

@@ -71,8 +71,10 @@ class NameClaim:
 def claim_name(url: str, directory: str) -> NameClaim:
     """Claim the first name at a server, in a directory, that no other core has: `dapeer`, `dapeer-2`, ….
 
-    Names are locked files in the user's folder, which a claim holds until it is released, or the process ends. If all are taken, or there
-    can be no file, the claim shares its name with others. `url` is the server's, `directory` is as that server calls it.
+    A name is a locked file in the user's folder; the claim holds the lock until it is released, or the
+    process ends. If the names up to `dapeer-8` are all taken, the claim has `dapeer-9`, and if there can be
+    no file, it has `dapeer`; it shares that name with other cores then, as all do on Windows. No error is
+    raised. `url` is the server's, `directory` is the directory as that server calls it.
     """
     with contextlib.suppress(OSError):
         folder = folder_names.make_private(_folder())
@@ -224,10 +226,12 @@ async def is_connected(opencode: OpenCode, directory: str, name: str) -> bool:
 async def request_own_configuration(
     opencode: OpenCode, directory: str, name: str
 ) -> OwnConfiguration:
-    """Request what the person's configuration of OpenCode has of dapeer's tools.
+    """Request from OpenCode the MCP servers in the person's configuration that concern dapeer.
 
-    What dapeer has registered itself is not in it, nor is a server that is not enabled. Both fields of the result are empty where OpenCode
-    does not answer. `name` is the one under which dapeer is registered; `directory` is as OpenCode calls it.
+    In the result `replaced_server` is the configured server named `name`, under which dapeer registers itself
+    (None: there is none), and `other_names` are the names of other servers that run dapeer, sorted. A disabled
+    server, and what dapeer has registered while OpenCode runs, count as absent; where OpenCode does not answer,
+    the result is empty. `directory` is written as OpenCode does.
     """
     config: object = None
     with contextlib.suppress(OpenCodeError):
@@ -328,7 +332,8 @@ class ServerUse:
     def read(cls, sent: Json) -> Self:
         """Return what a Neovim has sent as a `ServerUse`; what is missing is empty.
 
-        `sent` may have `url`, `authorization`, `directories` and `core`; Lua's empty table counts as no directories.
+        `sent` may have `url`, `authorization`, `directories` and `core` (the URL of the core that the OpenCode
+        server is to have there). Lua's empty table counts as no directories.
         """
         directories: Sequence[object] = sent.get("directories") or ()
         return cls(
@@ -437,10 +442,12 @@ class Registration:
             self.end_event.set()
 
     async def _register_unless_connected(self) -> None:
-        """Register the core unless it is connected, and report its state to Neovim.
+        """Register the core at the OpenCode server unless it is connected, and report its state to Neovim.
 
-        The person's configuration is requested before. A failure is reported, unless the removal was requested meanwhile, and not tried
-        again before something changes.
+        The state is `connected` or `failed`; a core that is still connected is only reported if it was not yet.
+        Before the core is registered, what the person's configuration of OpenCode has of dapeer is requested and
+        kept for the removal. An error of OpenCode raises nothing: it is reported, unless the removal was requested
+        meanwhile, and `keep_up` does not try again before something changes.
         """
         async with self._opencode() as opencode:
             if self._is_there and await is_connected(opencode, self.directory, self._claim.name):

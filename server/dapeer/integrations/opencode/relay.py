@@ -176,12 +176,15 @@ class Relay:
         )
 
     async def _convert_arguments(self, tool: str, arguments: Json, offered: Sequence[Json]) -> Json:
-        """Return arguments converted to the schema of a tool among those that are `offered`, and check them.
+        """Return arguments converted to the schema of the tool named `tool`, and check them.
 
-        `tool` is its name; `offered` has tools with `name` and maybe `parameters`, a schema. `arguments` are not changed.
+        `arguments` are not changed. `offered` has tools with `name` and maybe `parameters`, a JSON Schema; without
+        one all arguments fit. If `tool` is not among them, OpenCode is asked for its tools, to say in the error
+        whether rules deny the tool, and which names are similar.
 
         Raises:
-            ArgumentError: The tool is not among them, or the arguments do not fit.
+            ArgumentError: The tool is not among `offered`, or the arguments do not fit or cannot be checked.
+            OpenCodeError: OpenCode does not answer when it is asked.
         """
         schemas: dict[str, Json] = {one["name"]: one.get("parameters") or {} for one in offered}
         if tool not in schemas:
@@ -192,9 +195,14 @@ class Relay:
         return given
 
     async def _unavailable_tool_error(self, tool: str, offered: Iterable[str]) -> ArgumentError:
-        """Return the error for a tool that is not offered: OpenCode's rules deny it, or there is no such tool.
+        """Return the error to raise for a tool that OpenCode does not offer here.
 
-        In the second case the error names similar ones among `offered`. The tools are requested from OpenCode.
+        The error says that OpenCode's rules deny the tool, if OpenCode knows it; else that there is no such tool, with up
+        to three similar names among `offered`, the tools that may be called. OpenCode is asked for its tools, unless
+        they are in the cache.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         known = await self._catalogue.tools(self._directory, RELAY, NAME)
         if tool in [one["id"] for one in known]:
@@ -212,11 +220,12 @@ class Relay:
     async def _request_tools(self) -> list[Json]:
         """Have the plugin list the tools that the rules allow, and return them.
 
-        Each has `name`, `description` and `parameters`. It takes a session, which is deleted afterwards. There is no timeout.
+        Each has `name`, `description` and `parameters`; they are taken from the plugin's answer unchecked. The
+        request needs a session of OpenCode, which is made for it and deleted afterwards. There is no timeout.
 
         Raises:
             OpenCodeError: OpenCode is gone, or rejects a request.
-            OpenCodeFailed: The plugin has not answered with a list.
+            OpenCodeFailed: The plugin's answer is no JSON.
         """
         session = await self._create_session("dapeer lists tools")
         try:
@@ -232,8 +241,11 @@ class Relay:
     async def _create_session(self, title: str) -> Json:
         """Create a session of dapeer's own, marked as that of a call, and return it as OpenCode sends it.
 
-        It is the caller's to delete. `title` is shown in OpenCode. A cancellation has to wait for the answer, without which nobody could
-        delete it.
+        It is the caller's to delete. `title` is shown in OpenCode. A cancellation has to wait for the answer,
+        without which nobody could delete it.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         body = {"title": title, "metadata": dict((MARK,))}
         session: Json = {}
@@ -243,10 +255,14 @@ class Relay:
         return session  # noqa: RET504 - pyright sees a scope that may swallow an error
 
     async def _send_order(self, session: Json, order: Json, message: str | None) -> Json:
-        """Send the plugin an order as a prompt, wait for its answer, and return that as a message.
+        """Send the plugin an order as a prompt, wait for the answer, and return OpenCode's message with it.
 
-        `message` is the id of the prompt's message. There is no timeout. `order` is an object for the plugin, with `list`, or `tool` and
-        `arguments`; `session` is as OpenCode sends it.
+        `order` is an object for the plugin, with `list`, or `tool` and `arguments`; `session` is an object as
+        OpenCode sends it, of which the `id` is used. `message` is the id under which the prompt's message is to be
+        kept. There is no timeout.
+
+        Raises:
+            OpenCodeError: OpenCode is gone, or rejects the request.
         """
         body: Json = {
             "messageID": message,
@@ -421,13 +437,15 @@ async def opencode_tool_call(
 ) -> Reply:
     """Call an OpenCode tool that opencode_tools lists; OpenCode's permission rules apply.
 
-    `arguments` are the tool's (None: none), `agent` is the one whose rules apply, and `directory` the folder in which it runs, relative to
-    the project. The reply is the tool's result, or the question of the tool that somebody has to answer first. Of a tool that has failed
-    it is a failed reply, not an exception. After `timeout_ms` the tool is stopped.
+    `arguments` are the tool's (None: none), `agent` is the one whose rules apply (None: OpenCode's own), and
+    `directory` the folder in which the tool runs, relative to the project (None: the project). The reply is the
+    tool's result, or the question of the tool that somebody has to answer first. A tool that has failed gives a
+    failed reply, not an exception. After `timeout_ms` the tool is stopped.
 
     Raises:
         NoOpenCode: No server is known.
-        ArgumentError: There is no such tool or agent, the rules deny it, or the arguments are wrong; nothing was called.
+        ArgumentError: There is no such tool or agent, the rules deny it, or the arguments are wrong; nothing
+            was called.
         OpenCodeFailed: OpenCode cannot run tools for dapeer, or the tool took too long.
         OpenCodeError: OpenCode is gone, or rejects a request.
     """

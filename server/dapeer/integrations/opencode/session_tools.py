@@ -40,7 +40,16 @@ Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 
 @tool("List OpenCode sessions", section=SECTION, read_only=True)
 async def opencode_sessions(call: Call, directory: Directory = None, count: Count = 20) -> Reply:
-    """List a directory's OpenCode sessions, the newest first, and whether they are busy."""
+    """List a directory's OpenCode sessions, the newest first, and whether they are busy.
+
+    At most `count` sessions are listed, none that has a parent session. `directory` None is the project's.
+    The data has `sessions`, each with `session_id`, `title`, `directory` and `state`:
+    `idle`, or the state that OpenCode tells of a busy session.
+
+    Raises:
+        NoOpenCode: No OpenCode server is known.
+        OpenCodeError: OpenCode is gone, or rejects the request.
+    """
     opencode, where = _opencode(call), directory_of(call, directory)
     found = await opencode.get("/session", where, roots="true", limit=count)
     busy = await opencode.get("/session/status", where)
@@ -196,7 +205,15 @@ async def opencode_status(call: Call, session_id: str) -> Reply:
 
 @tool("Stop an OpenCode run", section=SECTION, kinds=RUNS, destructive=True, idempotent=True)
 async def opencode_abort(call: Call, session_id: str) -> Reply:
-    """Stop what an OpenCode session is doing."""
+    """Stop what an OpenCode session is doing.
+
+    The data has `session_id`. What the session and its subagents ask the person is rejected. A session that was
+    created for the call of a tool is deleted, too; then failures of OpenCode are ignored.
+
+    Raises:
+        ArgumentError: There is no such session.
+        OpenCodeError: OpenCode is gone, or rejects the request.
+    """
     opencode = _opencode(call)
     session = await catalogue_of(call).request_session(session_id)
     if relay.is_call(session):
@@ -253,7 +270,15 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
 
 @tool("List OpenCode agents", section=SECTION, read_only=True)
 async def opencode_agents(call: Call, directory: Directory = None) -> Reply:
-    """List OpenCode's agents, models and commands in a directory."""
+    """List OpenCode's agents, models and commands in a directory.
+
+    `directory` is relative to the project; None is the project itself. The data has `agents`, `models` (each
+    as `provider/model`) and `commands`, lists of all names; the text has at most `MAX_COUNT` of each.
+
+    Raises:
+        NoOpenCode: No server is known.
+        OpenCodeError: OpenCode is gone, or rejects a request.
+    """
     known, where = catalogue_of(call), directory_of(call, directory)
     by_kind: dict[str, list[str]] = {
         "agents": [one["name"] for one in await known.agents(where)],
@@ -299,8 +324,12 @@ async def _run_that_asks(opencode: OpenCode, session: Json) -> PromptRun:
 async def _request_changes(opencode: OpenCode, session: Json, prompt: Json) -> list[Json]:
     """Request the changes of files that a prompt has made, and return them with shortened patches.
 
-    Each is an object as OpenCode sends it, with the key `patch`, a text of at most about `LONGEST_PATCH` characters. Empty: there are none,
-    and nothing is requested. `prompt` is the `info` of its message. `session` is as OpenCode sends it.
+    Each is an object as OpenCode sends it, with the key `patch`: a text from the first hunk on, of at most
+    about `LONGEST_PATCH` characters, empty if there is none. The list is empty if `prompt` names no changes;
+    then nothing is requested. `prompt` is the `info` of its message. `session` is as OpenCode sends it.
+
+    Raises:
+        OpenCodeError: OpenCode is gone, or rejects the request.
     """
     summary: Json = prompt.get("summary") or {}
     if not summary.get("diffs"):

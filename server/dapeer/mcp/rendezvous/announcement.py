@@ -194,10 +194,11 @@ def sweep_leftovers(folder: Path) -> Generator[None]:
 def hold_lock(path: Path) -> Generator[None]:
     """Hold a shared lock on a file while the body runs, by which others see that its server lives.
 
-    It waits, without a limit, for a process that has locked the file for itself. Where files cannot be locked, the body runs without.
+    The file has to exist, and must be no symbolic link. The call waits, without a limit, for a process that has
+    locked the file for itself alone. Where the system cannot lock files, the body runs without a lock.
 
     Raises:
-        OSError: The file cannot be opened.
+        OSError: The file cannot be opened or locked.
     """
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
@@ -209,9 +210,11 @@ def hold_lock(path: Path) -> Generator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the user's own sockets, announcements and tokens in a folder whose process has ended.
+    """Remove from a folder the user's own sockets, announcements and tokens of processes that have ended.
 
-    They are known by their names: `*.sock`, `*.json`, `token-*`. What is in doubt, or cannot be removed, stays.
+    Only files named `*.sock`, `*.json` and `token-NUMBER…` are looked at, directly in `folder`; sockets and
+    announced addresses are connected to. What is in doubt, or cannot be removed, stays. No `OSError` of a file is
+    raised.
     """
     # A socket first: an announcement is of one that is there.
     for pattern, left in (
@@ -248,12 +251,14 @@ def _is_dead_socket(path: Path) -> bool:
 
 
 def _announces_dead_address(path: Path) -> bool:
-    """Whether an announcement, of a server or a Neovim, names an address at which no process listens.
+    """Return whether a server's or Neovim's announcement names an address at which no process listens.
 
-    False also if the file is no valid announcement. The address is connected to.
+    `path` is the announcement's file, which has a Unix socket's path or `HOST:PORT` as JSON. The address is
+    connected to; a path at which nothing is counts as dead. False also if the file is no valid announcement.
 
     Raises:
-        OSError: The file cannot be read.
+        OSError: The file cannot be read, or the socket cannot be connected to for another reason than that no
+            process listens.
     """
     with contextlib.suppress(ValueError, TypeError, KeyError):
         facts = json.loads(path.read_text("utf-8"))
@@ -266,10 +271,12 @@ def _announces_dead_address(path: Path) -> bool:
 
 
 def _is_unlocked(path: Path) -> bool:
-    """Whether no process holds a lock on a file; False where files cannot be locked.
+    """Return True if no process holds a lock on a file; where one does, raise BlockingIOError.
+
+    False is only returned where the system cannot lock files. The file is locked and released again for that.
 
     Raises:
-        OSError: A process holds one, or the file cannot be opened.
+        OSError: A process holds a lock (BlockingIOError), or the file cannot be opened.
     """
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:

@@ -63,8 +63,10 @@ class BridgedClient:
     def read(self) -> None:
         """Read the client's lines from stdin into the queue until it disconnects, then end the process.
 
-        This runs in a thread of its own, and never returns. It waits while `MOST_LINES` are queued. After the client's end the process
-        gets `SECONDS_OF_A_HANG` to end by itself, in case a server hangs; then it is ended with code 0, without any cleaning up.
+        This runs in a thread of its own, and never returns. It waits while `MOST_LINES` are queued. When the client
+        has left, `leaving` becomes readable, and those who wait in `take_line` are woken. The process then gets
+        `SECONDS_OF_A_HANG` to end by itself, in case a server hangs; then it is ended with code 0, without any
+        cleaning up.
         """
         with suppress(OSError):
             for line in _lines(lambda: os.read(0, CHUNK_BYTES), partial=True):
@@ -292,9 +294,10 @@ def _open_or_find_next(
 
 
 def _unless_it_fails(read: Callable[[bytes], T], line: bytes) -> T | bytes:
-    """Return what `read` makes of a line, or the line itself if `read` raises an error.
+    """Return what `read` makes of a line, or the line itself if `read` raises an `Exception`.
 
-    So a message that is not understood is passed on. The error is written to stderr.
+    So a message that is not understood is passed on. Only the type of the error is written to stderr, not
+    its text.
     """
     try:
         return read(line)

@@ -88,9 +88,10 @@ class Neovims:
                 tasks.start_soon(self._attach_busy, found.address)
 
     async def _attach_busy(self, address: str) -> None:
-        """Attach a busy Neovim once it answers, and return then; an error is logged.
+        """Attach a busy Neovim once it answers, and return then, or once it has gone.
 
-        It may wait for days. Meanwhile its address is among `_awaited`, so that no other task waits for it.
+        It may wait for days. Meanwhile its `address` is among `_awaited`, so that no other task waits for it.
+        Nothing is raised: errors of Neovim end the wait silently, any other error is logged.
         """
         self._awaited.add(address)
         try:
@@ -150,9 +151,12 @@ class Neovims:
     async def _attach_announced(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Read the address that a Neovim sends, and attach it if it belongs here.
+        """Read the address that a Neovim sends, and attach that Neovim if it belongs to this project.
 
-        Its connection is closed before; errors are logged. It waits for a Neovim that is busy, without a limit.
+        `reader` and `writer` are the Neovim's connection to the socket in the runtime folder; the connection is closed
+        before the Neovim is attached. If a Neovim was named at the start, only that one is attached. A busy Neovim is
+        waited for without a limit. Nothing happens if the Neovim is gone or fails (`NeovimError`); any other error is
+        logged.
         """
         try:
             address = await self._read_announced_address(reader, writer)

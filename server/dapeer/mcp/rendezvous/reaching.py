@@ -177,9 +177,11 @@ def folders_upwards(folder: str) -> Iterator[str]:
 
 
 def _sibling_announcements(folder: str) -> Iterable[str]:
-    """Return the paths of announcements of Neovims on the same project as `folder`, nearest first.
+    """Return the paths of announcements of servers for Neovims on the project of `folder`, nearest first.
 
-    Near are those with few steps between their folder and this one. Empty: there are none, or the runtime folder cannot be read.
+    An announcement is the file that the server attached to a Neovim leaves in the runtime folder. Near are
+    those with few steps between the server's folder and `folder`, which may be the same one. Ended servers
+    are not left out. The result is empty if there are none, or the runtime folder cannot be read.
     """
     base = folder_names.runtime()
     try:
@@ -279,10 +281,11 @@ def read_announcement(path: str) -> Announcement | None:
 
 @contextmanager
 def hold_sign_of_life(project: str) -> Generator[None]:
-    """Lock the file that shows the life of a project's detached server, while the body runs.
+    """Hold a lock on the file that shows that a project's detached server lives, while the body runs.
 
-    Afterwards the file is removed, and the server's log, if that is empty; after an exception both stay, the file without a lock.
-    `project` is the folder that the server works on.
+    `project` is the folder that the server works on. A file of this name is replaced, and nobody is waited for, so
+    the caller makes sure that it is the only server. Afterwards the file is removed, and the server's log, if that
+    is empty; after an exception both stay, the file without a lock.
 
     Raises:
         OSError: The runtime folder cannot be written; the body was not run.

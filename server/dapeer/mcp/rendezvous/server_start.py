@@ -82,10 +82,13 @@ def wait_for_successor(
 
 @contextmanager
 def _connection_to_neovim(nvim: str | None) -> Generator[socket.socket | None]:
-    """Yield a connection to a Neovim that is going to start a core; when it can be read, Neovim has ended.
+    """Yield a connection to a Neovim that is going to start a core, or None.
 
-    `nvim` is the address of the Neovim that is asked. None is yielded if it does not answer, or its plugin is not going to start a core,
-    and at once if `nvim` is `auto` or None, which name no Neovim: none is looked for. The connection is closed when the `with` ends.
+    When the socket can be read, Neovim has ended. `nvim` is the address of that Neovim, which is asked first; this
+    blocks, and must not be called in an event loop. A Neovim that listens, but is too busy to answer, counts as one
+    that is going to start a core. The connection is closed when the `with` ends; None is yielded if nothing listens
+    there, another user does, the plugin is not going to start a core, or the connection fails; and at once, without
+    a search, if `nvim` is None or `auto`.
     """
     if nvim is None or nvim == "auto" or not _is_starting_core(nvim):
         yield None
@@ -129,11 +132,12 @@ def hold_start_lock(project: str) -> Generator[None]:
 def _lock_file(path: str) -> int:
     """Open a file and lock it, waiting without a limit for whoever has locked it; return its descriptor.
 
-    `path` is the file's, which is created, with its folder, if it is not there. The caller closes the descriptor, which releases the lock.
-    Where files cannot be locked, it is only opened.
+    It blocks the thread. The file at `path` is created, with its folder, if it is not there; the folder is
+    made private. The caller closes the descriptor, which releases the lock. On a system without `fcntl` the
+    file is only opened.
 
     Raises:
-        OSError: The file cannot be made or opened.
+        OSError: The file cannot be made, opened or locked, or another user owns its folder.
     """
     make_private(Path(path).parent)
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -148,9 +152,11 @@ def start_own_server(
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """Start a project's server, wait until it can be found, and return a connection and its process.
 
-    The connection is the server's stdio. It serves others that look for a server, too, and ends when all have left. Both are the caller's
-    to close, and to wait for. After `SECONDS_TO_BE_FOUND`, or if the server has ended at once, it returns all the same. `wish` has the
-    command line and credentials of the client; `project` is the folder in which the server starts, if there is one.
+    The connection is the server's stdio; the caller closes it, and waits for the process. The server serves other
+    clients, too, and ends when all have left. The function returns all the same after `SECONDS_TO_BE_FOUND`, if
+    the server has ended at once, and at once where no socket for announcements can be opened. `wish` has the command
+    line and credentials of the client; `project` is the folder in which the server starts, or, if there is no such
+    folder, the caller's own.
     """
     ours, its = socket.socketpair()
     with try_open_door(FOR_CORES) as listener:
@@ -216,15 +222,16 @@ def project_of(folder: Path) -> Path:
 def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServer:
     """Return a connection to the server of a folder's project; start that server unless it runs already.
 
-    It blocks: for others that start it just now, without a limit, and until it can be found, at most `SECONDS_TO_START`. The server
-    outlives this process, and writes to a log file in the runtime folder.
+    It blocks: for others that start the server just now, without a limit; until the new server can be found,
+    at most `SECONDS_TO_START`; and until it greets, 30 s. The server outlives this process, and writes to a
+    log file in the runtime folder. Closing the connection is left to the caller.
 
     Args:
         folder: The folder in which the command was typed.
         credentials: Variables with secrets that were taken out of the environment, for the new server.
 
     Raises:
-        SystemUnsupported: The server has ended at once, or cannot be found.
+        SystemUnsupported: The log file cannot be written, or the server has ended, or is not found in time.
     """
     project = project_of(folder)
     with hold_start_lock(str(project)):
@@ -242,11 +249,13 @@ def reach_or_start(folder: Path, credentials: Mapping[str, str]) -> ReachedServe
 def _start(project: Path, credentials: Mapping[str, str]) -> str:
     """Start the server of a project, and wait until it can be found or has ended.
 
-    The wait takes at most `SECONDS_TO_START`. Return what it has written to its log, the last `MAX_LOG_CHARS` characters; empty: nothing.
-    That alone is no failure. `credentials` are variables that its environment gets. An older log is emptied before.
+    The wait takes at most `SECONDS_TO_START`; there is none if the socket on which new servers announce
+    themselves cannot be opened. Return the end of what the server has written to its log, at most
+    `MAX_LOG_CHARS` characters; empty: nothing. Neither text means that it has failed: the caller has to look
+    for the server. `credentials` are variables that its environment gets. An older log is emptied before.
 
     Raises:
-        SystemUnsupported: Its log file cannot be written.
+        SystemUnsupported: The runtime folder cannot be used, or the log file in it cannot be written.
     """
     log = reaching.server_log_file(str(project))
     ours, its = socket.socketpair()

@@ -84,9 +84,10 @@ class ClientRequests:
     def record_sent(self, line: bytes) -> None:
         """Record a message of the client to the server, as far as a new server must know it.
 
-        A request counts as open until `record_received` gets its answer, or the client cancels it; a subscription to a resource is kept
-        until the client ends it, and so is `notifications/initialized`, the end of the handshake. Anything else, such as a line that is
-        not JSON, is ignored. `line` is one message. Nothing is sent.
+        A request counts as open until `record_received` gets its answer, or the client cancels it. A subscription
+        to a resource is kept, from the request on, until the client ends it; `notifications/initialized`, the end
+        of the handshake, is kept for good. `line` is one message; anything else, such as a line that is not JSON,
+        is ignored. Nothing is sent.
         """
         message = _read(line)
         match message:
@@ -143,9 +144,12 @@ class ClientRequests:
         return line
 
     def _is_repeated(self, message: Json) -> bool:
-        """Return whether a message acknowledges a stream that a former server has acknowledged already.
+        """Return whether a message acknowledges a stream that was open when the server changed; forget it.
 
-        If so, that is forgotten: a later acknowledgement is no repetition. `message` is a notification or request of the server.
+        `message` is a notification or request from the server. A stream is one that the client has opened by a
+        request (`subscriptions/listen`) that was unanswered when `messages_after_opening` sent it to the new server;
+        the client counts as having seen its first acknowledgement. A second call with the same stream returns
+        False. Any other message returns False and changes nothing.
         """
         if message["method"] != "notifications/subscriptions/acknowledged":
             return False
@@ -217,10 +221,12 @@ class ClientRequests:
             yield _line(message)
 
     def announce_change(self, server_name: str) -> Iterator[bytes]:
-        """Yield the notifications for the client that everything may have changed with the new server.
+        """Yield the notifications, as lines, that tell the client to fetch all lists and resources anew.
 
-        With its next answer to a tool call the model gets a text on it, in which `server_name` begins a sentence. Nothing of this happens
-        until the first line is taken.
+        These are `list_changed` for tools, resources and prompts once the handshake has ended, `resources/updated`
+        for each subscription, and both for each open `subscriptions/listen`, as far as that has asked for them. The
+        next answer to a tool call also gets a text for the model which says that the former server has ended;
+        `server_name` begins its sentence "… takes over". Nothing of this happens until the first line is taken.
         """
         self._note = NEWS.format(what=server_name)
         if self._initialized is not None:

@@ -37,11 +37,13 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
 
 
 def count_client(context: ServerRequestContext[Any, Any], company: ConnectedClients) -> None:
-    """Count the client of a request among those that people see, until its connection ends.
+    """Count the client of a request among `company`, the clients that people see, until it has gone.
 
-    Up to MCP 2025-11-25 that is its connection; since 2026-07-28, which has no handshake, it stays from its first request until the
-    transport that it is served on (stdio, a bridge, or HTTP) ends. All commands count as one client, until `dapeer end --all`. A client
-    that is counted already is not counted again. `company` are the clients that people see; `context` is that of the request.
+    Up to MCP 2025-11-25 a client has gone when its connection ends. Since 2026-07-28, which has no
+    handshake, a client is known by its name and version only, and stays from its first request until the
+    transport that it is served on (stdio, a bridge, or HTTP) ends: several of the same name and version on
+    one transport count once. All commands count as one client, until `dapeer end --all`. A client that is
+    counted already is not counted again. `context` is that of the request.
     """
     if settings_of(context) is not None:
         commands_of(context).count_as_client(company)

@@ -100,10 +100,11 @@ class ResultFinisher:
         return self._closed(self.finish(reply, result_of, says_masks=True))
 
     def error(self, error: DapeerError) -> t.CallToolResult:
-        """Return an error of a tool as MCP's result, finished.
+        """Return a tool's error as a failed result of MCP, masked and escaped as `masks` and `escapes` say.
 
-        Where it may have words of others (`escapes`), they are marked by indentation: an adapter's error begins with them, in another
-        error they follow the first line.
+        With `escapes`, lines that may have words of an adapter or program are indented: all lines of a
+        `RequestFailed`, and those behind the first of another error. As in `answer`, long texts of the arguments
+        are cut if `cuts` says so, and the server's note follows.
         """
         apart = indented if isinstance(error, RequestFailed) else indented_after_first
         return self._closed(
@@ -141,10 +142,11 @@ class ResultFinisher:
         return finished
 
     def resource(self, contents: Iterable[t.TextResourceContents]) -> t.ReadResourceResult:
-        """Return a resource's contents as MCP's result, with their texts masked and escaped.
+        """Return a resource's contents as MCP's result, masked and escaped as `masks` and `escapes` say.
 
-        Of a content whose type is `application/json`, which must be a valid JSON object, the texts in it are masked, and texts and keys
-        escaped; then it is encoded anew, without spaces. `contents` themselves are not changed.
+        In a content of type `application/json`, which must be a valid JSON object, the texts within are masked, and
+        texts and keys escaped; then the object is encoded anew, without spaces. Any other content is treated as one
+        text. `contents` themselves are not changed.
         """
         return t.ReadResourceResult(
             contents=[
@@ -279,10 +281,11 @@ def without_echo(result: t.CallToolResult, arguments: Mapping[str, Any]) -> t.Ca
 
 
 def _cut_long_texts(text: str, long: Sequence[str]) -> str:
-    """Return a text in which each of some long texts is cut, wherever it appears.
+    """Return a text in which each of some long texts is cut to its beginning, wherever the text has it.
 
-    `long` are the texts, the shortest first, which are searched for from the longest; each becomes its quoted beginning. Where only the
-    beginning of one appears, at least `MAX_QUOTED_CHARS` and one more characters, that is cut as far as it is equal.
+    `long` are the texts to cut, each longer than `MAX_QUOTED_CHARS` and the shortest first; the longest is searched
+    for first. Each is replaced by what `quoted` makes of it. Where the text has only the beginning of a long text, of
+    at least `MAX_QUOTED_CHARS` + 1 characters, the characters that both have in common are replaced in the same way.
     """
     for each in reversed(long):
         start = each[: MAX_QUOTED_CHARS + 1]

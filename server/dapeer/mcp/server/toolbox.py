@@ -470,9 +470,10 @@ class Toolbox:
     async def call(self, context: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
         """Answer `tools/call`: run the tool, and return its result.
 
-        An error of a tool is a result, which the model reads; so is the end of the server or of the client. Long texts of the arguments
-        are cut where the answer repeats them, and a line says if it names tools that this server hides. A command gets, in `_meta`, the
-        news of sessions that were ended or resumed without it.
+        An error of a tool is a result, which the model reads; so is the end of the server or of the client. Long
+        texts of the arguments are cut where the answer repeats them, and a line says if the answer names tools
+        that this server hides. If the client is a command of dapeer's command line, the result's `_meta` has the
+        news of sessions that were ended or resumed without that command.
 
         Raises:
             MCPError: There is no such tool.

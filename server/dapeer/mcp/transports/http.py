@@ -271,10 +271,13 @@ PAGE_HEADERS: Final = {
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a TCP socket that is bound to a host and port; port 0 takes any free one.
+    """Return a TCP socket bound to a host and port, not listening yet; port 0 takes any free one.
+
+    Closing the socket is left to the caller.
 
     Raises:
-        ArgumentError: The host is not an address of this machine, or the port is in use.
+        ArgumentError: The socket cannot be bound: the host is not an address of this machine, or the port is in
+            use, out of range, or not allowed to this user.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns Nagle's algorithm off only on sockets that say they are TCP; without that, every

@@ -121,9 +121,10 @@ def _read(path: Path) -> str:
 
 
 def _unusable(path: Path, why: Exception | str) -> ArgumentError:
-    """Return the error that a token file at `path` cannot be used.
+    """Return the error which says that a token file at `path` cannot be used, and names `--token-file`.
 
-    `why` is the reason: the exception that was raised, or the end of a sentence after a colon.
+    `why` is the reason. Of an `OSError` its text is taken; any other exception counts as a file that is not
+    text. A `str` is taken as it is: a clause without a period, such as `another user owns it`.
     """
     match why:
         case OSError():
@@ -138,10 +139,12 @@ def _unusable(path: Path, why: Exception | str) -> ArgumentError:
 
 
 def _create(path: Path) -> str:
-    """Write a new token to a new file that only the user can read, and return the token.
+    """Write a new token and a line end to a new file that only the user can read; return the token alone.
+
+    The file is removed again if it cannot be written.
 
     Raises:
-        OSError: The file exists, or cannot be written.
+        OSError: The file exists, or cannot be created or written.
     """
     token = secrets.token_urlsafe(32)
     # Exclusive, and closed to others from the first moment.
@@ -158,10 +161,11 @@ def _create(path: Path) -> str:
 def _check_token(text: str, source: str) -> str:
     """Return a text without blanks around it, if that is a valid token.
 
-    `source` is where it comes from, for the error.
+    A valid token is one word of at least 8 visible ASCII characters. `source` is where the text comes from (a file or a
+    variable); the error begins with this name, and never shows the text itself.
 
     Raises:
-        ArgumentError: It is not a valid token.
+        ArgumentError: The text is not a valid token.
     """
     token = text.strip()
     if not _TOKEN.fullmatch(token):

@@ -226,7 +226,8 @@ async def _replayed_messages(
 async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGenerator[bytes]:
     """Yield the lines that were not answered before the handover, and all that follow.
 
-    This ends when the client has left; an incomplete last line is yielded, too.
+    Lines of the handover come without their line ends, those read from `reader` with them; a line that is too
+    long becomes an invalid one. This ends when the client has left; an incomplete last line is yielded, too.
     """
     *whole, start = handover.rest.split(b"\n")
     for line in whole:

@@ -23,9 +23,10 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 async def serve(server: Server[Any], front: Front | None = None) -> None:
     """Serve the client at stdin and stdout until stdin ends.
 
-    `front` answers it already, and is ended here; None: nobody does. Afterwards descriptor 0 is empty, and 1 is stderr. Unlike the SDK's
-    server this uses no threads: a call is half a millisecond faster, and a signal ends the process also while nothing arrives. Files and
-    null devices cannot be waited for; those, and only those, are left to the SDK.
+    `front` is what has answered the client up to now; it is ended here. None: nothing has answered yet. On pipes,
+    sockets and terminals no threads are used, so a signal ends the process also while nothing arrives; afterwards
+    descriptor 0 is empty, and 1 is stderr. Where these cannot be waited for (files, null devices, Windows) or stderr
+    is closed, the SDK's server is used, and a `front` would not be ended.
     """
     if can_serve():
         handover = front.hand_over() if front else jsonl.NOBODY

@@ -145,10 +145,11 @@ async def _serve_client(
 
 @contextmanager
 def _socket_path() -> Generator[Path]:
-    """Yield a free path for the server's socket, in a folder that other users cannot open.
+    """Yield a path for the server's socket, in a folder that other users cannot open.
 
-    It is named by this process in the runtime folder; if that path is too long for a socket, it is in a new folder for temporary files.
-    Afterwards the path, and that folder, are removed.
+    The path has this process's number, in the runtime folder, which the caller must have made. If that path
+    is too long for a socket, the path is in a new folder for temporary files. After the body, the socket and
+    such a new folder are removed.
 
     Raises:
         OSError: No temporary folder can be made.

@@ -91,9 +91,11 @@ class Breakpoints:
         return [(line, column) for column in sorted(columns)]
 
     def sign(self, path: str, line: int) -> RequestedBreakpoint | None:
-        """Return the breakpoint that stands for all of a line that stop or log; None: there is none.
+        """Return the breakpoint that an editor shows for a line; None if no breakpoint there stops or logs.
 
-        An editor shows one sign for a line, which has no column. The one without a column comes first, then by column.
+        It stands for all breakpoints of the shared set on that line of the file `path`, apart from those that only
+        collect. The one without a column is taken, else that of the lowest column, as a copy in which `column` is
+        left out: an editor has one sign for a line.
         """
         first = next(iter(self.stopping_on(path, line)), None)
         if first is None or "column" not in first:
@@ -138,9 +140,10 @@ class Breakpoints:
         self.person_places.add((path, requested["line"]))
 
     def _put(self, path: str, spot: Spot, requested: RequestedBreakpoint | None) -> None:
-        """Set, or with None remove, the breakpoint that stops at a place.
+        """Set, or with None remove, the breakpoint that stops or logs at a place, and record who did it.
 
-        `listeners` are called if what stands for its line changes.
+        `path` is absolute; `spot` is line and column (0: none). `listeners` are called with path, line and the
+        new sign (None: none is left) if what stands for the line changes. No request is sent to an adapter.
         """
         line, _ = spot
         before = self.sign(path, line)
@@ -215,10 +218,11 @@ class Breakpoints:
         return removed
 
     def move(self, path: str, moves: Mapping[int, int]) -> None:
-        """Move a file's breakpoints to other lines; `moves` has the new line by the old one.
+        """Move a file's breakpoints to other lines; `moves` has the new line by the old one, other lines stay.
 
-        A person's breakpoints that stop stay, because the person's editor moves them. `listeners` are called for each line that changes; a
-        breakpoint that was on a new line already is replaced. No request is sent.
+        A person's breakpoints that stop or log stay, because the person's editor moves them. A breakpoint that is at a new
+        place already is replaced, but one that collects does not replace a person's. `listeners` are called for each line
+        whose sign in an editor changes. No request is sent.
         """
         here = [each for each in self.in_file(path) if each["line"] in moves]
         moving = [w for w in here if "collect" in w or (path, w["line"]) not in self.person_places]
@@ -228,7 +232,11 @@ class Breakpoints:
             self.add(path, {**each, "line": moves[each["line"]]})
 
     def _remove_breakpoint(self, path: str, requested: RequestedBreakpoint) -> None:
-        """Remove one breakpoint, the one that stops or the one that collects."""
+        """Remove the breakpoint at the place of `requested`: the one that collects, or the one that stops.
+
+        The one that collects is removed if `requested` has `collect`, and only that of its client, `collectedBy`.
+        `path` is the file. Listeners are told of a change; no request is sent.
+        """
         if "collect" in requested:
             self.points.set_collecting(
                 path, spot_of(requested), requested.get("collectedBy") or "", None
@@ -308,9 +316,11 @@ class Breakpoints:
     def clear(self, path: str | None = None, client: str = "") -> list[str]:
         """Remove all breakpoints of a file, whoever set them, and what the client collects there.
 
-        Return the files that had any. Without a path, those of all files are removed, all function breakpoints, and what the client
-        collects at functions. Exception filters stay. `client` is the key of the client whose collecting breakpoints are removed. Listeners
-        are called for those that stopped on lines; no request is sent.
+        Return the files that had any on lines. `path` is absolute; None: those of all files are removed, all
+        function breakpoints, and what the client collects at functions (functions are not in the result). `client`
+        is the key of the client whose collecting breakpoints are removed, and what other clients collect stays; the
+        empty default stands for no client. Exception filters and data breakpoints stay. Listeners are called for
+        those that stopped on lines; the caller sends the requests to the adapters.
         """
         if path is None:
             self.set_function_names([])
@@ -365,9 +375,12 @@ class Breakpoints:
             notify(filters)
 
     def drop_client(self, client: str) -> list[str]:
-        """Remove all with which a client collects, which has disconnected, on lines and at functions.
+        """Remove all breakpoints with which a disconnected client collects, on lines and at functions.
 
-        Return the files in which it had collected on lines, each once. Nothing is sent to sessions: the caller does so.
+        `client` is the client's key; breakpoints that stop or log stay. Return the paths of the files in which the client
+        collected on lines, each once; empty: in none, though the client may have collected at functions. The listeners of
+        `points` are called with the path of each removed breakpoint on a line. No request is sent: the caller sends the
+        breakpoints of these files, and what is still collected at functions, to the sessions.
         """
         for each in self.at_functions(client):
             del self.collecting[each]

@@ -88,11 +88,14 @@ class LogLines:
     def log_points_of(
         self, path: str, requested: Sequence[RequestedBreakpoint]
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the log points to send for what is collected in a file, one per place; keep `requested`.
+        """Yield the log points to send for a file's breakpoints that collect; record `requested` first.
 
-        Each is a DAP breakpoint with further keys: `collect` (the expressions) and `point` (the number by which its output is
-        recognised). `requested` are all breakpoints of the file `path`. Places with a breakpoint that stops are left out: no adapter has
-        two at one. Further points at the same place are in `others` of the first. Points that have all their rows are left out, too.
+        Nothing is recorded before the first item is taken. `requested` are all breakpoints of the file `path`,
+        which `requested()` returns afterwards; log points at functions of the file are yielded, too. Each item, in
+        no order, is a DAP breakpoint with further keys: `collect` (the expressions) and `point` (the number by
+        which its output is recognised); further points at the same place are a list in its `others`. Places with a
+        breakpoint that stops are left out, since no adapter has two at one, and so are points that have all their
+        rows.
         """
         self._requested[path] = requested
         by_spot: dict[Spot, list[dict[str, Any]]] = {}
@@ -113,11 +116,11 @@ class LogLines:
         return spot if self.columns else (spot[0], 0)
 
     def note_complete(self, number: int) -> bool:
-        """Record that a point has all its rows; return whether log points of it can be removed now.
+        """Record that a point has all its rows; return whether it has log points to remove now.
 
-        A point, named by its `number`, is a place that collects; a row is what it has recorded at one hit.
-
-        False also the second time, and if the adapter's log points cannot be removed while it runs.
+        A point is a place that collects, named here by its `number`. True only at the first call for a point, and
+        if it has log points in a file or at functions. False, with nothing recorded, where the adapter's log
+        points cannot be removed while the program runs.
         """
         if number in self._full_points or not self._log_points.removes:
             return False
@@ -127,9 +130,14 @@ class LogLines:
         )
 
     def files(self, number: int) -> list[str]:
-        """Return the files in which a place that collects, by its point's number, has log points.
+        """Return the files in which a point that collects has log points.
 
-        They are the file of its line, if `log_points_of` was given that, and those in which its functions begin.
+        `number` is the point's number. The files are that of the point's line, if `log_points_of` was given the
+        breakpoints of that file, and those in which the point's functions begin. The list is empty if there is
+        none.
+
+        Raises:
+            KeyError: No point has this number.
         """
         at = (
             path
@@ -165,11 +173,13 @@ class LogLines:
     async def find_functions(
         self, functions: Sequence[RequestedFunction]
     ) -> tuple[list[Breakpoint], set[str]]:
-        """Find where functions begin, for log points there.
+        """Find where functions begin, and replace the log points at functions by ones there.
 
-        Return each one's state, and the files that change. The states are DAP breakpoints in the order of `functions`: verified, or with a
-        message that says why not. Where the adapter logs at functions by itself, the function breakpoints are sent here, and the states are
-        pending. The caller sends the breakpoints of the files.
+        Return each function's state, and the paths of the files whose log points change; the caller sends the breakpoints
+        of these files. The states are DAP breakpoints in the order of `functions`: verified, or with a message that says
+        why not. A function that is not known yet is found by a function breakpoint that is set for a moment. Where the
+        adapter logs at functions by itself, the function breakpoints are sent here, the states are pending, and no file
+        changes.
 
         Raises:
             DapeerError: The adapter rejects a request, or does not answer.
@@ -347,10 +357,14 @@ class LineBreakpoints:
     async def collect(self, path: str, requested: Sequence[RequestedBreakpoint]) -> None:
         """Instruct the program to record values by itself at those of a file's breakpoints that collect.
 
-        `requested` are all breakpoints of the file `path`; the others are ignored. Nothing is sent if the program cannot do so by itself
-        (`collecting_way`, the way that this session allows, is not "tracer"), or if the file has no such breakpoints and had none. The tools that
-        show rows are listed from now on, if anything can be collected. That the program fails to do it raises nothing: the mirror's
-        breakpoints say so.
+        `requested` are all breakpoints of the file `path`; those that do not collect are ignored. Nothing is sent
+        if `collecting_way`, the way that this session allows, is not "tracer", or if the file has no breakpoints
+        that collect and had none. The tools that show rows are listed from now on, if there are such breakpoints
+        and `collecting_way` is not empty. A program that fails to follow raises nothing: the mirror's breakpoints
+        say so.
+
+        Raises:
+            ChannelClosed: The session ended first.
         """
         road = self.collecting_way
         points = [each for each in requested if "collect" in each]
@@ -363,8 +377,10 @@ class LineBreakpoints:
     async def collect_at(self, functions: Sequence[RequestedFunction]) -> None:
         """Have the program record values at these functions, and no others, by itself or by log points.
 
-        Functions at which it cannot are left out. An event tells the mirror what became of the others, and the breakpoints of files whose
-        log points change are sent again.
+        An empty sequence ends the recording. Functions at which the program cannot record (`why_not_at`) are left out
+        silently. An event tells the mirror what became of the others. Where log points are used, `setBreakpoints` is
+        sent again for each file whose log points change. The tools that show recorded rows become listed. Nothing
+        happens if none of the functions is possible and none was recorded before.
 
         Raises:
             DapeerError: The adapter rejects a request for log points, or does not answer; or the session has ended.
@@ -393,10 +409,11 @@ class LineBreakpoints:
     async def _remove(self, number: int) -> None:
         """Send the breakpoints of a point's files without its log points, and tell the mirror by events.
 
-        The point `number` is a place that collects, which has recorded as often as it is to.
-
-        A `TRACED` event for each file gives the completed breakpoints the message `OVER`, and a `REMOVED` event names the point `number`.
-        Errors raise nothing: the log point may stay, and its further hits are counted.
+        The point `number` is a place that collects, which has recorded as often as it is to. Function breakpoints
+        that log are sent again, too, if the adapter has such. A `TRACED` event for each file gives the completed
+        breakpoints the message `OVER`, and a `REMOVED` event names the point `number`. A `DapeerError` is not
+        raised, but ends the work: files and events behind it are left out, the log point may stay, and its
+        further hits are counted.
         """
         # Its further hits are counted if it stays, so no caller needs to know.
         with contextlib.suppress(DapeerError):
@@ -476,13 +493,13 @@ class LineBreakpoints:
             await self.send_points()
 
     async def send_points(self, frame_id: int | None = None) -> None:
-        """Instruct the program to record values at exactly the lines and functions that are wanted now.
+        """Instruct the program to record values at exactly the points that are wanted now.
 
-        Lines and functions at which it records are points, each with a number. The definition's tracer expressions are evaluated for it.
-
-        Nothing is evaluated if the program got just that instruction last, or has no folder for rows. The mirror gets an event with the
-        outcome of each point; a failed evaluation raises nothing, and is the `message` of all points. `frame_id` is the adapter's id of the
-        frame in which the expression is evaluated.
+        Points are the lines and functions at which it records, and what it watches; each has a number. The definition's
+        tracer expressions are evaluated, one by one until one succeeds, in the frame with the adapter's id `frame_id`,
+        or in none for None. Nothing is evaluated if the program has no folder for rows, or if the points are those of
+        the last evaluation, even one that failed. The mirror gets events with the outcome at each line and function; a
+        failed evaluation raises nothing, and is the `message` of all points.
 
         Raises:
             ChannelClosed: The session ended first.
@@ -517,14 +534,15 @@ class LineBreakpoints:
     async def evaluate_object(
         self, template: str, spec: str, frame_id: int | None
     ) -> Mapping[str, Any]:
-        """Evaluate an expression of the definition in a frame, and return the JSON object that it gives.
+        """Have the adapter evaluate an expression of the definition, and return the JSON object that it gives.
 
-        `spec`, as a text of the program's language, stands for `${spec}` in the `template`; `frame_id` is the adapter's id of the frame;
-        None: no frame.
+        `template` is the expression; each `${spec}` in it is replaced by `spec` as a string literal in double quotes.
+        `frame_id` is the adapter's id of the frame in which the expression is evaluated; None: in no frame.
 
         Raises:
-            RequestFailed, RequestTimeout: The evaluation failed.
-            ValueError: The result is no such object; the message is the result's text.
+            RequestFailed, RequestTimeout: The evaluation failed, or the adapter did not answer in time.
+            ChannelClosed: The session ended first.
+            ValueError: The result is no JSON object; the message is the text of the result.
         """
         expression = template.replace(SPEC, json.dumps(spec))
         arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}

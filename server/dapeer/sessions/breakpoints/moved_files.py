@@ -69,13 +69,15 @@ class MovedFiles:
         return [each for each in known if _may_be(each, loaded)]
 
     async def start_translating(self, path: str, name: str) -> None:
-        """Translate `path` to the program's `name` from now on, in the adapter if it can, else in `names`.
+        """Have the adapter or `PathNames` translate the path of a file to the program's `name` from now on.
 
-        The mirror gets a note on it, and `find_name` looks for this file no more. The adapter evaluates a command, if the definition has
-        `rename`; the file's breakpoints are not sent again here.
+        If the definition has a command `rename`, and both paths have folders before their common end, the adapter
+        evaluates that command for these folders; else the `PathNames` given to the constructor learn the two paths.
+        First the mirror gets a note on the file, and the file counts as named for `find_name`; both stay if the
+        command fails. The file's breakpoints are not sent again here.
 
         Raises:
-            DapeerError: The adapter rejects that command, or does not answer.
+            DapeerError: The adapter rejects the command, or does not answer.
         """
         self._named_files.add(path)
         self._mirror.name_file(path, f"the program has the file as {name}")

@@ -43,13 +43,15 @@ class Watching:
     async def begin(self, watch: Watch, scope: ScopeSpec, frame_id: int | None) -> None:
         """Instruct the stopped program to look at `watch` on each line, and no more at `current`.
 
-        Without `every`, `current` is set to `watch`. A watch with `every` is appended to `recorded`; then `current` keeps the earlier watch,
-        of which `outcomes` and `unwatch_at_stop` still speak although the program does not look at it any more. `scope` is the code whose lines are
-        looked at (keys `files` and `functions`); `frame_id` is the adapter's id of the frame in which names are looked up. The program is
-        not resumed.
+        Without `every`, `current` is set to `watch`. A watch with `every` is appended to `recorded`; then `current` keeps
+        the earlier watch, of which `outcomes` and `unwatch_at_stop` still speak although the program does not look at it
+        any more. `scope` is the code whose lines are looked at (keys `files` and `functions`); `frame_id` is the adapter's
+        id of the frame in which names are looked up. The program is not resumed.
 
         Raises:
-            ArgumentError: The program cannot watch the expression, and looks no more at `current` either; both attributes stay.
+            ArgumentError: The program cannot watch the expression, and looks no more at `current` either; both attributes
+                stay.
+            ChannelClosed: The session ended first.
         """
         if self.current is not None:
             await self._lines.unwatch(self.current.point.number)
@@ -93,11 +95,16 @@ class Watching:
         await self._lines.unwatch(*points)
 
     def outcomes(self, project: Path) -> Iterator[tuple[Watch, str, bool]]:
-        """Yield each watch, a sentence on its outcome at the stop or end, and whether it has come true.
+        """Yield each watch that has an outcome to tell, with a sentence on it and whether it has come true.
 
-        Watches that have nothing to tell yet are left out. Rows that were not read yet do not count: the caller reads them before. It has
-        come true if a row of the watch was collected. `project` is the folder to which paths are relative. The seconds that the program
-        ran are recorded in the watch.
+        A watch that runs the program until something happens is yielded while the program runs, at the first stop after
+        the watch began, or at the end, but not at later stops. A watch that records each time (`every`) is yielded only at
+        the end of the program, and only if it has no rows; one for which dapeer itself looks at each stop is yielded as the
+        first kind, with or without rows. A watch has come true if a row of it was collected.
+
+        The caller reads new rows before, since rows that were not read yet do not count. `project` is the folder to which
+        paths are relative. As a side effect, the seconds that the program has run so far are recorded in a watch that the
+        program itself looks at.
         """
         stop, ended = self._mirror.stop, self._mirror.ended
         state = "stopped" if stop else "ended" if ended else "running"

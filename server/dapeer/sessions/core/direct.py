@@ -60,8 +60,10 @@ _STOPS = 1 << (signal.SIGTRAP - 1)
 def attached_pid(plan: Plan) -> int | None:
     """Return the pid of the process that an attach plan debugs; None: it is not known.
 
-    It is the plan's `pid` input, or the one process that listens at its `port`. It is not known if the plan launches a program, if the
-    adapter itself is what listens at the port (transport `connect`), or if not exactly one process listens there.
+    It is the plan's `pid` input, or the one process that listens at its `port`, where the adapter's definition
+    has `port_in`: without that, what listens need not be the program. It is also not known if the plan launches
+    a program, if the adapter itself is what listens at the port (transport `connect`), or if not exactly one
+    process listens there, as far as the system lets dapeer see. Resolving the plan's `host` may block.
     """
     pid, port = plan.inputs.get("pid"), plan.inputs.get("port")
     way = plan.definition.attach.get("tcp")
@@ -303,15 +305,18 @@ class DirectSession(Session):
                 self.watch.on_message(message)
 
     async def answer(self, request: Request) -> Body:
-        """Carry out `startDebugging` or `runInTerminal`, which the adapter requests.
+        """Carry out `startDebugging` or `runInTerminal` for the adapter; return the response's body.
 
-        Return the body of the response. `startDebugging` puts an `OfferedChild` into `offers` and waits until it is answered; the body is empty.
-        `runInTerminal` starts the command in a terminal of dapeer's; the body has its `processId`. If the plan has a process that waits, that
-        goes on in place of the command, with the environment that is asked for.
+        `startDebugging` puts an `OfferedChild` into `offers` and waits, without a limit, until the holder of the
+        session accepts or refuses the offer; the body is empty. `runInTerminal` starts the command in a new
+        terminal of dapeer's; the body has its `processId`. If the plan has a process that waits (`plan.waiting`),
+        no command is started: that process becomes its program, with the request's `env`, and the body has the id
+        of that process.
 
         Raises:
-            RequestFailed: The request is another one, the offer was rejected, or the adapter may not run programs (that is also
-                recorded as the channel's fault).
+            RequestFailed: The request is another one, has no `args`, or the offer was refused; or the command
+                cannot be started, there is no terminal, or the adapter may not run programs (which is also recorded
+                as the channel's fault).
         """
         arguments = request.arguments
         try:
@@ -374,8 +379,10 @@ class DirectSession(Session):
     def _line_with_code(self, path: str, line: int) -> int:
         """Return the line to which the adapter moves a breakpoint on `line`, a line that may have no code.
 
-        `path` is the source file. That is `line` itself if the source cannot be read or the line has code. What counts as a line without
-        code is the definition's quirk `empty_line`. At most `MAX_LINES_AHEAD` lines are looked at.
+        `path` is the source file; lines count from 1. It is the next line with code within `MAX_LINES_AHEAD`
+        lines, in the same function; `line` itself if it has code, if there is no such line, or if the source
+        cannot be read. What counts as a line without code is the definition's quirk `empty_line`. The text is the
+        one that the program has loaded, if known, else the file's present one, which `editions` then keeps.
         """
         around = self.inspect.editions.window(path, line, MAX_LINES_AHEAD)
         if around is None:
@@ -438,10 +445,12 @@ class DirectSession(Session):
             self.finish()
 
     def why_over(self) -> str:
-        """Return a clause on the adapter's end: its killer, the request it was answering, its last words.
+        """Return a clause on the adapter's end, such as `the adapter ended unexpectedly`; it is never empty.
 
-        The clause also tells what became of a program that was attached to. If the adapter runs inside of the program, a signal that killed
-        it has killed the program: then the clause says only that.
+        The clause also names, where they are known, what killed the adapter, the first request that it was
+        answering, what became of a program that was attached to, and the end of its stderr, of
+        `MAX_QUOTED_STDERR_CHARS` characters at most. If the adapter runs inside of the program, a signal that
+        killed it has killed the program: then the clause says only that. That the adapter has ended is not checked.
         """
         killer = self.process.killer
         if killer is not None and self.plan.definition.quirks.program_inside:
@@ -495,9 +504,10 @@ class DirectSession(Session):
     async def _release_program(self, *, ending: bool) -> None:
         """Remove breakpoints and resume the program, if `disconnect` would leave it stopped.
 
-        `ending` says whether the program is to end; then it is neither resumed nor loses its breakpoints. An adapter of an attached program
-        that somebody has suspended is continued in any case. Otherwise the call waits, at most `SECONDS_TO_TAKE_STOP`, until an attached
-        program has taken the debugger's stop signal.
+        If the session has attached to its program, the adapters' processes get SIGCONT first, in case somebody has
+        suspended them. That is all if `ending` (the program is to end), for a core dump, and without the quirk
+        `leaves_stopped`. Otherwise the breakpoints are removed, a stopped program is resumed, and the call waits,
+        at most `SECONDS_TO_TAKE_STOP`, until an attached program has taken the debugger's stop signal.
 
         Raises:
             DapeerError: The adapter rejects a request, or does not answer it in time.
@@ -593,10 +603,13 @@ class DirectSession(Session):
         await self.close()
 
     def check_leave(self, *, terminate: bool | None) -> None:
-        """Check that the session can end with `terminate`; False means that the program is to run on.
+        """Check that the session can end as `terminate` says; nothing is sent.
+
+        False: the program is to run on. True (the program is to end) and None (the session's default) always pass, as
+        does False after an attach.
 
         Raises:
-            Unsupported: The adapter cannot detach from a program that it launched.
+            Unsupported: `terminate` is False, and the adapter cannot detach from a program that it launched.
         """
         plan = self.plan
         if plan.launched and terminate is False and not plan.definition.quirks.detach_launched:

@@ -72,7 +72,9 @@ async def evaluate(
 async def _cancel_evaluation(session: Session, seconds: float) -> bool:
     """Send `cancel` for the pending `evaluate`; return whether `evaluate` was answered within `seconds`.
 
-    False if no evaluation is pending, or the connection fails. The wait is not interrupted by a cancellation of the caller.
+    The caller has checked that the adapter supports `cancel`. False also means that no evaluation is pending
+    (nothing is sent), or that the connection fails. The wait is not interrupted by a cancellation of the
+    caller.
     """
     sent = session.unanswered_evaluation()
     if sent is None:

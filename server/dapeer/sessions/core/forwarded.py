@@ -75,8 +75,10 @@ class ForwardedSession(Session):
     def on_message(self, message: Message) -> None:
         """React to a message: note a terminal, the end of the replayed journal, and why a start has failed.
 
-        At a response of `setBreakpoints`, the present text of each file with breakpoints is kept. A failed `launch` or `attach` sets
-        `failure` and the cause of the end.
+        An event that says that nvim-dap has a terminal for the program makes this session the program's keyboard.
+        An event at the end of the replayed journal sets `replayed`. At a response of `setBreakpoints`, the
+        present text of every file that has breakpoints in the mirror is kept. A failed `launch` or `attach` sets
+        `failure` and the cause of the end. Other messages are ignored.
         """
         match message:
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):

@@ -162,9 +162,11 @@ class Plan:
     def may_run_elsewhere(self, path: str, libraries: Iterable[str] = ()) -> bool:
         """Return whether the source file `path` may run in a process that the adapter does not debug.
 
-        That is so if the program, or one of its `libraries` (paths; empty: those that its file names), calls a function that the quirk
-        `unfollowed` lists, or the plan's `forks` says so. Where the quirk lists `ANY_FILE`, it is so for every path but that of the
-        program.
+        Where the quirk `unfollowed` lists `ANY_FILE`, that is so for every path but that of the program. Otherwise
+        `path` does not matter: it is so if the plan's `forks` says so, or if a library calls one of the functions
+        that the quirk lists, as far as the library's bytes tell. `libraries` are paths; if there are none, the
+        libraries that the program's file names are searched. The C library is skipped. The files are read, so this
+        blocks.
         """
         functions = self.definition.quirks.unfollowed
         if ANY_FILE in functions:
@@ -182,8 +184,11 @@ class Plan:
     def plan_of_child(self, offered: Body) -> Plan:
         """Return the plan for a child process that the adapter offers.
 
-        `offered` has the keys `request` and `configuration`. The request is "attach" unless `offered` says "launch". Of this plan's
-        `inputs` only `follow_children` is kept, everything else but the name is as here; `offered` is set, and no process waits for it.
+        `offered` has the keys `request` and `configuration`, either of which may be missing. The request is
+        "attach" unless `offered` says "launch"; the plan's `config` is the configuration, by default empty. The
+        name is made by `child_name`, which may read the child's command line from the system. Of this plan's
+        `inputs` only `follow_children` is kept; the new plan's `offered` is True, and no process waits for it.
+        Everything else is as in this plan.
         """
         config: Mapping[str, object] = offered.get("configuration") or {}
         kept = {name: self.inputs[name] for name in ("follow_children",) if name in self.inputs}
@@ -242,8 +247,9 @@ class Plan:
     def untested(self, printed: str) -> str | None:
         """Return why a program that ended well has run no test, though it was to run some.
 
-        The caller checks that it ended well. None: it has run some, was to run none, or that is not known. `printed` is all output of the
-        program.
+        The reason is a clause without a period, such as `its output says so`. None: it has run some, was to run
+        none, or whether it has run any is not known. `printed` is all output of the program. The program's file
+        may be read for the answer. The caller checks that the program has ended well.
         """
         if self.tests is not None:
             return self.tests.why_none_ran(printed)
@@ -262,8 +268,9 @@ class Plan:
     def title(self) -> str:
         """Return `name`, else what is debugged (program, module, url, pid, …), else the adapter's id.
 
-        What is debugged stands in `inputs`. Of a program or core dump it is the file's name, of a URL that itself, of others the kind with
-        the value, such as `pid 12`; a long one is cut.
+        What is debugged stands in `inputs`. For a program or core dump the result is its file's name, for a URL the
+        URL itself, for others the kind with the value, such as `pid 12`. A long URL or value is cut; names of
+        files, and `name`, are not.
         """
         for key in ("core", "program", "module", "code", "url", "pid", "port"):
             value = self.inputs.get(key)

@@ -143,11 +143,12 @@ class ProcessWatch:
             self._task = BackgroundTask(self._watch(self.pid, self._file))
 
     async def _watch(self, pid: int, file: int) -> None:
-        """Wait for the end of a process; record it, and its killer, if the adapter does not report it.
+        """Wait for the end of a process; record it, and its killer, if the adapter does not report the end.
 
-        `file` is the pidfd of `pid`. The adapter gets some time to report the end: less where a signal killed the process. The end of a
-        process that is not surely the debuggee counts only if a signal killed it. If the adapter has reported the end, the killer alone is
-        recorded, as its cause.
+        `file` is the pidfd of the process `pid`; it stays open, and `close` of this watch closes it. The adapter gets
+        at most `SECONDS_FOR_OTHER_ENDS` to report the end, and less where a signal killed the process. If the adapter
+        reports the end, only the killer is recorded, as the end's cause, unless a cause is known. The end of a process
+        that is not surely the debuggee counts only if a signal killed the process.
         """
         session = self._session
         killer = await process_end.wait_for_end(pid, file, lambda: self._stop_event)
@@ -180,8 +181,12 @@ class ProcessWatch:
 def require_unkilled(session: Session, then: str) -> None:
     """Raise `NotStopped` if a signal killed the session's process while it was stopped; else do nothing.
 
-    Supervisors kill a silent worker so. `then` is the advice of the error if other processes of the program go on. The session's id is
-    added to `program.known_dead`, but the error is raised at each call.
+    Supervisors kill silent workers, such as stopped ones. `then` is a sentence on what to do, which ends the
+    error's hint if other processes of the program go on; if none does, the hint tells how to start again. The
+    session's id is added to `program.known_dead`, but the error is raised at each call.
+
+    Raises:
+        NotStopped: A signal killed the process while it was stopped; the error says what else of the program runs.
     """
     if not _is_killed(session) or not _was_stopped(session):
         return

@@ -320,9 +320,10 @@ class Session(SessionControl):
         return None
 
     def finish(self) -> None:
-        """Close the session (`over`), record the program's end if no message has, and wake those who wait.
+        """Mark the session as over, record the program's end if no message has, and wake those who wait.
 
-        A second call does nothing.
+        Nothing is sent, and no connection or process is closed: this is called when the connection has ended or is
+        given up. A second call does nothing.
         """
         if not self.over:
             unreported = not self.mirror.ended
@@ -349,11 +350,11 @@ class Session(SessionControl):
             self._apply(self.advice.with_hint(meaning))
 
     def _apply(self, message: Message) -> None:
-        """Apply a message to the mirror and the inspection, call `on_message`, then publish it.
+        """Apply a message to the mirror and the inspection, call `on_message`, then publish the message.
 
-        The event `initialized` sets the session's `initialized`.
-
-        When the message brings the last row that a point may have, the point's log points are removed.
+        The event `initialized` sets the session's `initialized`. When the message brings the last row that a
+        breakpoint may collect, the log points of that breakpoint are removed: from this session, or, if it
+        `delegates`, from all of the program's.
         """
         self.mirror.apply(message, time.time())
         if isinstance(message, Event) and message.event == "initialized":
@@ -486,10 +487,14 @@ class Session(SessionControl):
         return self.supports(name) and not self.over
 
     def require(self, name: str) -> None:
-        """Raise `Unsupported` if the adapter does not advertise a request, or an option of requests.
+        """Raise `Unsupported` if the adapter does not have a request, or an option of requests.
 
-        Some adapters crash on a request they do not know, some never answer anything again. In a core dump, requests that need a process
-        are rejected, too, with an error that says so.
+        `name` is DAP's name of the request (`readMemory`) or a key of `OPTIONS` (`granularity`), not that of a
+        capability. Requests that every adapter answers always pass. Call this before sending: some adapters crash
+        on a request they do not know, and some never answer anything again.
+
+        Raises:
+            Unsupported: The adapter does not advertise it, or it needs a process and the session is on a core dump.
         """
         if self.post_mortem is not None:
             self.post_mortem.check(name)
@@ -548,10 +553,11 @@ class Session(SessionControl):
             self.ending.decide(f"ended by {tool}", by_us=True)
 
     async def ask_to_end(self, seconds: float) -> bool:
-        """Send `terminate`, if the adapter supports it; return whether the program has ended within `seconds`.
+        """Send `terminate`, if the adapter supports it; return whether the program has ended by now.
 
-        The end is recorded as the doing of `dap_terminate` first. The response may take `seconds`, and the end as many again. Errors of
-        the channel raise nothing. Without support, nothing is sent or awaited.
+        Before, it is recorded that `dap_terminate` ends the program, unless the program has ended already. The
+        response may take `seconds`, and the end as many again. Errors of the channel raise nothing. Without
+        support nothing is sent or awaited, and the result is False unless the program has ended already.
         """
         self.expect_end(ending=True, tool="dap_terminate")
         with contextlib.suppress(ChannelError):

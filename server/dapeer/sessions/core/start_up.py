@@ -248,10 +248,12 @@ def _program_fate(session: DirectSession) -> str:
 
 
 def _start_error(session: DirectSession, what: str, *, has_reason: bool = False) -> AdapterFailed:
-    """Return the error for a failed start, with the program's state, the last output and a hint.
+    """Return, not raise, the error for a failed start: program's state, last output and a hint.
 
-    `what` completes the sentence "The adapter X …". With `has_reason`, `what` has the adapter's own reason already, and the adapter's log
-    is quoted only where it is no way to that reason. If nothing that speaks DAP was at the port to attach to, the error says that instead.
+    `what` completes the sentence "The adapter X …". The error quotes the end of the program's output, or, if
+    it printed nothing, of the adapter's log, where a Python traceback is cut to its last line. `has_reason`
+    says that `what` has the adapter's own reason already: then a log with a traceback is not quoted. If
+    nothing that speaks DAP was at the port to attach to, the error says only that.
     """
     if session.process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))

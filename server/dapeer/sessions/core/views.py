@@ -80,9 +80,10 @@ async def inspect_stop(session: Session, seconds: float = SECONDS_TO_LOOK) -> No
 
 
 async def _fetch_stop(session: Session) -> None:
-    """Fetch what the snapshot of a stop needs.
+    """Wait until what the snapshot of the session's stop needs is fetched.
 
-    If another stop has replaced it meanwhile, fetch again, up to `MAX_LOOKS` times.
+    The mirror keeps what was fetched. If another stop has replaced the stop meanwhile, that one is awaited, up
+    to `MAX_LOOKS` times in all. If the session is not stopped, nothing is done.
     """
     # Another client may resume the program, and it may stop again, during the inspection.
     for _ in range(MAX_LOOKS):

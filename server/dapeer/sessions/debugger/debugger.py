@@ -357,15 +357,20 @@ class Debugger:
     ) -> Session:
         """Start an adapter and bring its debuggee to run; return the session.
 
-        `breakpoints` (path and breakpoint) are added to the shared set, unless the start fails; other sessions do not get them yet. A
-        short or faulty program may have ended by then, and its session with it. `parent` is the session whose program has started this
-        one, where both are attached to as one program. The project of a launch becomes a folder whose files may be read without consent.
-        Where the program is debugged as the first child of the session, return once that child runs, or after the definition's time for a
-        launch. A cancelled call ends what it has started.
+        `breakpoints` (path and breakpoint) are added to the shared set, unless the start fails; other sessions do not get
+        them yet. `parent` is the session whose program has started this one, where both are attached to as one program.
+        The project of a launch becomes a folder whose files may be read without consent, even if the start fails.
+
+        A short or faulty program, and its session, may have ended already when the session is returned. Where the program
+        is debugged as the first child of the session, the call waits until that child runs, but no longer than the
+        definition's time for a launch. A call that is cancelled ends what it has started.
 
         Raises:
-            ArgumentError: The adapter cannot use an argument, and nothing was started; or it lacks an exception filter of the plan.
+            ArgumentError: The adapter cannot use an argument, and nothing was started; or it lacks an exception filter of
+                the plan.
             AdapterError: The adapter is missing, did not start, or refused.
+            ForeignListener: Another user of this machine listens at the port to attach to.
+            SystemUnsupported: The system has no process, terminal, loopback or folder to give.
         """
         # Fails before a process is started when the arguments are of no use.
         stops = plan.begins_stopped(plan.breakpoints or self.breakpoints)
@@ -400,13 +405,16 @@ class Debugger:
             self.sessions.mark_ended(session, failed=False)
 
     async def terminate(self, session: Session) -> None:
-        """End debuggee and session, children first; kill what has not ended after `SECONDS_TO_END`.
+        """End a session and its debuggee, children first; force the end after `SECONDS_TO_END`.
 
-        A session that has ended gets no request; its children do. The end is recorded in `doings` as the calling client's.
+        The force meets every living session of the whole program, parent and siblings of `session` too: a launched program
+        is killed with its adapter, an attached one is detached from, and a session of a Neovim is left alone. A session
+        that has ended gets no request; its children do. Unless the debuggee has ended before, `doings` records that the
+        calling client ends it. An adapter that rejects a request, and an error of a child, raise nothing.
 
         Raises:
-            ToolTimeout: It has not ended, and another client holds its adapter.
-            DapeerError: The session's adapter rejects a request to end.
+            ToolTimeout: The session has not ended, and a Neovim controls its adapter.
+            NeovimError: The session is reached only through a Neovim, which has not taken the request.
         """
         self._record_end(session)
         with anyio.move_on_after(SECONDS_TO_END):
@@ -424,8 +432,10 @@ class Debugger:
     async def _end(self, session: Session, end: Callable[[Session], Awaitable[object]]) -> None:
         """Call `end` for a session's children and then for the session: children need their parent's adapter.
 
-        Sessions that have ended are left out. Programs that their adapter would resume are killed first. Children that have begun meanwhile
-        are ended last. Which processes have left the program's POSIX session is recorded before.
+        `end` is not called for sessions that have ended. Before, the processes that have left the program's POSIX
+        session are recorded, and programs that the end of another would resume are killed. Children that have begun
+        meanwhile are ended last. Errors of dapeer (`DapeerError`) that `end` raises for a child are ignored, as a
+        child ends with its parent; what `end` raises for the session itself is raised here.
         """
         if session.detached is not None:
             session.detached.record_processes()
@@ -477,14 +487,16 @@ class Debugger:
     async def disconnect(self, session: Session, *, terminate: bool | None) -> bool:
         """Disconnect from the session, its children first; return whether the debuggee was ended, too.
 
-        `terminate` says whether to end the debuggee; None: only if dapeer, or nvim-dap, has launched it. Programs that the end of another
-        would resume are killed first, unless `terminate` is False. Errors of children raise nothing. The end is recorded in `doings` as the
-        calling client's.
+        `terminate` says whether to end the debuggee; None: only if dapeer, or nvim-dap, has launched it. Unless
+        `terminate` is False, and if the session or a descendant is stopped, launched programs whose adapter would
+        resume them on its way to the end are killed first. An error of a child's disconnect is ignored. The end is
+        recorded in `doings` as the calling client's, also if the adapter then fails.
 
         Raises:
-            Unsupported: The adapter cannot detach from a program that it launched.
+            Unsupported: The adapter cannot detach from a program that it launched; nothing has happened.
             NoSession: The session has ended already.
-            DapeerError: The session's adapter rejects the request, or does not answer it in time.
+            DapeerError: The session's adapter rejects the request, or does not answer it in time; in the latter case
+                dapeer has forced an adapter of its own to end.
         """
         self._check_held(session)
         session.check_leave(terminate=terminate)
@@ -497,10 +509,11 @@ class Debugger:
     async def restart(self, session: Session) -> Session:
         """End a program, if it has not ended, and start it again; return the first session of the new one.
 
-        `session` may be any session of the program. The program of a Neovim is started there. The new program's callers are to be shown the
-        states of the same breakpoints as the old one's (`awaited`).
+        `session` may be any session of the program. The program of a Neovim is started there. The new program's
+        callers are to be shown the states of the same breakpoints as the old one's (`awaited`).
 
         Raises:
+            Unsupported: Nothing is known that could start the program again.
             DapeerError: The program does not end, or does not start again.
         """
         program = session.program
@@ -567,10 +580,11 @@ class Debugger:
     def push_breakpoints(self, *paths: str, started: Session | None = None) -> Broadcast:
         """Start sending all breakpoints of files to every session that takes them; return the broadcast.
 
-        Its `wait_for_failures` waits for them, and returns which have not got them, and why.
-
-        `paths` are the files; a file without breakpoints loses those that sessions have. A session that leaves its program to a child gets
-        none: the child does. `started` is the first session of a program that was just started with them, and needs no update.
+        Its `wait_for_failures` waits, and returns a line for each session that has not applied them, with the
+        reason. `paths` are the files; a file without breakpoints loses those that sessions have. A session that
+        leaves its program to a child gets none: the child does. `started` is a session of a program that was just
+        started with these breakpoints: no session of that program is sent anything, and `wait_for_failures` waits
+        for the others only briefly.
         """
         known = {each.id for each in started.program.sessions} if started else set[int]()
 

@@ -121,12 +121,16 @@ class Focus:
     def session_to_act_on(self, session_id: int | None = None) -> Session:
         """Return the session to act on, by id, or without one the client's default, and make it the default.
 
-        Without an id, a stopped process of the same program comes before one that runs. Where the session is debugged as its first child,
-        that child is returned.
+        Without an id, a stopped process of the same program comes before one that runs. Where the session is
+        debugged as its first child, that child is returned. A session that has ended is returned if its id is
+        given, or if it is the default and no other program lives: the caller checks. An id becomes the default
+        even if an error is raised afterwards.
 
         Raises:
-            NoSession: There is none; or the default has ended, or no session was used, and there are several.
-            NotStopped: The session's process was killed while it was stopped.
+            NoSession: There is no session with this id, or none at all; or without an id the default program has
+                ended, or none was used yet, while other programs live; or the default process has ended while its
+                program goes on.
+            NotStopped: A signal killed the session's process while it was stopped.
         """
         session = self.session_to_read(session_id)
         if session_id is None:
@@ -188,7 +192,11 @@ class Focus:
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
         """Raise `NoSession` if it is unclear which program is meant: none was used, or that one has ended.
 
-        Nothing is raised where no other program lives. With `also_ended` a program that was used may have ended.
+        `session` is the one that would be taken without an id. Nothing is raised where no program but this
+        session's lives. With `also_ended` the program that was used may have ended.
+
+        Raises:
+            NoSession: It is unclear; the error lists the sessions that could be meant.
         """
         program = session.program
         if self._last_used is not None and (also_ended or not session.mirror.ended or program.runs):

@@ -72,8 +72,10 @@ class Files:
     def path_needing_consent(self, filename: str, folder: str) -> str:
         """Return the real path of a file that may be read only with consent; empty: any other, or no file.
 
-        Consent is not needed in the working folder `folder`, the libraries and the allowed folders. Files that may hold secrets give an
-        empty text, too, since they are rejected elsewhere. `filename` is a path, relative to `folder`, or a `file:` URI.
+        Consent is not needed in the working folder `folder`, unless it is the home or the root folder, nor in the
+        libraries and the allowed folders, nor for files that sessions have reported. Files that may hold secrets
+        give an empty text, too, since they are rejected elsewhere. `filename` is a path, relative to `folder` or
+        with `~`, or a `file:` URI.
         """
         path = os.path.join(folder, os.path.expanduser(path_of(filename)))
         # Files that may hold secrets are rejected anyway.
@@ -98,7 +100,11 @@ class Files:
         return next(filter(None, (each.get("path") for each in found)), "")
 
     def _paths(self) -> Iterator[str]:
-        """Yield the paths of all sources and modules that the sessions' mirrors hold, with repetitions."""
+        """Yield the paths of the sources and modules that all sessions know, with repetitions.
+
+        The sources are those that were reported as loaded, and those of the known frames of all stops. A source
+        or module without a path is left out.
+        """
         for source in self._sources():
             if path := source.get("path"):
                 yield path
@@ -247,7 +253,10 @@ class Sessions(Mapping[int, Session]):
     def add(self, session: Session, *, focus: bool, restart: Restart | None = None) -> None:
         """Register a session as live, listen to its program's messages, and notify the listeners.
 
-        With `focus` it becomes `focused`. `restart` starts its program again, if another client holds it.
+        The program's messages are subscribed to with its first session alone. With `focus` the session becomes
+        `focused`. `restart` is the function that starts its program again, for a session that another client, such
+        as a Neovim, holds; None: there is none, and a session that dapeer itself has started is started again by
+        its plan.
         """
         self._by_id[session.id] = self._live_sessions[session.id] = session
         if restart is not None:
@@ -261,8 +270,9 @@ class Sessions(Mapping[int, Session]):
     def mark_ended(self, session: Session, *, failed: bool) -> None:
         """Move a session from the live ones to the ended ones, which stay readable, and notify the listeners.
 
-        `failed`: it never ran, so it is dropped at once. Of programs that have ended the last `KEPT_PROGRAMS` are kept, and the rows of
-        those that ended first are dropped if all have too many.
+        The session must be live. With `failed` it never ran, so it is dropped at once; if it was `focused`, the newest of
+        the remaining sessions becomes that (None without any). Of programs that have ended the last `KEPT_PROGRAMS` are
+        kept, and the rows of those that ended first are dropped if all have too many.
         """
         del self._live_sessions[session.id]
         if failed:
@@ -391,9 +401,11 @@ class Groups:
         self._started_groups: dict[str, Group] = {}
 
     def add(self, name: str, members: Mapping[str, Session], *, stop_all: bool = False) -> Group:
-        """Make and keep a group of the sessions in `members`, which has them by their labels; return it.
+        """Make and keep a group of the sessions in `members`, which are listed by label; return the group.
 
-        If a group has its name already, a number is appended. `stop_all`: the end of one member is to end all.
+        A number is appended to `name` if a group, or a program with several processes, has this name already; the
+        result's `name` is the one in use. `stop_all` means that the end of one member is to end all. Groups whose
+        sessions are all forgotten are dropped.
         """
         self._drop_unknown_groups()
         taken = {*self._started_groups, *(each.name for each in self._processes())}

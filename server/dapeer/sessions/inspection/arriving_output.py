@@ -51,7 +51,12 @@ class PrintedErrors:
         )
 
     def debugger_error_clause(self) -> str:
-        """Return a clause on the last error of the debugger itself in the latest output; empty: there is none."""
+        """Return a clause on the debugger's own last error in the last `LAST_WORDS` characters of the output.
+
+        The clause is "the debugger has failed, not the program, at FILE:LINE: ERROR", with the file's name without folders,
+        and without the error where its text is not known. Empty: there is no such error, or the adapter's definition has no
+        pattern for errors or for the debugger's files.
+        """
         found = self._errors_since(self._output.end - LAST_WORDS)
         error = next(filter(self._is_debuggers, found), None)
         if error is None:
@@ -156,11 +161,14 @@ class ArrivingOutput:
     async def wait_for_silence(
         self, quiet: float = SECONDS_WITHOUT_OUTPUT, printed: int = 0
     ) -> bool:
-        """Wait until no output has arrived for `quiet` seconds; return True then, False: output still flows.
+        """Wait for `quiet` seconds without output, and return True; return False if that takes too long.
 
-        `printed` is how many characters have just arrived: many mean a flood from the start, in which at least `SECONDS_WITHOUT_FLOOD` of
-        silence count. Occasional lines are waited out for `SECONDS_TO_SETTLE`; a flood, more than `FLOOD_CHARS`, for `SECONDS_OF_FLOOD`,
-        since a fast program has stopped long before its last line is here.
+        Too long is `SECONDS_TO_SETTLE`, or `SECONDS_OF_FLOOD` while a flood goes on with `FLOOD_CHARS` a second or more,
+        since a fast program has stopped long before its last line is here. Output is a flood if `printed`, the number of
+        characters that arrived just before the call, or the number of those that arrive during the wait exceeds
+        `FLOOD_CHARS`; then the silence must last `SECONDS_WITHOUT_FLOOD` at least. A silence that took more than
+        `LATE_PAUSES` times as long as wanted does not count, as the machine is overloaded: the wait goes on, and may return
+        False although nothing arrived.
         """
         output, clock = self._output, anyio.current_time
         started_at, first, seen = clock(), output.end, -1

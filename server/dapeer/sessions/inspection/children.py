@@ -141,10 +141,14 @@ class _Container:
         return rows
 
     async def _page(self, start: int, count: int) -> list[Variable]:
-        """Request a page of elements; return at most `count` of them.
+        """Request a page of elements; return at most `count` of them, from the index `start` on.
 
-        Other members that the adapter sends, and elements before `start`, are left out. If the adapter ignores the page and sends the whole
-        list, the page is cut out of that.
+        If the adapter ignores the page and sends the whole list, the page is cut out of that. Members that are no elements
+        are left out if `open` is set, or if the adapter sends more than `count` children and at least `count` of them are
+        elements; in other answers they stay.
+
+        Raises:
+            DapeerError: The request fails.
         """
         rows = await self._fetching.page(self._reference, "indexed", start, count)
         if len(rows) > count or self.open:
@@ -225,10 +229,14 @@ def _stands_for_more(fetching: Fetching, row: Variable) -> bool:
 
 
 async def _runs(fetching: Fetching, row: Variable, deepest: int) -> list[_ElementRange]:
-    """Return the elements for which the child `row` is a placeholder, in order.
+    """Return the ranges of elements for which a child is a placeholder, in order; fetch them as needed.
 
-    They are fetched as needed. A placeholder whose value is a range such as `[100:200]` has its elements directly below; any other may
-    hold more placeholders, which are looked into `deepest` levels down.
+    `row` is the child. If its value is a range such as `[100:200]`, the result is one range: its length, and the
+    reference below which the elements are. Else its children are fetched, and the placeholders among them are
+    followed, through at most `levels` levels; empty if that finds no range.
+
+    Raises:
+        DapeerError: The program runs, or a request failed.
     """
     if found := _RANGE.fullmatch(row["value"]):
         return [_ElementRange(int(found[2]) - int(found[1]), reference=row["variablesReference"])]

@@ -114,10 +114,13 @@ class OtherClient:
         self._active = anyio.current_time()
 
     def _apply_response(self, response: Response) -> None:
-        """Set what the person's client asks for next, by the adapter's `response` to its own request.
+        """Set what the person's client asks for next, by the adapter's `response` to a request of that client.
 
-        After `stackTrace` it asks for the scopes of the first frame with a source; after `scopes` for the variables of each that is not
-        expensive, which are put into `_unasked_containers`; a `variables` response takes its container out of `_unasked_containers`.
+        After `stackTrace` it asks for the scopes of the first frame with a source, if there is such a client, and the
+        scopes of this stop are not known yet. After `scopes` it asks for the variables of each scope that is not
+        expensive, whose references are put into `_unasked_containers`; a `variables` response takes its reference out
+        of there. A response without a list, such as a failed one, counts as an empty list, and other responses change
+        nothing.
         """
         if (
             response.command == "stackTrace"
@@ -167,8 +170,8 @@ class OtherClient:
     async def wait_for_inspection(self) -> None:
         """Wait until the person's client has asked all that it wants of the stop, if it looks first.
 
-        Return at once if dapeer looks first, and also once the client has been silent for a while: then no more of it is expected at this
-        stop.
+        Return at once if dapeer looks first. Return also when the stop is over, when the client does not look first any
+        more, or when it has been silent for a while: then no more of it is expected at this stop.
         """
         if not self.first:
             return
@@ -356,13 +359,14 @@ class Fetching:
         return frames
 
     async def fetch_stack_ends(self, stop: Stop) -> None:
-        """Fetch what is shown of the stack: the innermost frames, and the outermost one of the user's.
+        """Fetch the frames of a stop's stack that are shown, and are not fetched yet; the mirror keeps them.
 
-        The mirror keeps them. The frames between them are fetched, too, if they are few, if those ends do not tell what lies between, or
-        if the adapter does not say how many there are.
+        Of a deep stack of which the innermost frames were fetched before, only the outermost frames are
+        requested. The whole stack is fetched (`whole_stack`) if it is small, if too few innermost frames were
+        fetched, if no outermost frame is the user's, or if the adapter does not say how many frames there are.
 
         Raises:
-            DapeerError: A request failed.
+            DapeerError: A request failed, or the thread runs.
         """
         thread = stop.thread_id
         total, known = (
@@ -481,12 +485,15 @@ class Fetching:
             await ignore_failure(self.page(variable["variablesReference"], kind, 0, most))
 
     async def exception_info(self, thread_id: int) -> Body:
-        """Return the body of `exceptionInfo` for a stopped thread; empty: the adapter gives none.
+        """Return the body of `exceptionInfo` for a stopped thread, from the mirror or else by a request.
 
-        It is requested if the mirror lacks it, once the person's client has looked, if that looks first.
+        The call first waits until the person's client has looked at the stop, if that client looks first. The request is
+        sent only if the mirror has nothing on the exception. What the mirror has may be less than a whole body, such as
+        only a `description`. The result is empty if the answer tells nothing.
 
         Raises:
             NotStopped: The thread runs.
+            Unsupported: The adapter does not support `exceptionInfo`, and the mirror has nothing on the exception.
             DapeerError: The request failed.
         """
         await self.other_client.wait_for_inspection()
@@ -553,9 +560,10 @@ class Fetching:
 
 
 async def run_together(*fetches: Coroutine[Any, Any, object]) -> None:
-    """Run all coroutines side by side, and wait for all of them; errors of requests are dropped.
+    """Run all coroutines side by side, and wait for all of them; their results are dropped.
 
-    Their results are dropped, too. Errors of requests are those that `ignore_failure` drops; any other cancels the rest and is raised.
+    A `DapeerError`, `KeyError` or `ValueError` that one of them raises is dropped, and the others go on. Any other
+    error cancels the rest, and is raised in an `ExceptionGroup`. Nothing happens without coroutines.
     """
     if not fetches:
         return

@@ -205,10 +205,12 @@ class Inspection(Fetching):
     # -- at every stop
 
     def on_message(self, message: Message) -> None:
-        """React to a message that the mirror has applied: at a stop, start fetching what is shown of it.
+        """React to a message that the mirror has applied; at a stop, begin to fetch what is shown of it.
 
-        `other_client` sees every message. A resume records who has resumed; a `stackTrace` response or a loaded source has the file's text
-        kept.
+        Nothing is fetched yet if the person's client looks first, or inspection is put off for another reason.
+        `other_client` sees every message. A request that resumes records in the last stop who has resumed: the
+        person, if its number is negative. After a `stackTrace` response the source around the stop is kept, and a
+        `loadedSource` event with the reason `new` records when its file was loaded.
         """
         self.other_client.on_message(message)
         match message:
@@ -238,9 +240,11 @@ class Inspection(Fetching):
             self._mirror.record_findings(stop, replace(stop.found, resumed_by=who))
 
     def _begin_at_stop(self) -> None:
-        """Start fetching what every reader of the new stop needs, unless that waits until a caller asks.
+        """Start to fetch what every reader of the new stop needs, or leave that until a caller asks for it.
 
-        It waits in `quiet`, where the person's client looks first, and after `MAX_CHASED_STOPS` stops without a resume.
+        The fetch is left to a caller (in `_uninspected_stop`) inside `quiet`, where the person's client looks at a
+        stop first, and from the stop on that follows `MAX_CHASED_STOPS` others without a resume. The call returns
+        at once.
         """
         stop = self._mirror.stop
         self._chased += 1
@@ -356,9 +360,11 @@ class Inspection(Fetching):
         await run_together(self._fetch_locals(stop), *beside)
 
     async def _fetch_locals(self, stop: Stop) -> None:
-        """Fetch stack, source, scopes and locals of a stop into the mirror, and why the program has stopped.
+        """Fetch a stop's stack, source, scopes and locals, and why the program has stopped, into the mirror.
 
-        Nothing is fetched beyond the stack if that is empty. Errors after the stack raise nothing.
+        Expressions of the adapter's definition are evaluated in the program for that: why it has stopped, and whether it
+        has loaded a changed file again. Nothing is fetched beyond the stack if that is empty. Failures after the stack was
+        fetched raise nothing: what they concern is missing in the mirror.
 
         Raises:
             DapeerError: The stack was not fetched.
@@ -380,10 +386,11 @@ class Inspection(Fetching):
         )
 
     async def _fetch_source(self, stop: Stop, frame: StackFrame) -> None:
-        """Request the text of a frame's source that only the adapter has; keep the lines around the frame's.
+        """Request the text of a source that only the adapter has; keep the lines around the frame's line.
 
-        Nothing is requested if a source is known, the frame has no `sourceReference`, or the file may hold secrets; nothing is kept if the
-        adapter gives no MIME type.
+        The lines are kept as the `source` of the findings that the mirror records for `stop`. Nothing is requested
+        if these already have a source, the frame has no `sourceReference`, or the file may hold secrets. Nothing is
+        kept if the adapter gives no MIME type, or the text does not reach to the frame's line.
 
         Raises:
             DapeerError: The request `source` has failed.
@@ -438,10 +445,13 @@ class Inspection(Fetching):
         return await self._compare(stop)
 
     async def _fetch_omitted_elements(self, stop: Stop) -> None:
-        """Fetch the omitted elements of a stop's values, and of important ones several levels deep.
+        """Fetch the omitted elements of the locals at a stop, and of needed ones `MAX_LEVELS` levels deeper.
 
-        At most `MAX_LOCALS` values are opened (`MAX_LOCALS_IN_NVIM_DAP` in a session of nvim-dap). The deeper levels take at most
-        `SECONDS_TO_OPEN`. Errors raise nothing.
+        Needed are the locals that the shown source uses, and the arguments; other locals are opened if there is
+        room. Of all of these at most `MAX_LOCALS` are opened (`MAX_LOCALS_IN_NVIM_DAP` in a session of nvim-dap),
+        and as many on each deeper level, which are those of the first `FIRST_ELEMENTS` needed ones. In a session of
+        nvim-dap one more expression is evaluated for objects of which the adapter shows nothing. The deeper levels
+        take at most `SECONDS_TO_OPEN`. The mirror keeps what is fetched, and requests that fail are ignored.
         """
         needed, others = variables.by_need(stop)
         parts = stop.values.unfolded
@@ -474,13 +484,14 @@ class Inspection(Fetching):
     async def ask_for_reload(self, path: str) -> None:
         """Ask the program whether it has loaded a changed file again, and what still runs the old text.
 
-        An expression of the definition is evaluated in the program, with `path` and the file's old text. `editions` keeps the answer: the
-        new text, and which frames and functions still have the old one. Nothing is asked if the file has not changed since it was read,
-        or the definition has no expression for it.
+        An expression of the definition is evaluated in the program, in no frame, with `path` and the file's old
+        text. `editions` keeps the answer: that the new text was loaded, and which frames and functions still have
+        the old one. Nothing is asked if the definition has no expression for this, or if the file has not changed
+        since its text was kept and no old code of it was known.
 
         Raises:
             DapeerError: The evaluation failed.
-            ValueError: Its result is no JSON.
+            ValueError: Its result is no JSON, or has another form than expected.
         """
         change, old = self.editions.known_change(path), self.editions.old(path)
         if not self._expressions.texts or (change is None and old is None):

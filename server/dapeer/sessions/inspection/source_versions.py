@@ -143,8 +143,9 @@ class SourceVersions:
     def keep(self, path: str) -> None:
         """Read and keep the present text of a file, unless one is kept, or `MAX_KEPT_FILES` are.
 
-        A file that cannot be read is not kept. If the file was modified after the program had begun, or had loaded it last, None is kept:
-        what the program has loaded is not known.
+        A file that cannot be read is not kept, and raises nothing. None is kept in place of the text if the file was
+        modified after the start of the program and after the program had loaded the file last: then the text that the
+        program has loaded is not known.
         """
         if path in self._kept_lines or len(self._kept_lines) >= MAX_KEPT_FILES:
             return
@@ -154,10 +155,12 @@ class SourceVersions:
             self._kept_lines[path] = lines if _modified(path) <= since else None
 
     def record_load(self, path: str, loaded_at: float) -> None:
-        """Record that the program has loaded a file at the time `loaded_at`, and keep the file's present text.
+        """Record when the program has loaded a file, and compare the file's present text with the kept one.
 
-        The time is in seconds since 1970. If another text was kept before, that one is kept as old code. If none was, only the time is
-        recorded.
+        `loaded_at` is in seconds since 1970; it is recorded for `MAX_LOADED_FILES` files at most. Only if a text of the
+        file was kept before, the file is read, and its present text is kept instead; if the texts differ, the one
+        before is kept as old code. A file that was modified after `loaded_at` has no known text then, and no old code
+        is kept.
         """
         if path in self._loaded or len(self._loaded) < MAX_LOADED_FILES:
             self._loaded[path] = loaded_at
@@ -217,10 +220,13 @@ class SourceVersions:
         return whole is not None and runs_late(whole[1], line)
 
     def warning(self, path: str, line: int, function: str = "") -> str:
-        """Return one line of text about a file that has changed since the program began; empty: none known.
+        """Return one line of text that the file is not what the frame runs; empty: no difference is known.
 
-        `line` and `function` are those of the frame that is shown; the text says where the line is now. The file is read for it, and its
-        text kept, if none is yet.
+        The text says that the file has changed since the program loaded it and where the line is now, that the
+        file was changed before its text could be kept, or that the frame still runs the text from before a
+        reload. `path`, the 1-based `line` and `function` are those of the frame that is shown; without
+        `function`, no frame counts as running old text. The file is read at each call, and its text is kept if
+        no text of the file is kept yet.
         """
         change, name, old = self.change(path), Path(path).name, self._outdated_codes.get(path)
         if old is not None and old.runs_in(function, line):

@@ -136,10 +136,12 @@ class ThreadLocator:
     async def _names_and_places(
         self, end: float
     ) -> tuple[Mapping[int, str] | None, Mapping[str, Sequence[ThreadLocation]] | None]:
-        """Return the threads by id, and where the program says they are; None for what is missing at `end`.
+        """Return the threads' names by id, and where the program says that threads and tasks are.
 
-        `end` is a time of anyio's clock. What fails is missing, too; nothing is raised. The places, which have the keys `threads` and `tasks`,
-        are requested after the threads, and not at all if those are missing.
+        Both are requested, first the names, until `end`, a time of anyio's clock. None stands for what has failed
+        or has not come by then, and nothing is raised; without the names the places are not requested, and are
+        None, too. The places have the keys `threads` and `tasks`; they are empty if the adapter's definition has no
+        expression for them, or the adapter rejects it.
         """
         clock = anyio.current_time
         names = await _within(end - clock(), self._inspect.threads())
@@ -265,10 +267,10 @@ class ThreadLocator:
         }
 
     async def _ask(self, question: Mapping[str, object]) -> Mapping[str, Value]:
-        """Evaluate the definition's `waits` expressions with a question, until one succeeds.
+        """Evaluate the `waits` expressions with a question until one succeeds; return its JSON object.
 
-        The definition must have one (`reads_running`). The question is passed as JSON. Return the JSON object in the result; empty: the
-        result is none.
+        The adapter's definition has these expressions, and must have at least one (`reads_running`). `question` is
+        passed as JSON. The result is an empty dict if the expression's value is no JSON object.
 
         Raises:
             DapeerError: The adapter rejected the last one, or an evaluation failed in another way than by a rejection.
@@ -283,11 +285,11 @@ class ThreadLocator:
     async def _evaluate_object(self, expression: str) -> Mapping[str, Value]:
         """Evaluate an expression in the program, without a frame; return the JSON object in the result.
 
-        It is empty if the result is none.
+        The returned mapping is empty if the result is no JSON object.
 
         Raises:
-            RequestFailed: It cannot be evaluated.
-            DapeerError: The adapter did not answer.
+            RequestFailed: The adapter rejects the evaluation.
+            DapeerError: The adapter did not answer, or the session has ended.
         """
         arguments: EvaluateArguments = {"expression": expression, "context": "clipboard"}
         body = await self._request("evaluate", arguments)
@@ -306,10 +308,11 @@ class ThreadLocator:
         )
 
     async def _record_left_out_frames(self, stop: Stop) -> None:
-        """Record at a stop which frames the adapter leaves out, by asking the program for its own stack.
+        """Record at a stop which frames the adapter leaves out, by asking the program for its stack.
 
-        It is asked once for each chain of callers, so a step within a function costs nothing. Nothing is recorded if the program does not
-        answer in `SECONDS_TO_LOOK_AROUND`.
+        The record is the text `left_out_note` of `stop.found`. The program is asked once for each chain of callers,
+        so a step within a function costs nothing. Nothing is recorded if the stop's frame has no callers, or the
+        program does not answer in `SECONDS_TO_LOOK_AROUND`.
 
         Raises:
             DapeerError: The threads cannot be fetched.
@@ -352,9 +355,11 @@ class ThreadLocator:
         return stop.stack.frames.get(thread_id, ()) if stop is not None else ()
 
     async def _evaluate_locations(self) -> Mapping[str, Sequence[ThreadLocation]]:
-        """Evaluate the definition's expression for all threads; return its keys `threads` and `tasks`.
+        """Evaluate the definition's expression that lists where threads and tasks are; return both lists.
 
-        Empty: there is no such expression, or the adapter rejects it.
+        Their keys are `threads` and `tasks`; each entry is a `ThreadLocation`, one thread or task with its frames.
+        The mapping is empty if the definition has no such expression, the adapter rejects it, or the answer is not
+        JSON.
 
         Raises:
             DapeerError: The adapter does not answer, or the session has ended.

@@ -255,12 +255,14 @@ class ByConditions(Driving):
     async def begin(self, frame_id: int | None) -> None:
         """Evaluate the expression at the present stop, and set a breakpoint on each line of the scope.
 
-        `frame_id` is not used: the stop's innermost frame is. The breakpoints are set in this session only. Nothing is set if the
-        expression is true already. In some languages the program is instructed to record values, too.
+        `frame_id` is not used: the stop's innermost frame is. The breakpoints are set in this session only. If the
+        expression is true already, `watch.already` is set, a row says so, and no breakpoint is set. In some
+        languages the program is instructed to record values, too.
 
         Raises:
             NoConditions: Conditions cannot tell it here, or the adapter rejects them; no breakpoint stays set.
             NotStopped: The program runs.
+            DapeerError: The stack cannot be fetched.
         """
         await super().begin(frame_id)
         if self.watch.already:
@@ -304,8 +306,11 @@ class ByConditions(Driving):
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) of the line that was looked at before this stop.
 
-        If that is not known, it is the stop's own line. It is never None here. Doubts whether that line has done it are recorded in
-        `watch`: lines in the function that were not looked at, or that the function of the line has returned since.
+        If the record of the looks could not be read, it is the stop's own line; if no line was looked at yet,
+        it is the line at which the run began or last went on. The function is empty if it cannot be told. The
+        result is never None here. Doubts whether that line has caused the change are recorded in `watch`: that
+        the line is not known, that other lines of the function were not looked at, or that the line's function
+        has returned since.
 
         Raises:
             DapeerError: The stack cannot be fetched.
@@ -352,10 +357,15 @@ class ByConditions(Driving):
             await self._evaluate_template(self._until_definition.end, await self.top(stop))
 
     async def _evaluate_at_stop(self, stop: Stop) -> bool:
-        """Evaluate the expression at a stop, as `Driving._evaluate_at_stop`.
+        """Evaluate the expression at a stop; return whether it has become true, or changed, and a row says so.
 
-        Return whether it has become true, or changed. If it has not, and one of the conditions has stopped the program, the record in the
-        program is corrected for going on.
+        Before `Driving._evaluate_at_stop` does that, what the conditions have recorded in the program is read, and
+        `_stopped_by_others` is set to whether a breakpoint of somebody's is there and its own condition holds. If the
+        result is False, and one of the conditions has stopped the program, the program's record is undone for going on;
+        where the definition has no `undo`, a line at which the expression cannot be evaluated gets no condition any more.
+
+        Raises:
+            DapeerError: The stack or the threads cannot be fetched.
         """
         frame = await self.top(stop)
         own = self._shared_at(frame)
@@ -372,8 +382,11 @@ class ByConditions(Driving):
     async def _read_record(self, frame: StackFrame | None, *, ours: bool) -> None:
         """Read what the conditions have recorded in the program; set `_value` and `_last_look_place` by it.
 
-        `_last_look_place` is the place that was looked at before this stop. With `ours` the last look was the one that has stopped the
-        program. Where nothing was recorded or read, it is None and `_value` stays; it is `("", 0, 0)` if no place was looked at yet.
+        The record is evaluated in `frame`, or without a frame if that is None. `_last_look_place` becomes the
+        place that was looked at before this stop, or `("", 0, 0)` if there was none yet; with `ours` the last
+        look is the one that has stopped the program, and the look before it counts. `_value` becomes the recorded
+        value, None if that is empty. If nothing is recorded, or the evaluation fails, `_last_look_place` becomes
+        None and `_value` stays.
         """
         self._last_look_place = None
         shown = (
@@ -405,10 +418,12 @@ class ByConditions(Driving):
             self._set_condition = ""
 
     def _condition(self, number: int) -> str:
-        """Return the condition, in the program's language, for a place by its number, as the value is now.
+        """Return the condition, in the program's language, of the breakpoint that watches at a place.
 
-        `number` is the place's index in `_condition_places`. It is of the definition's templates `changes`, `holds` or `fails`; the last
-        stops where the expression is false, while it is true.
+        `number` is the place's index in `_condition_places`. The condition is filled in from a template of the
+        definition: `changes` where a change is looked for, else `holds`. While the expression is true, `fails`
+        takes the place of `holds` if the definition has `fails`: the program then stops where the expression is
+        false.
         """
         known = self._until_definition
         if self.watch.on == "change":
@@ -425,7 +440,14 @@ class ByConditions(Driving):
         return self._until_definition.filled(text, now | run)
 
     async def _place_all(self) -> None:
-        """Send the breakpoints of all files of the scope: those wanted, and those with the condition."""
+        """Send the session all breakpoints of the scope's files, shared ones and those with the condition.
+
+        Where the adapter's definition tells how, breakpoints of somebody's in the scope get the condition, too. The
+        condition that is sent is remembered in `_set_condition`.
+
+        Raises:
+            DapeerError: The adapter does not answer, or rejects a request; other files may have theirs already.
+        """
         self._set_condition = self._condition(0)
         for path in dict.fromkeys(path for path, _, _ in self._condition_places):
             own = (
@@ -435,7 +457,12 @@ class ByConditions(Driving):
             await self.session.set_breakpoints(path, [*own, *self._condition_breakpoints(path)])
 
     def _find_shared(self) -> None:
-        """Set `_shared_breakpoints`: places of the scope with somebody's breakpoint, and its condition."""
+        """Add the breakpoints that clients have at places of the scope to `_shared_breakpoints`.
+
+        The key is the breakpoint's path, line and column as it was requested (column 0: none). The value is the
+        index of its place in `_condition_places`, and the breakpoint's own condition (empty: none). A breakpoint
+        whose column fits none of its line's places counts as at the first of these.
+        """
         for path in dict.fromkeys(path for path, _, _ in self._condition_places):
             for sent, made in self.session.mirror.placed.breakpoints_in(path):
                 line = int(made.get("line", sent["line"]))
@@ -450,9 +477,12 @@ class ByConditions(Driving):
                     self._shared_breakpoints[shared] = (*at, *here)[0], sent.get("condition", "")
 
     def _shared_at(self, frame: StackFrame | None) -> tuple[int, str] | None:
-        """Return what `_shared_breakpoints` has for the place of a frame; None: nobody's breakpoint is there.
+        """Return condition place and condition of the shared breakpoint where a frame is; None: there is none.
 
-        Of several on its line, the one of its column counts, else the first.
+        The pair is a value of `_shared_breakpoints`: an index into `_condition_places`, and the condition of
+        somebody else's breakpoint there as text (empty: it has no condition). Of several breakpoints on the
+        frame's line, the one at the frame's column counts, else the first. `frame` may be None, which gives
+        None.
         """
         here = {
             column: shared
@@ -463,10 +493,11 @@ class ByConditions(Driving):
         return here.get(column, next(iter(here.values()), None))
 
     def _with_condition(self, path: str, requested: RequestedBreakpoint) -> RequestedBreakpoint:
-        """Return a breakpoint of somebody's, with a condition that also tests the watched expression.
+        """Return a client's breakpoint with a condition that also stops where the watched expression does.
 
-        `requested` is a breakpoint of the shared set in the file `path`. It is returned unchanged if its line is none of the scope, or
-        the definition cannot record values.
+        The new condition, by the definition's template `shared`, holds where the breakpoint's own or the watching
+        condition does. `requested` is a breakpoint of the shared set in the file `path`, and is not changed. It is
+        returned as it is if it is at no place of the scope, or the definition cannot record values.
         """
         place = (path, *spot_of(requested))
         number, own = self._shared_breakpoints.get(place, (-1, ""))
@@ -482,7 +513,8 @@ class ByConditions(Driving):
     def _condition_breakpoints(self, path: str) -> Iterable[RequestedBreakpoint]:
         """Yield the breakpoints to set in the file `path`, with the condition that counts now.
 
-        Lines that have a breakpoint of somebody's, or where the expression cannot be evaluated, are left out.
+        Places of the scope that have a breakpoint of somebody's are left out, and so are whole lines where the
+        expression cannot be evaluated.
         """
         shared = {number for number, _ in self._shared_breakpoints.values()}
         for number, (of, line, column) in enumerate(self._condition_places):
@@ -493,9 +525,13 @@ class ByConditions(Driving):
                 yield conditional
 
     async def _check_plain(self, frame: StackFrame | None) -> None:
-        """Raise `NoConditions` if the expression's value in `frame` has members, which may change unseen.
+        """Evaluate the watch's expression, and raise `NoConditions` if its value has members.
 
-        If it cannot be evaluated, nothing is raised.
+        Members may change while the value stays the same, which a condition does not see. `frame` is where the
+        expression is evaluated; None: without a frame. If the expression cannot be evaluated, nothing is raised.
+
+        Raises:
+            NoConditions: The value has members (a `variablesReference`), and is no `PLAIN_VALUE`.
         """
         number = frame["id"] if frame else None
         try:

@@ -112,7 +112,15 @@ class WritesUpToStop(AtWatchpoint):
         self._writes = 0
 
     async def _set_watchpoint(self, frame_id: int | None) -> None:
-        """Set a watchpoint; by a command where the adapter refuses memory that the program has not taken yet."""
+        """Set a watchpoint on the expression by DAP, or where that cannot be set by the debugger's command.
+
+        An adapter may refuse a data breakpoint on memory that the program has not taken yet. `frame_id` is the
+        adapter's id of the frame in which the expression is looked up; None: no frame is sent with the request.
+
+        Raises:
+            ArgumentError: The expression cannot be watched, and the definition has no command, or that failed, too.
+            DapeerError: The adapter did not answer a request of DAP, or rejected it.
+        """
         try:
             await super()._set_watchpoint(frame_id)
         except ArgumentError:
@@ -125,9 +133,10 @@ class WritesUpToStop(AtWatchpoint):
         self._stops_left = times
 
     def is_stopped_by_other(self, stop: Stop) -> bool:
-        """Return whether this is the wanted stop for the nth time, as `expect` says.
+        """Return whether this is the wanted stop for the nth time, as `expect` says; the run ends there.
 
-        The program goes on at others. A stop that is like the wanted one is counted, and `reached` is set at the last.
+        A stop like the wanted one is counted, and `reached` is set at the last, so call this once for each stop.
+        False: `stop` is of the watchpoint, is another stop, or comes too early; the program goes on.
         """
         if not super().is_stopped_by_other(stop):
             return False
@@ -139,9 +148,15 @@ class WritesUpToStop(AtWatchpoint):
         return self.reached
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
-        """Return function, file and line that have written (None: not in the scope).
+        """Return function, file and line (as texts) that have written at a stop; record the write.
 
-        The `stack` is kept, and of the first `MAX_READ_WRITES` the `variables`.
+        For a write in the scope, the frames of the stopped thread are kept in `stack`. Of the first
+        `MAX_READ_WRITES` writes the variables are read into `variables`, which is empty for later ones. None: no
+        frame is in the scope, and nothing is recorded.
+
+        Raises:
+            NotStopped: The thread runs.
+            DapeerError: The stack or the variables cannot be fetched.
         """
         frames = await self.session.inspect.whole_stack(stop.thread_id)
         found = await super().line(stop)
@@ -227,13 +242,14 @@ async def address_of(session: Session, expression: str, frame_id: int | None) ->
 
 
 async def _address(session: Session, expression: str, frame_id: int | None) -> str:
-    """Return the address of a value, in hexadecimal, as the program has it in a frame.
+    """Return the address of an expression's value in the program, as text such as `0x7ffe12c0`.
 
-    It is the value of `(unsigned long)&(EXPRESSION)`, since LLDB shows of a pointer what is behind it; where the language has no such cast,
-    it is the first address in the text that `&(EXPRESSION)` gives.
+    The expression is evaluated in the frame `frame_id`, None: in no frame. The address is the value of
+    `(unsigned long)&(EXPRESSION)`, since LLDB shows of a pointer what is behind it. Where the language has no such
+    cast, it is the first address in the text that `&(EXPRESSION)` gives.
 
     Raises:
-        ArgumentError: It has none.
+        ArgumentError: The evaluation failed, or the value has no address.
     """
     with contextlib.suppress(ArgumentError):
         number = await _evaluate_pattern(
@@ -282,17 +298,25 @@ async def last_write(
 ) -> LastWrite:
     """Run the program again beside this one; return what has written a value last before this stop.
 
-    The whole program runs a second time from its start, with all its effects, up to the same stop; then it is ended and forgotten. The
-    session itself does not move, and keeps the focus.
+    The whole program runs a second time from its start, with all its effects, up to the same stop; then it is ended
+    and forgotten. The session itself does not move, and keeps the focus. If the second run does not come to the
+    same stop in time, `is_same_stop` of the result is False, and its `count` is None or the writes until then.
 
-    Args: debugger: Starts the second run. session: The first run, which is stopped. expression: A value of up to 8 bytes, or an address.
-    frame_id: The frame in which that is looked up. client: The key of the client that asks. seconds: How long the second run may take.
+    Args:
+        debugger: Starts the second run.
+        session: The first run, which is stopped.
+        expression: A value of 1, 2, 4 or 8 bytes, or an address such as `0x7ffe…`; in Python a variable, attribute
+            or item.
+        frame_id: The frame in which `expression` is evaluated; None: no frame.
+        client: The key of the client that asks.
+        seconds: How long the second run may take. Reaching the entry may count apart from the way to the stop.
 
     Raises:
-        ArgumentError: The stop does not come by itself, the program cannot be run again, or the expression has no such place.
+        ArgumentError: The stop does not come by itself, the program cannot be run again, or the expression has no
+            such place.
         Unsupported: The adapter watches no memory, or not that place from the start on.
-        DapeerError: The second run does not start.
-        NotStopped: The program runs.
+        NotStopped: The program runs, or the second run has not stopped at its entry within `seconds`.
+        DapeerError: The second run does not start, or its adapter rejects a request or does not answer.
     """
     definition = debugger.definitions.get(session.adapter)
     known = definition.watchpoints if definition is not None else Watchpoints()

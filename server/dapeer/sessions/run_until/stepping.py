@@ -71,12 +71,16 @@ class Driving:
     async def begin(self, frame_id: int | None) -> None:
         """Evaluate the watched expression at the present stop; record its value, and that the run begins.
 
-        `frame_id` is the frame in which it is looked up; here the stop's innermost one is used. An expression that cannot be evaluated has
-        no value yet. If it holds already (`watch.already`), a row says so.
+        `frame_id` is the frame in which a subclass may look the expression up; here the stop's innermost one is
+        used. An expression that cannot be evaluated has no value yet, nor has one whose frame is outside the scope.
+        If the expression holds already (`watch.already`), a row says so. Subclasses may prepare the session, too,
+        such as by breakpoints.
 
         Raises:
-            ArgumentError: In subclasses: the expression cannot be watched; nothing has happened.
             NotStopped: The program runs.
+            ArgumentError: In subclasses: the expression cannot be watched; nothing is set.
+            NoConditions: In subclasses: this way of running cannot tell it; nothing is set.
+            DapeerError: The adapter does not answer, or rejects a request.
         """
         del frame_id
         stop = self.session.mirror.require_stop()
@@ -116,11 +120,16 @@ class Driving:
         """Remove what `begin` has set in the program or adapter; here nothing."""
 
     async def run(self) -> None:
-        """Run the program until the watch has come about, another stop, the program's end, or the time is up.
+        """Run the program until the watch has come about, or something else ends the run.
 
-        `begin` must have been called. Rows about it are added to the program's collected ones; which of these has ended the run, the
-        caller sees in these, in the mirror and in `watch`, where time and cost are recorded. What `begin` has set in the adapter is
-        removed in any case.
+        `begin` must have been called. Other ends are a stop with another cause, the program's end, and the end of the
+        run's time; with `watch.every` the run goes on after each hit. A row for each hit is added to the program's
+        collected rows. Nothing is returned: what has ended the run is seen in these rows, in the session's mirror and in
+        `watch`, where time and cost are recorded. What `begin` has set in the adapter is removed in any case, unless the
+        program has ended.
+
+        Raises:
+            DapeerError: A request to the adapter failed.
         """
         session = self.session
         try:
@@ -133,10 +142,15 @@ class Driving:
                     await self.end()
 
     async def _run(self) -> None:
-        """Resume the program and look at each stop, until one of them ends the run.
+        """Resume the stopped program and look at each stop, until a stop ends the run.
 
-        It ends, too, when the program has ended or has not stopped within `SECONDS_WITHOUT_STOP` (if the run is `bounded`), or after the
-        run's time.
+        A stop ends the run if something else than this run has caused the stop, or if the watch has come about and does not
+        want `every` case. The run also ends when the program ends, or when no stop comes within `SECONDS_WITHOUT_STOP`
+        (only if `bounded`): the program runs on then. The run's time is looked at only between stops: when it is up, the
+        program is not resumed again. A program that runs already is left alone.
+
+        Raises:
+            DapeerError: A request that resumes the program or looks at a stop has failed.
         """
         session, mirror = self.session, self.session.mirror
         stop = mirror.stop
@@ -154,9 +168,13 @@ class Driving:
                 return
 
     async def _evaluate_at_stop(self, stop: Stop) -> bool:
-        """Evaluate the expression at a stop, and add a row if the watch has come about; return whether it has.
+        """Evaluate the expression at a stop; if the watch has come about, add a row and return True.
 
-        The value and the place of the stop are remembered for the next look. An expression that cannot be evaluated has not come about.
+        It has come about if the value is true and was not before (`on` is `true`), or differs from the value before (else).
+        A first value has not changed, an expression that cannot be evaluated has not come about, and neither has one for
+        which `line` gives None, as no code of the scope has done it. A text that begins with `FAILED`, as a watchpoint
+        gives, is a value like others. Value and place of the stop are remembered for the next stop; without a value the
+        earlier one stays.
 
         Raises:
             DapeerError: The stack or the threads cannot be fetched.
@@ -275,10 +293,11 @@ class Stepping(Driving):
         return await super().line(stop)
 
     async def _ran_beside(self, stop: Stop) -> bool:
-        """Return whether another thread may have run code of the user's meanwhile.
+        """Return whether a thread other than the stop's may have run the user's code since the run began.
 
-        True also if threads have ended since the run began, or there are more than `THREADS_LOOKED_AT` others. A thread may have run such
-        code if one of its `FRAMES_LOOKED_AT` innermost frames, which are requested, is the user's.
+        `stop` is the present stop. A thread may have done so if one of its `FRAMES_LOOKED_AT` innermost frames, which
+        are requested now, is the user's. The answer is True without such a look if a thread has ended since the run
+        began, or there are more than `THREADS_LOOKED_AT` other threads.
 
         Raises:
             DapeerError: The threads, or the stack of one, cannot be fetched.

@@ -50,16 +50,17 @@ class AtWatchpoint(Driving):
     async def begin(self, frame_id: int | None) -> None:
         """Set a watchpoint on the expression, by DAP or the definition's command, and evaluate its value.
 
-        The program must be stopped. `frame_id` is the adapter's id of the frame in which the expression is looked up, now and at each stop.
-        None: the watchpoint is set without a frame, and values are those of the innermost one. An id that is not on the stack also means
-        the innermost for values.
+        The program must be stopped; it is not resumed. `frame_id` is the adapter's id of the frame in which the
+        expression is looked up, now and at each stop. With None the watchpoint is set without a frame, and the values are
+        read in the innermost frame of the stop; so they are for an id that is not on the stack. After an error that says
+        that a watchpoint may be set, the caller removes it by `end`.
 
         Raises:
             ArgumentError: The adapter cannot watch the expression; no watchpoint is set.
-            NoConditions: Changes are watched (`on` is "change"), and a watchpoint does not tell all that may change in the value; none is
-                set.
+            NoConditions: Changes are watched (`on` is "change"), and the value is more than a number or a word, so that
+                a watchpoint misses changes behind the value; no watchpoint is set.
             NotStopped: The program runs; a watchpoint may be set.
-            DapeerError: The adapter did not answer, or rejected a request.
+            DapeerError: The adapter did not answer, or rejected a request; a watchpoint may be set.
         """
         session = self.session
         if self.watch.on == "change":
@@ -75,13 +76,14 @@ class AtWatchpoint(Driving):
         await super().begin(frame_id)
 
     async def _set_watchpoint(self, frame_id: int | None) -> None:
-        """Set a watchpoint on the expression, by DAP or else a command; keep what removes it.
+        """Set a watchpoint on the expression, by DAP or else by a command of the debugger; `end` removes it.
 
-        `frame_id` is the adapter's id of the frame in which the expression is looked up.
+        `frame_id` is the adapter's id of the frame in which the expression is looked up; None: no frame is sent with
+        the request. DAP is used if the adapter supports `setDataBreakpoints`.
 
         Raises:
-            ArgumentError: It cannot be watched; none is set.
-            DapeerError: The adapter did not answer, or rejected a request.
+            ArgumentError: It cannot be watched, or the command failed; none is set.
+            DapeerError: The adapter did not answer a request of DAP, or rejected it.
         """
         if self.session.supports("setDataBreakpoints"):
             self._memory_row = await memory_breakpoints.add_data_breakpoint(
@@ -109,10 +111,13 @@ class AtWatchpoint(Driving):
         await self.session.resume("continue", {"threadId": stop.thread_id})
 
     async def value(self, stop: Stop) -> str | None:
-        """Return the expression's value in the frame in which it was asked for, if that is still on its stack.
+        """Return the expression's value in the frame in which `begin` looked it up, if the frame still exists.
 
-        Where that frame is gone or cannot be read, the text begins with `FAILED` and says so. None: something else has stopped the program,
-        or the frame is gone and only changes count.
+        The frame is looked for on the stack of its thread, whatever has stopped the program. None: the evaluation failed,
+        which is recorded as a row of the watch's `look_point`; or the frame is gone, and something else than a watchpoint
+        has stopped the program, or `watch.on` is not `write`. Where a watchpoint has stopped the program, the text begins
+        with `FAILED` and says why if the stack cannot be read to its outermost frame, or if the frame is gone and
+        `watch.on` is `write`.
 
         Raises:
             DapeerError: The stack cannot be fetched.

@@ -161,7 +161,10 @@ def require_address(processes: Processes, host: str, port: int) -> str:
 def foreign_listener(processes: Processes, host: str, port: int) -> str:
     """Return who else listens at a port of this machine, such as `process 12 (nginx)`.
 
-    It reads the system's tables. Call it where none of the programs listens there. Empty: nobody listens, or the system does not tell who.
+    `host` is `localhost`, a name below it, or an address of this machine. Several processes are separated by
+    commas, `MAX_NAMED_LISTENERS` at most; one that the system does not let dapeer see is `another user's
+    process`. It reads the system's tables, and is to be called where none of the programs listens there.
+    Empty: nobody listens, or `processes` says that the system does not tell who listens.
     """
     if not processes.is_known:
         return ""
@@ -267,13 +270,17 @@ class Readiness:
         return own or self.ready.port or (self.port if self._has_printed else 0)
 
     async def check_ready(self, trigger: Trigger) -> bool:
-        """Return whether the program is ready for a trigger now; set `port` when it becomes known.
+        """Return whether the program is ready for a trigger now; set `self.port` when it becomes known.
 
-        If the caller has given a pattern or a port, the program must have printed the one, and listen at the other, at a port in what it
-        printed, or, for a request to this machine, at that of the request. Its new output is searched, and the table of sockets is read.
+        If the caller of the tool has given a pattern, the program must have printed it; the program must also
+        listen at the port of a request to this machine, else at the given port, else at one that the found output
+        names. Where none of these is known, a request to this machine needs that the program listens at any port,
+        and all else needs none. With neither pattern nor port given, the kind of trigger decides
+        (`_check_ready_by_kind`). Each call searches the new output and reads the table of sockets once, and does
+        not wait.
 
         Raises:
-            PatternOverdue: The pattern takes too long.
+            PatternOverdue: The search for the pattern takes too long.
         """
         if self.ready.output and not self._has_printed and not await self._search_output():
             return False
@@ -331,8 +338,9 @@ class Readiness:
     async def _listens_at(self, port: int) -> bool:
         """Return whether any program that is debugged listens at a port; if not, note who else does.
 
-        The note is `_occupant`. Where it is not known which processes listen, or which are the programs', anything that accepts a
-        connection at the port on localhost counts, and nothing is noted.
+        The note is `_occupant`, a text that is empty if nobody else is known to listen. Where it is not known
+        which processes listen, or which are the programs', anything that accepts a connection at the port on
+        localhost counts, and nothing is noted.
         """
         processes = await self.processes(all_programs=True)
         if not processes.is_known:
@@ -343,10 +351,11 @@ class Readiness:
         return False
 
     async def _search_output(self) -> bool:
-        """Search the new output for the pattern.
+        """Search the program's output since the last search for the pattern, and return whether it was found.
 
-        Return whether it was found; then set `port` to the port in the first group that names one, else to 0. The last line may not be
-        whole yet, and is searched again.
+        If it was found, the search is marked as over, and `port` is set to the port in the first group that names
+        one, else to 0; otherwise neither changes. The last line is searched again next time, since it may be
+        incomplete.
 
         Raises:
             PatternOverdue: The pattern takes too long.

@@ -173,13 +173,16 @@ class Sender:
         return Response(" → ".join(statuses), None, notes=("it goes on redirecting",))
 
     async def _send_once(self, request: HttpRequest) -> _Answer:
-        """Send one request, to the checked numeric address if it is for this machine.
+        """Send one request, and return its response's status, `location` header and body.
 
-        Return status, location, body. For this machine no proxy is used, and no certificate is checked.
+        A request to this machine goes to the numeric address that `self.address` has checked, without a proxy, and
+        no certificate is checked. A redirect is not followed, and there is no time limit. At most `MAX_BODY_BYTES`
+        of the body are read, of a stream `STREAM_BYTES`.
 
         Raises:
             NotListening: No debugged program is at the address on this machine; nothing was sent.
             httpx2.HTTPError: There is no response.
+            httpx2.InvalidURL, ValueError: The request's URL is invalid.
         """
         url = httpx2.URL(request.url)
         here = request.is_here
@@ -214,7 +217,15 @@ class _Answer:
 
 
 async def _read_body(response: httpx2.Response) -> Body:
-    """Read a response's body, up to `MAX_BODY_BYTES`, or `STREAM_BYTES` of a stream; the rest is not read."""
+    """Read a response's body, up to `MAX_BODY_BYTES`, or `STREAM_BYTES` of a stream; the rest is not read.
+
+    Whether it is a stream is told by the header `content-type`, of which the result's `type` is the media
+    type (empty: there is no header). The result's `cut` says that there is more, or that a stream has
+    reached its limit.
+
+    Raises:
+        httpx2.HTTPError: The connection fails before the body ends.
+    """
     kind = response.headers.get("content-type", "").partition(";")[0].strip()
     # A stream may have sent all that it has for now, and more later: that is not waited for.
     limit, most = (
@@ -309,7 +320,11 @@ class RunningTime:
         return any(each.stopped for each in self._programs())
 
     def count_time(self) -> None:
-        """Add the time since the last call to `seconds_run`, or `seconds_stopped` if one was stopped then."""
+        """Add the time since the last call to `seconds_run`, or to `seconds_stopped`.
+
+        All of it is added to `seconds_stopped` if any of the programs was stopped at the last call (or at the creation),
+        else to `seconds_run`; what has stopped or run on between two calls is not seen.
+        """
         now = self._clock()
         if self._was_stopped:
             self.seconds_stopped += now - self._counted_since
@@ -424,8 +439,9 @@ class TriggerRun:
     def _line(self, each: TriggerProgress) -> str:
         """Return the line on a trigger: what it waits for, that it was sent, or its outcome.
 
-        `each.state` says which: "waits", "sent" or "done"; "queued" ones have none. A line on one that is not done says so if the
-        program, or another that it has reached, is stopped.
+        `each.state` says which: "waits", "sent" or "done"; a "queued" trigger has no line yet, so the result is
+        empty. The line on a trigger that waits or was sent also says so if the program, or another that the trigger
+        has reached, is stopped.
         """
         stopped = " (the program is stopped)" if self.program.stopped else ""
         elsewhere = [each.id for program in self.reached for each in program.stopped]
@@ -566,14 +582,16 @@ class TriggerRun:
                 return Response(quoted(value) or "(no value)")
 
     async def _send_request(self, request: HttpRequest) -> Response:
-        """Send an HTTP request, and return the response.
+        """Send an HTTP request, follow its redirects, and return the last response.
 
-        A request to this machine is sent only if a program that is debugged listens there; one to another host is sent as it is. A URL
-        that is only a path goes to the program's own port, at the URL that the caller's `ready` gives, or at localhost. A note says so if
-        it is not known whose a port is.
+        A request to this machine is sent only if a debugged program listens there; one to another host is sent as
+        it is. A URL that is only a path goes to the program's own port, at the URL that the caller's `ready` gives,
+        or at localhost. Redirects are followed if they lead to debugged programs of this machine or to the same
+        origin. If the system does not tell whose a port is, a note of the response says so. There is no time limit:
+        the caller sets one.
 
         Raises:
-            NotListening: No debugged program is at the address on this machine; nothing was sent.
+            NotListening: No debugged program is at an address on this machine; nothing was sent there.
             TriggerFailed: There is no response.
         """
         unknown: list[int] = []
@@ -597,12 +615,15 @@ class TriggerRun:
         return replace(response, notes=(*response.notes, note))
 
     async def _run(self, trigger: CommandRun) -> Response:
-        """Run a command to its end; return its exit code, and what it has printed up to `MAX_BODY_BYTES`.
+        """Run a command to its end; return its exit code as a response, with what the command has printed.
 
-        Its folder is `trigger.cwd`, relative to the caller's. The response has `failed` set for an exit code other than 0.
+        The response's `head` is `exit code N`; its body has standard output and errors as one stream, up to
+        `MAX_BODY_BYTES`; `failed` is set for an exit code other than 0. The command runs in the folder `trigger.cwd`,
+        relative to the caller's, or in the caller's if it is None. There is no time limit; a cancellation kills the
+        command.
 
         Raises:
-            CannotRun: There is no such command or folder.
+            CannotRun: The command or the folder is missing or not usable, or no process is free.
         """
         printed = bytearray()
 
@@ -672,9 +693,10 @@ class Triggers:
         self._tasks.start_soon(run.run_all)
 
     def find_run(self, session: Session, client: str) -> TriggerRun | None:
-        """Return a client's newest triggers for the session's program, or that have reached it.
+        """Return a client's newest trigger run that was sent to, or has reached, the session's program.
 
-        None: there are none, or all were told.
+        `client` is the client's key. None: there is no such run, or the newest one was told already; older ones are not
+        looked at. The run is not marked as told.
         """
         mine = [
             each

@@ -46,7 +46,12 @@ class Body:
 
     @property
     def facts(self) -> str:
-        """The body's type and size as text, and its text, shortened to `BODY_CHARS`."""
+        """The body's media type and size, and its text if it is one, on the pattern `TYPE, N bytes: TEXT`.
+
+        The type is left out if it is unknown. The text is cut to `BODY_CHARS`, and missing if the body is empty
+        or is no text by its type. A body with `cut` set gets the words `and more, which were not read` behind
+        its size.
+        """
         size = f"{len(self.content):,} bytes{' and more, which were not read' if self.cut else ''}"
         facts = ", ".join(filter(None, [self.type, size]))
         if not self.content:
@@ -207,7 +212,10 @@ def port_of(url: str) -> int:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine's loopback, by its name or its address.
+    """Return whether a connection to a host, given by name or address, reaches this machine's loopback.
+
+    Names below `.localhost` do so, and `0.0.0.0` and `::`, which servers print as theirs. An address of IPv6
+    has no brackets. No name is looked up: every other name, and an empty text, gives False.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("example.org")
     (True, True, True, False)
@@ -284,11 +292,13 @@ def checked_pattern(pattern: str, where: str) -> str:
 def _parse_trigger(spec: Json) -> Trigger:
     """Return the trigger of one entry of `then`.
 
-    `spec` has one of the keys `request`, `command`, `input` and `evaluate`; beside `request` may stand `headers` and `json`, `form` or
-    `body`, beside `command` `cwd` and `env`. Keys with None count as left out.
+    `spec` has one of the keys `request`, `command`, `input` and `evaluate`; beside `request` may stand
+    `headers` and `json`, `form` or `body`, beside `command` `cwd` and `env`. Keys with None count as left
+    out.
 
     Raises:
-        ArgumentError: It has no kind, or several, or a key that does not go with its kind.
+        ArgumentError: It has no kind, or several, a key that does not go with its kind, or a value that is
+            not allowed there.
     """
     kinds = [each for each in _KINDS if spec.get(each) is not None]
     if len(kinds) != 1:
@@ -313,13 +323,15 @@ def _parse_trigger(spec: Json) -> Trigger:
 
 
 def _parse_request(spec: Json) -> HttpRequest:
-    """Return the HTTP request of an entry of `then`.
+    """Return the HTTP request of an entry of `then`, whose key `request` the caller has found.
 
-    Its key `request` has method and URL, beside `headers` and one kind of body. The method is POST with a body, GET without one, unless it
-    is given. Headers without `Content-Type` get that of a JSON or form body.
+    `request` has a URL, maybe after a method; a URL that begins with one `/` is of the program's own port. The
+    other keys are `headers` and at most one body: `json`, `form` or `body`. The method is POST with a body, GET
+    without one, unless it is given. Headers without `Content-Type` get that of a JSON or form body.
 
     Raises:
-        ArgumentError: The URL is not one of HTTP, or there are two bodies.
+        ArgumentError: `request` is no method and URL, the URL is not one of HTTP, there are two bodies, or the
+            body or `headers` have a wrong form.
     """
     found = _METHOD.fullmatch(str(spec["request"]).strip())
     if found is None:
@@ -375,10 +387,14 @@ def _fields(value: object) -> dict[str, Any]:
 
 
 def _parse_command(spec: Json) -> CommandRun:
-    """Return the command of an entry: `command` is a list of texts, beside `cwd` and `env`.
+    """Return the command of an entry's `then`: its `command`, a list of texts, with its `cwd` and `env`.
+
+    `spec` has the key `command`; `cwd` may be missing or null, which gives None, and so may `env`, which gives an
+    empty dict.
 
     Raises:
-        ArgumentError: It is no such list, or has a NUL in it.
+        ArgumentError: `command` is no list of texts, is empty or has a NUL; or `env` is no object, or has a line end
+            or a NUL.
     """
     words: object = spec["command"]
     if not is_array(words) or not words or not all(isinstance(each, str) for each in words):

@@ -296,13 +296,15 @@ def thread_of(session: Session, thread_id: int | None) -> int:
 async def frame_of(session: Session, frame_id: int | None) -> int | None:
     """Return the adapter's id of the frame that a caller means by its handle.
 
-    For None that is the top frame of the stop. The stack is requested from the adapter if it is not known yet. None: `frame_id` is None,
-    and the adapter gives no frame.
+    `frame_id` is a handle that the session has given out for a frame; None means the frame of the stop to
+    show first. For None, the stack is requested from the adapter if the mirror does not have it yet. The
+    result is None only if `frame_id` is None and the adapter gives no frame.
 
     Raises:
         StaleReference: The handle belongs to an earlier stop.
         ArgumentError: There is no such handle.
         NotStopped: The session is not stopped, or the program has left the stop meanwhile.
+        DapeerError: The adapter rejects the request for the stack, or does not answer.
     """
     stop = session.mirror.require_stop()
     if frame_id is not None:
@@ -443,12 +445,15 @@ def check_and_claim_functions(
 ) -> None:
     """Check what is collected at functions, and mark each in place as the calling client's.
 
-    The mark is the key `collectedBy`. Expressions are parsed as Python where the program, or all living sessions, are Python's.
+    The mark is the key `collectedBy`. Expressions and conditions are parsed as Python if a row is made for each
+    call that is over (`calls`), or if `program` is Python's. If `program` is empty, they are parsed as Python
+    if all living sessions can trace calls, or none lives, and the function's name has no colon. After an error,
+    functions before the wrong one are marked.
 
     Args:
         call: The call, whose client asks for the points.
         requested: The functions with what is collected at them.
-        program: The program that is about to be started; empty: it is not known.
+        program: The path of the program that is about to be started; empty: it is not known.
 
     Raises:
         ArgumentError: An expression or a condition does not parse; no breakpoint has been set.

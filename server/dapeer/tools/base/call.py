@@ -69,8 +69,9 @@ class Call:
     def session(self, session_id: int | None) -> Session:
         """Return the session that a call acts on: the one with this id, or the client's default session.
 
-        The session becomes the client's default. If the default is another session than that of the client's last answer, a note on this is
-        added to the call's answer.
+        Where that session is debugged as its first child, the child is returned. Without an id, a stopped process of the
+        default's program comes before one that runs. The session becomes the client's default. If, without an id, it is
+        another session than that of the client's last answer, a note on this is added to the call's answer.
 
         Raises:
             NoSession: There is no such session, or without an id it is not clear which one is meant.
@@ -359,10 +360,12 @@ BLOCKS: Final = {
 
 
 def reply_of(answer: Any) -> Reply:  # noqa: ANN401 - any JSON value
-    """Convert what a tool written in Lua has returned, as JSON, to a reply.
+    """Convert what a tool written in Lua has returned to a reply.
 
-    An MCP content block, or an object with MCP's `content` (and `structuredContent`, `isError`, `_meta`), is passed on as it is; any other
-    object becomes JSON text, with itself as data; another value becomes text; None gives a sentence that there is no result.
+    `answer` is the value after its JSON was parsed. An MCP content block, or an object with MCP's `content`
+    (and `structuredContent`, `isError`, `_meta`), is passed on as it is. Any other object becomes JSON text,
+    with itself as data. A text stays as it is, other values become JSON text, both without data; None gives a
+    sentence that there is no result.
     """
     if answer is None:
         return Reply("The tool has finished; it gave no result (nil).")

@@ -252,7 +252,8 @@ class EvaluationResult:
 def _main_line(error: str) -> str:
     r"""Return the line of an error message that names the problem.
 
-    Of a Python traceback that is the first line behind the frames; of other messages the first line. Empty for an empty message.
+    Of a Python traceback that is the first line behind the last frame, so of chained tracebacks the last
+    exception's; of other messages it is the first line. An empty message gives an empty text.
 
     >>> _main_line('Traceback (most recent call last):\n  File "a.py", line 1\nError: no `x`\n  1 | x\n    | ^')
     'Error: no `x`'
@@ -328,9 +329,10 @@ async def evaluate_whole(
 
 
 async def consequence_of(session: Session, before: Stop | None, remaining: RemainingTime) -> str:
-    """Return in a few words what an evaluation has made of the stop at which it was begun.
+    """Return in a few words what has become of the stop at which an evaluation was begun.
 
-    The program may have ended, been resumed, or stopped anew. If the program has stopped again, wait until its place is known.
+    The program may have ended, been resumed, or stopped anew. If the program has stopped again, wait until its place is
+    known.
 
     Args:
         session: The session of the program.
@@ -338,7 +340,8 @@ async def consequence_of(session: Session, before: Stop | None, remaining: Remai
         remaining: The remaining time of the call, which limits the wait.
 
     Returns:
-        Some words; empty if the stop still lasts, or there was none.
+        Some words; empty if the stop still lasts. For a program that was running they only say that it has stopped:
+        they are empty while it runs, and also if it has ended.
     """
     stop = session.mirror.stop
     if stop is before:

@@ -42,9 +42,10 @@ class GroupCall:
     async def run_for_members(self, run_tool: Callable[[Session], Awaitable[Reply]]) -> Reply:
         """Run a tool for each member of the group that can answer, side by side, and return one reply for all.
 
-        `run_tool` runs the tool for one session. The reply's text has the members' answers, equal ones folded; its data has `group` and
-        `answers` by member label. A note names the members that were not asked, or that have not answered in time; a member whose call
-        fails has the error as its answer. The client's default session stays the same.
+        `run_tool` runs the tool for one session. The reply's text has the members' answers, equal ones folded; its data has
+        `group` (the name) and `answers`: by the label of each member its data, or its text if it has no data, as a member
+        whose call fails has the error's text. Members that were not asked, or that have not answered in time, are only
+        named in a note. The client's default session stays the same, if there was one.
 
         Raises:
             NotStopped: No member is in the state that the tool needs.
@@ -79,7 +80,11 @@ class GroupCall:
         )
 
     def _is_askable(self, session: Session) -> bool:
-        """Whether a session is in the state that `self.asks` names: `stopped`, `running`, or else not ended."""
+        """Return whether a session is in the state of `self.member_state`, so that the tool can ask it.
+
+        `stopped` and `running` are states of the program; with any other value each session counts that has not
+        ended.
+        """
         mirror = session.mirror
         match self.member_state:
             case "stopped":
@@ -116,7 +121,10 @@ class GroupCall:
 
 
 def _without_session(text: str, session_id: int) -> str:
-    """Return a member's answer without its session, which its label says: so equal ones fold.
+    """Return a member's answer without the session in its first line, so that equal ones can be folded.
+
+    The member's label names the session already. Other lines, and other sessions than `session_id`, stay;
+    without a mention `text` is returned as it is.
 
     >>> _without_session("Session 2 ended.", 2), _without_session("Still running [session 2, child of 1]. Wait on.", 2)
     ('Ended.', 'Still running. Wait on.')
@@ -223,10 +231,12 @@ def fold_answers(answers: Mapping[str, str]) -> str:
 
 
 def _line(row: Mapping[str, str], order: Sequence[str]) -> str:
-    """Return one line that says the texts of all members, equal ones once with their labels.
+    """Return one line with the texts of all members, each different text once, with its labels behind it.
 
-    `row` has the members' texts by label, `order` all labels in the order in which they are named. Texts with the same `NAME = ` begin
-    with it only once, and those that are indented with their indentation. Frames at the same place are one, with the id of each.
+    If all have the same text, that is the line, without labels. `row` has the members' texts by label, at least
+    one, `order` all labels in the order in which they are named. Texts with the same `NAME = ` begin with it only
+    once, and those that are indented with their indentation. Frames at the same place are one, with the id of
+    each.
 
     >>> _line({"0": "  x: int = 3", "1": "  x: float = nan"}, ["0", "1"])
     '  x: int = 3 in 0; x: float = nan in 1'

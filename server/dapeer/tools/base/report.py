@@ -139,19 +139,20 @@ async def variables_of_frame(
 ) -> Reply:
     """Return the variables of a running thread's frame, or the value at a path with its members.
 
-    They are read by code of dapeer in the program, which the adapter evaluates. The reply's text says that the thread is not stopped; its
-    data has `variables`, a list of objects with `name`, `value` and `type`.
+    They are read by code of dapeer in the program, which the adapter evaluates. The reply's text says that the thread
+    is not stopped. Its data has `variables`, a list of objects with `name`, `value` and `type`: the frame's
+    variables, or with `path` the members of the value there. The value itself is only in the text.
 
     Args:
         session: The session of the thread.
         frame: The frame's id, from `frame_id_mark` or `frame_to_read`.
         path: The variable to show, such as `order.items`; None: all variables of the frame.
         kind: `indexed` or `named`: only elements, or only members, are shown; None: both.
-        start: The index of the first variable to show.
+        start: The index of the first variable to show, among those of `kind`.
         count: How many to show at most.
 
     Raises:
-        NotStopped: The frame or the path cannot be read.
+        NotStopped: The frame or the path cannot be read, or the program does not answer.
         ArgumentError: There is no such frame of a running thread.
     """
     answer = await session.thread_locator.read_frame(frame, path or "")
@@ -181,12 +182,16 @@ async def variables_of_frame(
 async def evaluate_in_frame(session: Session, frame: int, expressions: Sequence[str]) -> Reply:
     """Evaluate expressions in a frame of a running thread, and return a reply with their results.
 
-    What cannot be read without running code (such as a call) is run by another thread of the program; asking for consent is the caller's
-    task. `frame` is the frame's id, from `frame_id_mark` or `frame_to_read`. The data of the reply has the one result's fields, or
-    `values` with those of each; and `frame`, the place.
+    The expressions are evaluated one after the other. What cannot be read without running code (such as a call) is run
+    by another thread of the program; asking for consent is the caller's task. `frame` is the frame's id, from
+    `frame_id_mark` or `frame_to_read`.
+
+    The reply's data has `frame`, a line that names the place. A single expression has its fields beside that:
+    `expression`, `result` and perhaps `type`. Of several expressions, `values` is a list of these fields in their
+    order, where a failed one has `error` in place of `result`.
 
     Raises:
-        RequestFailed: There is one expression only, and it fails; of several, each has its own error.
+        RequestFailed: There is one expression only, and it fails, or the program does not answer.
         ArgumentError: There is no such frame of a running thread.
     """
     found = [await _evaluate_in_frame(session, frame, each) for each in expressions]
@@ -268,11 +273,13 @@ async def inspect(session: Session, remaining: RemainingTime) -> None:
 
 
 async def observe(session: Session, options: StopOptions, remaining: RemainingTime) -> Observation:
-    """Evaluate the caller's expressions at a stop that has been inspected, and return both.
+    """Evaluate the caller's expressions at a session's stop, and return both as an `Observation`.
 
-    While the program runs, only its state is returned. `options.evaluate` has the expressions. They take no longer than the time
-    `remaining`; what did not arrive is missing in the result. If another client resumes the program meanwhile, `resumed` (the stop that it
-    has ended) and `end_cause` of the result say so.
+    The stop has been inspected. `options.evaluate` has the expressions, which are evaluated in the top
+    frame and get the time `remaining` together. `values` of the result has their texts (`values`) and
+    errors (`failed`) by expression; those that there was no time for have an error. If the program runs or
+    has ended, a note (`notes`) says that nothing was evaluated. If another client resumes the program
+    meanwhile, `resumed` (the stop that has ended) and `end_cause` say so.
 
     Raises:
         NotStopped: There are expressions, and the program left the stop before the first was evaluated.
@@ -335,12 +342,14 @@ async def gather(
     thread_locations: ThreadLocations | None,
     remaining: RemainingTime,
 ) -> SessionFacts:
-    """Return all that there is to say of a session to the client of a call, once its stop was observed.
+    """Return all that there is to say of a session to the client of a call, once `observe` has returned.
 
-    The rows that the program has collected are read first. Output, collected rows, breakpoints that did not work, and processes that were
-    killed or are not debugged, of which no answer has told yet, are marked as reported, so that no later answer repeats them. `observation`
-    is what `observe` has returned. `thread_locations` has the locations of the session's threads if it runs; None: they are not known.
-    `remaining` limits what is still asked of the program.
+    `observation` is what `observe` has returned. The rows that the program has collected until now are read.
+    Output, collected rows, breakpoints that did not work, and processes that were killed or are not debugged,
+    of which no answer has told yet, are marked as reported, so that no later answer repeats them.
+    `thread_locations` has the locations of the session's threads if it runs; None: they are not known. With
+    them, and after a pause, the program is asked what its threads wait for; `remaining`, the call's time,
+    only limits how long the reasons for a slow run are looked for.
     """
     observation.reading.mark_reported()
     program = session.program
@@ -389,9 +398,10 @@ def _take_collected_news(call: Call, session: Session) -> CollectedNews:
 
 
 def _places(session: Session, seen: ThreadLocations) -> Part:
-    """Return where threads and tasks of a running program are, as the snapshot's `threads` and `tasks`.
+    """Return where threads and tasks of a running program are, for the snapshot.
 
-    `seen` has their locations.
+    `seen` has their locations. The result has two lists of lines, `threads` and `tasks`, each line with a name,
+    place and frame id. Threads whose place is not known are left out; tasks are not.
     """
     state = " blocked" if session.mirror.pausing else ""
     threads = [
@@ -417,8 +427,10 @@ def task_lines(session: Session, seen: ThreadLocations) -> list[str]:
 async def lines_of_waits(session: Session, seen: ThreadLocations) -> dict[str, list[str]]:
     """Ask the program what its threads and tasks wait for; return the lines by key.
 
-    `deadlock` has those that wait for each other, `waits` the others. Both are empty where the adapter cannot tell, or did not answer
-    before.
+    `deadlock` has a line for each member of a deadlock, `waits` has lines for the other waits, and those of the
+    program's other running processes. `seen` has the locations of the session's threads and tasks: if it says
+    that the program was `silent` when these were asked for, nothing is asked, and both lists are empty. They
+    are also empty where the adapter cannot tell, or does not answer in time.
     """
     if seen.silent:
         return {"deadlock": [], "waits": []}
@@ -433,8 +445,10 @@ async def lines_of_waits(session: Session, seen: ThreadLocations) -> dict[str, l
 async def _waits_of_program(session: Session) -> tuple[Mapping[str, Value], list[str]]:
     """Ask a session, and the running sessions of the same program, what their threads and tasks wait for.
 
-    Return the session's own answer, with who shares what is waited for, and the lines of the others. At most `MAX_ASKED_PROCESSES` others
-    are asked, all at once. An answer is empty where the adapter cannot tell, or did not answer in time.
+    Return the session's own answer, and lines on waits in the other processes. The answer has the shape that
+    `view.waits` reads; each of its `waits` gets `sharers`, a text on who in other processes has the same
+    queue. At most `MAX_ASKED_PROCESSES` others are asked, all at once. An answer of which the adapter cannot
+    tell, or that is not there in time, counts as one without waits.
     """
     running = [
         each
@@ -481,9 +495,12 @@ def detached_processes_note(session: Session) -> list[str]:
 
 
 def _silence_notes(session: Session, thread_locations: ThreadLocations | None) -> Iterator[str]:
-    """Yield a sentence for each thing that the adapter has not answered in time.
+    """Yield a sentence for each thing that the adapter has not answered: a request, a stop's stack.
 
-    That is a request to pause or resume, or the stack of a stop. `thread_locations` has the locations of threads, or is None.
+    While the program runs, there is one if a request that controls the program (`CONTROL`, such as `pause`,
+    `continue` or `disconnect`) waits for its response, or if the threads' locations were asked for without an
+    answer in time. While it is stopped, there is one if the stack is not there yet. `thread_locations` has the
+    threads' locations; None: they are not known.
     """
     owed = [each for each in session.channel.unanswered if each in CONTROL]
     if session.mirror.phase is Phase.RUNNING and (
@@ -496,9 +513,11 @@ def _silence_notes(session: Session, thread_locations: ThreadLocations | None) -
 
 
 def describe_silence(session: Session, thread_locations: ThreadLocations | None) -> str:
-    """Return a sentence on an adapter that does not answer: why, and the program's last location.
+    """Return a sentence on an adapter that does not answer: why, and where the program's last stop was.
 
-    `thread_locations` has the locations of its threads now; None: they could not be read.
+    It names the oldest request without a response, and `dap_terminate`, which ends the program by force.
+    `thread_locations` has what was last read of the program's threads, by which the reason is found, and why they
+    could not be read; None: nothing is known.
     """
     pid = session.thread_locator.pid
     why = "it may hang"
@@ -517,10 +536,12 @@ def describe_silence(session: Session, thread_locations: ThreadLocations | None)
 
 
 async def _reasons_for_slowness(session: Session, remaining: RemainingTime) -> list[str]:
-    """Return why a program that has run for long is slow, as a list of one text, each reason once.
+    """Return why a program that has run for long is slow: a list of one text, or an empty list.
 
-    Empty: the call has not lasted long, nothing could have slowed the program, it did not compute, or its debugger is not the reason.
-    `remaining` is the remaining time of the call, which tells how long it has lasted. The program's interpreters may be asked for this.
+    Each reason is returned once in a session. The list is empty if the call has not lasted
+    `SECONDS_UNTIL_SLOW`, if there are neither breakpoints nor an earlier stop, if the program did not compute,
+    or if its interpreters do not tell in time that the debugger slows it; those are asked again next time.
+    `remaining` is the remaining time of the call, which tells how long it has lasted.
     """
     mirror = session.mirror
     points = [requested for each in mirror.breakpoints.values() for requested, _ in each]

@@ -129,10 +129,11 @@ def check_expressions(expressions: Iterable[str], *, python: bool) -> None:
 
 
 def is_python(debugger: Debugger, path: str) -> bool:
-    """Whether expressions at a file are Python's, by the adapters that accept the file.
+    """Return whether expressions at a file are Python's, by the adapters that accept the file.
 
-    For a path with a suffix one such adapter is enough; without a suffix, which may be a compiled program, all must be Python's. `path` is
-    that of the file, or of a program.
+    `path` is that of a source file or of a program; the file is not read. For a path with a suffix one adapter for
+    Python is enough; without a suffix, which may be a compiled program, all that accept it must be for Python. The
+    result is False if no adapter accepts the path.
     """
     python = [
         each.collect.syntax == "python"

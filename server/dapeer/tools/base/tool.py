@@ -193,9 +193,9 @@ class Page:
 def split_page_arguments(arguments: Json, properties: Json) -> tuple[dict[str, Any], Page]:
     """Split a call's arguments into the tool's own ones, and the page that `start` and `count` name.
 
-    `properties` are the properties of the tool's input schema, by name: a `start` or `count` among them is an argument of the tool's own,
-    and stays. Without them, or with a `count` of 0, the page is the default one: from line 0, as many lines as there is room for.
-    `arguments` are the call's, by name.
+    `arguments` are the call's, by name. `properties` are the properties of the tool's input schema, by name: a `start`
+    or `count` among them is an argument of the tool's own, and stays. Without a `start`, the page begins at line 0;
+    without a `count`, or with one of 0, it has as many lines as there is room for.
 
     Raises:
         ArgumentError: A `start` or `count` is not an integer of at least 0.

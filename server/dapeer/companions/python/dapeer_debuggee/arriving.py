@@ -133,11 +133,14 @@ def collect(
 
 
 def look(texts: dict[str, str], question: str) -> CollectingAnswer:
-    """Return as JSON who waits for what in this program, or the variables of a frame, without our patches.
+    """Tell who waits for what in this program, or the variables of a frame, without our patches.
 
-    `question` is JSON: `{}` asks who waits for what; `id` of a thread or task, `number` of a frame in it and its `place` ask for its
-    variables, `path` for a value there. `texts` are the modules' sources by `python/PATH`: they are imported for this answer, and removed,
-    unless the program has others of this package.
+    The `repr` of the result is the answer's JSON. `question` is JSON: `{}` asks who waits for what. With `id`
+    of a thread or task, `number` of a frame in it (0: the innermost) and its `place` it asks for the frame's
+    variables; with `path` as well, for the value of that expression there, which may run code of the program if
+    `runs` is true. `texts` are the modules' sources by `python/PATH`: they are imported for this answer, and
+    removed, unless the program has others of this package. An error, such as of JSON that does not parse, is
+    raised.
     """
     finder: Any = Texts(texts, "")
     sys.meta_path.append(finder)

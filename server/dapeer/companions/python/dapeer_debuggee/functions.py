@@ -162,9 +162,12 @@ def names_of(file: str) -> dict[tuple[str, int], str]:
 
 
 def qualified_names(code: CodeType, around: str) -> Iterator[tuple[tuple[str, int], str]]:
-    """Yield (name, first line) and qualified name of each function and class in a code object.
+    """Yield ((name, first line), qualified name) of each code object within `code`, at any depth.
 
-    Those at any depth are yielded. `around` is put before the names, such as `Order.`; it is empty for a module's code.
+    These are functions, classes, lambdas and, if Python compiles them apart, comprehensions, each before those
+    within it; `code` itself is not among them. A qualified name is as in `__qualname__`, such as
+    `total.<locals>.add`. `around` is put before each, with its dot, such as `Order.`; it is empty for a
+    module's code.
     """
     for each in code.co_consts:
         if isinstance(each, CodeType):
@@ -194,10 +197,12 @@ def find_loaded(name: str) -> tuple[str, int, str]:
 
 
 def functions(namespace: Any, module: str, seen: list[Any]) -> Iterator[CodeType]:
-    """Yield the code objects of the functions and methods that a module defines.
+    """Yield the code objects of the functions and methods of a module's namespace, or of a class's.
 
-    No code of the program runs. `namespace` is the dict of the module or class, `module` the module's name: what it has imported is left
-    out. `seen` is a list of classes that are done; classes are appended to it.
+    Classes within are gone through, too. Of a property only the getter is yielded; functions within
+    functions, and those behind a decorator's object, are not. No code of the program runs. `namespace` is the
+    dict of the module or class, `module` the module's name: what it has imported is left out. `seen` is a
+    list of classes that are done; classes are appended to it.
     """
     for each in list(namespace.values()):
         function = each.__func__ if type(each) in METHODS else each

@@ -65,7 +65,9 @@ def code_of(handler: Any) -> Any:
 def hook(function: Any) -> Any:
     """Return a function that calls `function`, and returns None where that raises something.
 
-    Only what is the program's is raised: Ctrl+C, or what its signal handler raises; on Python 3.8 also a `RecursionError`.
+    The returned function takes positional arguments only, and passes them on. What it drops counts as a lost row,
+    except a `RecursionError`. It raises only what is the program's: Ctrl+C, or what the program's signal handler
+    raises; on Python 3.8 also a `RecursionError`.
     """
 
     def called(*arguments: Any) -> Any:

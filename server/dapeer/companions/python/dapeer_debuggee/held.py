@@ -151,9 +151,11 @@ def object_text(value: Any, kind: Any, max_chars: int, around: "tuple[int, ...]"
 
 
 def attributes(value: Any, kind: Any) -> "dict[str, Any]":
-    """Return an object's own attributes and slots by name, public first; no code of its class runs.
+    """Return an object's own attributes and slots by name, public ones first; no code of its class runs.
 
-    `kind` is the object's class. Names that begin with two underscores are left out. It is empty for an object that stands for another one.
+    `kind` is the object's class. Names that begin with two underscores are left out, and so are slots without a
+    value. The dict is empty if the class has a slot or property `__wrapped__`, since such an object stands for
+    another one.
     """
     held: Any = {}
     wrapped: Any = class_member(kind, "__wrapped__")

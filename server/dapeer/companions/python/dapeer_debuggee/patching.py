@@ -57,11 +57,13 @@ def has_entered(error: BaseException) -> bool:
 def check_passes_on(ours: Any, known: str) -> None:
     """Check that a replacement takes all that the stock function takes, and anything else.
 
-    Names of parameters must be the same, in the same order; it may name fewer, and must have `*rest` and `**named`. `ours` is the
-    replacement, whose first parameter is the stock function; `known` is the `shape` of the stock function.
+    `ours` is the replacement, whose first parameter is the stock function; `known` is the `shape` of the
+    stock function. The parameters that the replacement names must be the stock function's first ones, by name
+    and in order; `self` or `cls` may be called otherwise. The replacement must have `*rest` and `**named` for
+    all others.
 
     Raises:
-        Misfit: It takes less.
+        Misfit: The replacement has no `*rest` or `**named`, or names other parameters than the stock function.
     """
     _stock, *named = inspect.signature(ours).parameters.values()
     kinds = {each.kind for each in named}
@@ -316,11 +318,12 @@ class Row:
         return apply
 
     def apply(self) -> bool:
-        """Probe what the row needs, and apply its patch; return whether it is on. It raises nothing.
+        """Probe what the row needs, and apply its patch; return whether the patch is on; raise nothing.
 
-        A row that is on, or that has failed once, stays as it is. `off` says afterwards why the patch is not on: the user has switched it
-        off, the other software has what it needs by itself, or it does not fit. A failure is undone and reported; a row that was only
-        undone is applied again.
+        Nothing is done if the patch is on, or if it has failed once. Otherwise `off` says afterwards why the
+        patch is not on, and is empty if it is: the user has switched it off, the other software is older than
+        `since`, or it does not fit. A failure is undone and reported; a patch that only `undo` has taken back is
+        applied again. A row that `secures` is reported also where the user has switched it off.
         """
         if not self.off or self.off.startswith(_FAILED):
             return not self.off
@@ -395,11 +398,14 @@ class Row:
     def probe(self) -> None:
         """Check that the other software has all that the row needs; its modules are imported for that.
 
-        It needs parameters and names, and in untried versions the same code of functions. Nothing is changed.
+        The functions that the row replaces or calls must have the same parameters, and the other names that it uses
+        must exist. In versions with which the rows were not tried, the functions must also have the same code,
+        unless the row only adds what is not there (`adds`); other rows without functions do not fit there. Nothing
+        is changed.
 
         Raises:
-            Misfit: Something is not.
-            Exception: A module of the other software raises that when it is imported.
+            Misfit: A function, its parameters or code, or a name is not as the row needs it.
+            Exception: Importing a module of the other software raises this exception; `ImportError`: there is none.
         """
         for target, known in self.signatures.items():
             found = shape(attribute(target))
@@ -411,12 +417,14 @@ class Row:
             self._check_code()
 
     def _check_code(self) -> None:
-        """Check that an untried version has the functions of one that was tried.
+        """Check that this version's functions have the same source text as those of the last tried version.
 
-        Where nobody has recorded the code of a software, the shapes must do.
+        It is for a version that the row was not tried with; the functions are the keys of `signatures`. If
+        `DIGESTS` has no digests for the software at all, nothing is compared, as the shapes of the functions must
+        do.
 
         Raises:
-            Misfit: It has others, or the row has nothing to compare.
+            Misfit: A function's source differs or cannot be read, or the row has no `signatures`.
         """
         tried_code = DIGESTS.get(self.whose)
         if not self.signatures or tried_code is None:
@@ -439,15 +447,20 @@ class Row:
     def replace(self, target: str, *, again: bool = False) -> Callable[[Any], Any]:
         """Return a decorator that replaces a function of the other software, until the row is undone.
 
-        The decorated function gets the stock one first, then the arguments. Where it raises, the stock function does the work of that call,
-        and the row is off from then on; see `guarded`. The decorator returns the decorated function unchanged.
+        The decorated function gets the stock one first, as a `StockCall`, then the arguments; it needs `*rest` and
+        `**named`. What the stock function raises, what the decorated one raises as `Meant`, and what a signal handler of
+        the program raises reach the caller. After any other exception the caller gets
+        the result of the stock function, which is called if it was not yet, and the row is off from then on; see
+        `guarded`. The decorator returns the decorated function unchanged.
 
         Args:
             target: One of those that the row `replaces`, as `module:Class.function`.
-            again: The stock function changes nothing, so it may be called again where it raises because of what it was given.
+            again: The stock function changes nothing, so it may be called again where it raises because of what it was
+                given.
 
         Raises:
-            Misfit: The row does not state the target, or the function takes less than the stock one (when it is decorated).
+            Misfit: When the function is decorated: the row does not state the target, the target's class does not exist,
+                or the decorated function takes less than the stock one.
         """
 
         def decorate(ours: Any) -> Any:
@@ -487,8 +500,9 @@ class Row:
     def guard(self, ours: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function for other software to call: `ours` while the row is on, `instead` once it is off.
 
-        Where `ours` raises, the row fails, which is reported, and `instead` gets the same arguments. `Meant` and what a signal handler of
-        the program raises are raised.
+        Where `ours` raises, the row fails, which is reported, and `instead` gets the same arguments. Two kinds of
+        exceptions leave the returned function in place of that: the `error` that a `Meant` of `ours` carries, and
+        what a signal handler of the program raises.
         """
 
         @functools.wraps(ours)
@@ -520,9 +534,10 @@ def is_switched_off(name: str) -> bool:
 
 
 def report_news() -> None:
-    """Send the reports of rows that are off by the last of `reporters`, and drop what is sent.
+    """Report patches that are off by the last of `reporters`, and drop from `news` what was reported.
 
-    Without a reporter, or where it cannot send yet, they stay for the next call. What it raises is ignored.
+    Without a reporter nothing is done. If the reporter returns False or raises, that report and those after it stay
+    in `news` for the next call. What the reporter raises is ignored.
     """
     for each in list(news) if reporters else ():
         try:

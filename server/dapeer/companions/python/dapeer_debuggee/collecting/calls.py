@@ -129,10 +129,12 @@ class CallRecorder:
         self._record = guard.hook(self._write)
 
     def _begin(self, frame: Any) -> bool:
-        """Note that a frame's call begins, if the point's condition holds; return whether hits are enough.
+        """Note that a frame's call begins, if the point's condition holds; return True to end the recording.
 
-        The open call gets the point's next number, and is known to all points from now on. Where the condition does not hold (False), or
-        the point has enough hits already (True, and the point ends), nothing is noted.
+        The open call gets the point's next number, and is known to all points from now on; the first one also
+        reports the function to the rows. The result is False for a call that was noted, even for the last one, and
+        False where the condition does not hold: then nothing is noted. True means that the point had `max_hits`
+        hits already: nothing is noted, and the point is marked as ended.
         """
         if self._condition is not None and not self._condition(frame, ""):
             return False

@@ -106,10 +106,14 @@ class Collector:
         }
 
     def _replace_points(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
-        """Replace the points by those of `spec` that can be bound, and return what the answer says of each.
+        """Replace the collector's points by those of `spec` that can be bound; return one dict for each.
 
-        That is a dict of `id`, `bound`, `line` and `message`, in the order of `spec`. A watching point that stays the same goes on, and a
-        point keeps its count of hits. `names` is the frame in which watched expressions are looked up. Recording begins only with `_begin`.
+        `spec["points"]` are the wanted points, as at the top of this module; a point that is not among them is dropped.
+        The returned dicts have `id`, `bound`, `line` and `message` (empty if there is nothing to say), in the order of
+        `spec["points"]`. A point that cannot be bound, or whose expression is invalid, has `bound` False, is not kept, and
+        raises nothing. A watching point with an equal specification goes on, and a point with a known id keeps its count
+        of hits. `frame` is the one in which watched expressions are looked up. Nothing is recorded at the new points until
+        `_begin` is called.
         """
         outcomes: list[dict[str, Any]] = []
         watches = [each for each in self._points if each.watch or each.last]
@@ -132,10 +136,11 @@ class Collector:
         return outcomes
 
     def _begin(self) -> str:
-        """Record at the present points and stop at the present functions, or end recording if there are none.
+        """Record at the present points and stop at the present functions; end recording if there are neither.
 
-        Return as text what is not reached, such as threads; empty: all is. The first time it starts the thread that cuts off slow
-        expressions.
+        Points record only if the file of rows is open: without one, only the stops at functions are set. The result is a
+        text on what is not reached, such as some threads; empty means that everything is. The first call with a file of
+        rows starts the thread that cuts off slow expressions.
         """
         if not self._points and not self._stops:
             self._hooks.end()
@@ -171,7 +176,10 @@ class Collector:
     def forked(self) -> None:
         """Go on in a process that was just forked: its rows go to a new file.
 
-        Watching points stay, and all others are bound again; stops at functions are dropped, since the process's own session sets them.
+        Points that watch a value or record last writes stay as they are, and all others are bound again; stops at
+        functions are dropped, since the process's own session sets them. Watched expressions are looked up in the
+        frame that called `fork`, which is found by its distance from here: only the module's `forked`, as a hook of
+        `os.register_at_fork`, may call this.
         """
         # The child's own session sets its breakpoints.
         self._stops = []
@@ -222,9 +230,11 @@ def collect(spec: str, names: Any = None) -> str:
 
 
 def collector() -> Collector:
-    """Return the collector of this process; the first call makes it, and registers what ends it.
+    """Return the collector of this process; the first call makes it, and registers hooks for its end.
 
-    Its functions are called in a forked child, before the debugger disconnects, and at exit.
+    By these hooks the collector goes on in a file of its own in a forked child, is dropped before the
+    debugger disconnects (the next call makes a new one), and writes the number of lost rows when the
+    process ends.
 
     Raises:
         ImportError, AttributeError: pydevd is not the one we know.

@@ -43,9 +43,10 @@ def context(frame: Any) -> str:
 
 
 def remember_place(frame: Any) -> str:
-    """Return the text of the place where a frame is (`place_of`), and keep it by code and instruction.
+    """Make the text of the place where a frame is (`place_of`), keep it in `places`, and return it.
 
-    Once `MAX_PLACES` codes have some, all are forgotten.
+    The text is kept by code and instruction, for callers that look into `places` first: this function makes
+    it anew each time. If `MAX_PLACES` codes have texts already, all are forgotten before.
     """
     if len(places) >= MAX_PLACES:
         places.clear()

@@ -77,15 +77,17 @@ class Expression:
         return tuple(each for each in names if lacks((each,), frame))
 
     def reads(self, code: CodeType, *, one_namespace: bool) -> list[str]:
-        """Return the statements that read the expression's local names from a frame into variables.
+        """Return statements that read the expression's names from a frame, each into a variable of its name.
 
-        All its other names are global where the statements run. They use `$locals`, or `$find` and `$frame` in a class's body, where `$`
-        stands for the beginning of dapeer's own names. A name that the expression itself binds is only read if it is there. The list is
-        empty if there is none to read.
+        In a function, each local name that the expression uses is read from `$locals`; one that the expression
+        itself binds is read only if it is there. In a class's body, each name that the expression does not bind,
+        even a global or built-in one, is read by `$find(name, $frame)`, which raises NameError if there is none. In
+        a module the list is empty, since all names are global where the statements run. The caller replaces `$` by
+        the beginning of dapeer's own names.
 
         Args:
             code: The code of the frame.
-            one_namespace: Whether the frame's local names are those of its module.
+            one_namespace: Whether the frame's local names are those of its module; it does not count in a function.
         """
         if code.co_flags & inspect.CO_OPTIMIZED:
             names = sorted(self.names & {*code.co_varnames, *code.co_cellvars, *code.co_freevars})
@@ -101,9 +103,11 @@ class Expression:
 
 
 def names_always_read(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that an expression, a tree of `ast`, always reads if no error ends it before.
+    """Yield the names that an expression reads whenever its evaluation ends without an error.
 
-    A name may come twice. Names that it may not read, such as behind `or`, are left out.
+    `tree` is the expression's `ast` node. Names that are read only sometimes, such as those behind `or` or in the
+    body of a comprehension or lambda, are left out. A name may be yielded several times; the target of a `:=` is
+    yielded, too.
     """
     if isinstance(tree, ast.Name):
         yield tree.id

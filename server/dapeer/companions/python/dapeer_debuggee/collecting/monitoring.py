@@ -43,10 +43,11 @@ class MonitoringHooks:
         self._at_exit: Any = guard.hook(self.end)
 
     def begin(self, bound: Any) -> str:
-        """Record at these points from now on, in all threads and frames.
+        """Record at the points of `bound` from now on, in all threads and frames, and at no others.
 
-        Return why that cannot be, empty: it is. `bound` is a `points.Bound`, which replaces an earlier one. The first time it takes a free
-        number of `sys.monitoring` for a tool of our own, and registers its end at exit.
+        `bound` is a `points.Bound`, which replaces the whole earlier one. Return why nothing can be recorded, for
+        a sentence; empty: all is well. The first call takes a free number of `sys.monitoring` for dapeer's tool,
+        and registers its release at exit; if no number is free, nothing changes.
         """
         if self._tool is None:
             self._tool = next(
@@ -123,10 +124,11 @@ class MonitoringHooks:
             frame = frame.f_back
 
     def _find(self, frame: Any) -> Any:
-        """Return the plan of a frame's code, and switch on the events of `sys.monitoring` that it needs.
+        """Return the plan of a frame's code; switch on the events of `sys.monitoring` that a new plan needs.
 
-        A new plan is made by the `points.Bound`, and kept; its events are switched on only then. None: nothing is recorded of this code; that
-        is not kept, so the next call asks again.
+        A new plan is made by the `points.Bound`, and kept for the code; its events are switched on only then. They
+        are switched on for this code alone, except `PY_UNWIND`, which a plan with calls or watching switches on for
+        all code. None: nothing is recorded of this code; that is not kept, so the next call asks again.
         """
         code = frame.f_code
         known = self._codes.get(id(code))
@@ -182,10 +184,12 @@ class MonitoringHooks:
             self._over(known[1], current(UP), None, error)
 
     def _line_caller(self) -> Any:
-        """Return the callback of lines: it records, and disables a line without a point, or with enough rows.
+        """Return the callback for `LINE` events of `sys.monitoring`; it records at each line with a point.
 
-        It is used while nothing is watched anywhere. What it does itself cannot fail: it calls hooks, and recorders, which are guarded,
-        too.
+        The callback takes the code object and the line; it returns `DISABLE` for a line without a recorder, so that
+        Python calls it there no more, and else None. A recorder that has enough rows is removed, so the next event of
+        its line is disabled. The callback is for times when nothing is watched; what it calls catches its own errors,
+        so nothing is raised into the program.
         """
         find, disable = self._codes.get, self._sys_monitoring.DISABLE
         stay, call_alone = guard.hook(points.CodePlan.stay), guard.hook(self._call_alone)

@@ -156,9 +156,10 @@ class CallTracer:
         return changes
 
     def _write(self, frame: Any, changed: list[tuple[str, str, str]]) -> None:
-        """Write a row with these changes (name, before, now) for the line of the traced call that ended last.
+        """Write a row of changes of local variables, for the line of the traced call that has just ended.
 
-        They are its last cell, as JSON.
+        `frame` is the frame of the call; the row has its file, and the line in `self._line`. `changed` has (name,
+        text before, text now) for each variable; as JSON it is the row's last cell, `[]` if nothing has changed.
         """
         file = cells.escaped(frame.f_code.co_filename)
         text = json.dumps(changed, ensure_ascii=False)
@@ -210,9 +211,11 @@ def changed_elements(name: str, value: Any, was: Any, are: Any) -> list[tuple[st
 def changed_members(
     name: str, was: dict[str, Any], are: dict[str, Any]
 ) -> list[tuple[str, str, str]]:
-    """Return name, value before and value now of each changed member of an object, gone ones first.
+    """Return (`name.member`, value before, value now) of an object's changed members, gone ones first.
 
-    `name` is that of the variable. `was` and `are` are the object's `calls.content_token` before and now; an empty text is no value.
+    `name` is that of the variable that has the object. `was` and `are` are its `calls.content_token` before and
+    now: by member the id and the text of the value; a member counts as changed if either differs. An empty text
+    for a value means that the member is new or gone.
     """
     gone = [(f"{name}.{each}", part[1], "") for each, part in was.items() if each not in are]
     return gone + [
@@ -408,9 +411,10 @@ class Bound:
     def plan(self, frame: Any) -> CodePlan:
         """Return a new `CodePlan` of a frame's code: what is recorded and watched, and where it stops.
 
-        It is false if there is nothing. Points that have ended are left out. Recorders are compiled for it, which is slow, so callers keep
-        it. Where several things are watched, an expectation asks the others first; of the others the last of these counts: a `life`,
-        watches, last writes.
+        `frame` is one that runs the code; its names are looked up in it. The plan is false if there is nothing to do.
+        Points that have ended are left out. Recorders are compiled for the plan, which is slow, so callers keep it.
+        A plan has one `watching`: last writes, or else watches, or else a `life`; the others of these are left out.
+        Lines with an expectation are put around that one, which is watched as well.
         """
         code = frame.f_code
         made = CodePlan(code, getattr(self._maker, "context", None))

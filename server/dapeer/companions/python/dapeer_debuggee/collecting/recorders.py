@@ -102,10 +102,12 @@ class Shapes:
             return CellText(self._failure_text(error))
 
     def _shape(self, letters: str) -> Any:
-        """Return a function that packs values of these types into bytes, and the number that rows begin with.
+        """Make and keep the function that packs rows of these types, and the number rows begin with.
 
-        `letters` has one of `row_format.LETTERS` for each value, `NONE` for a type without one. None: rows of such values are written as
-        text, as there are too many values or shapes. The pair is kept for later rows; a new shape gets a number in the header of the file.
+        The two are returned as a pair, and kept for later rows; the file's header gets a number for this
+        combination of types. `letters` has one letter of `row_format.LETTERS` for each value, `NONE` for a value
+        whose type has none. None: rows of such values are written as text, as a type has no letter, or there are
+        too many values or combinations.
         """
         if NONE in letters or len(letters) > MAX_VALUES:
             return None
@@ -458,12 +460,16 @@ class Maker:
     def _evaluating_statements(
         self, point: Any, frame: Any, evaluated: list[tuple[str, Any]]
     ) -> str:
-        """Return the statements that evaluate the expressions of a recorder, each to a variable of its own.
+        """Return, as Python source, the statements that evaluate the expressions of a recorder.
 
-        The point's condition, if it is among them, gets no variable: its statements return from the recorder if it is false, if it raises
-        or has unknown names (both are reported), or if it waits after slow failures. Then the statements behind them are not run. If one of
-        the expressions runs code, all have a deadline. `evaluated` are pairs of a mark, which stands for it in the text until `_compile_recorder`,
-        and an expression; `point` is a `points.SpecifiedPoint`.
+        Each expression gets a variable `$v0`, `$v1`, ..., numbered as in `point.expressions`. The point's
+        condition, if it is among `evaluated`, gets none: its statements return from the recorder if it is false,
+        if it raises or has unknown names (both are reported), or if it waits after slow failures; the statements
+        behind them are then not run. All share a deadline if one of the expressions runs code of the program.
+
+        `point` is a `points.SpecifiedPoint`; the names of `frame` decide how each expression is read; `evaluated`
+        are pairs of a mark and an expression; the mark stands in the text for the expression's own text, which
+        `_compile_recorder` puts in.
         """
         guarded = any(each.runs_code for _mark, each in evaluated)
         parts: list[str] = []

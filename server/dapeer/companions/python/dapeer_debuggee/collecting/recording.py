@@ -41,11 +41,13 @@ def create_rows_file(folder: str) -> tuple[str, int]:
 def map_file(file: int, start: int, size: int) -> Any:
     """Map `size` bytes of a file from `start` on into memory, and return the `mmap`.
 
-    `file` is its descriptor, open for reading and writing; `start` is a multiple of the system's granularity. The file grows if it ends
-    before. The room is reserved on the disk, so that writing into the memory cannot fail.
+    `file` is its descriptor, open for reading and writing; `start` is a multiple of the system's granularity.
+    The file grows if it ends before. The room is reserved on the disk, so that writing into the memory cannot
+    fail. Where the system lacks `posix_fallocate`, a file that ends too early is filled with zeros from `start`
+    on, also over what it had there.
 
     Raises:
-        OSError: There is no room.
+        OSError: There is no room, or the file cannot be enlarged or mapped.
     """
     reserve = getattr(os, "posix_fallocate", None)
     if reserve is not None:
@@ -167,9 +169,10 @@ class Rows:
         self._write_header()
 
     def kept(self, line: bytes) -> None:
-        """Write a line for which the chunk has no room into the next one.
+        """Write a line for which `write` had no room into the next chunk, or count it as lost.
 
-        Where there is none, count it as lost. A line of more than `ROOM` bytes is lost, too.
+        The line is lost if no further chunk can be begun, or if it has more than `ROOM` bytes. Callers call this
+        when `write` has raised `ValueError`; it raises nothing for a line that is lost.
         """
         with self._lock:
             if len(line) <= ROOM:
@@ -209,10 +212,11 @@ class Rows:
         return context if isinstance(context, str) else self.contexts[context]
 
     def shape(self, point: int, letters: str) -> int:
-        """Return the number of a shape: a point and the types of its values; 0: the header has no room for it.
+        """Return the number of a shape (a point and the types of its values); 0: it cannot be recorded.
 
-        A new shape gets the next number, which is written into the header. `letters` are those of `row_format.LETTERS`, one for each value;
-        `point` is the point's id.
+        A new shape gets the next number, from 1 on, which is written into the header of the file; the file is made if
+        there is none. 0 means that the header has no room, or that no file can be made. `point` is the point's id, and
+        `letters` has one of `row_format.LETTERS` for each value.
         """
         key = f"{point}\t{letters}"
         with self._lock:
@@ -227,9 +231,10 @@ class Rows:
             self._name(f"b\t{point}\t{function}\n")
 
     def _name(self, line: str) -> bool:
-        """Append a line to the header; return False if there is no room for it, or no file can be made.
+        """Append a line to the header's list of names; return False if that is impossible.
 
-        The file is made if there is none.
+        `line` has its own line end. The result is False if the header has no room for the line, or no file can
+        be made; then nothing is appended. The file is made if there is none.
         """
         text = line.encode()
         if self._names_end + len(text) >= row_format.HEADER_BYTES or not self._is_open():
@@ -279,9 +284,11 @@ class Rows:
         self.lose()
 
     def _begin_next_chunk(self) -> bool:
-        """Begin the next chunk, and have `write` write to it; return False where that cannot be.
+        """Begin the next chunk of the file of rows, and have `write` write to it; return False if that fails.
 
-        Once all chunks are used, the oldest behind the first ones is used again, and its rows count as dropped.
+        Once all chunks are used, the oldest is used again, but never one of the first `FIRST_CHUNKS`; the rows in it are
+        counted in `dropped`. It fails if the file cannot be made or the disk is full: the error is remembered, and `write`
+        counts lines as lost for `PAUSE_SECONDS`.
         """
         place = self._serial
         if place >= self.chunks:
@@ -314,10 +321,11 @@ class Rows:
             self._write_header()
 
     def _write_header(self) -> None:
-        """Write the numbers of the header.
+        """Write the header's numbers, such as the counts of chunks and of lost rows, into the file of rows.
 
-        Without a file of rows, set the times of the file that tells of lost rows: its access time is the error's number, its change time
-        the count. What fails there is ignored.
+        Without that file, the times of the `.lost` file are set, if there is one: its access time is the number of
+        the last system error, its modification time the count of lost rows. An error of the system is ignored
+        there.
         """
         if self._header is not None:
             row_format.HEADER.pack_into(

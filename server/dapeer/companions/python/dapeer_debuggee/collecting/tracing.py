@@ -343,10 +343,11 @@ class TracingHooks:
         """Codes that pydevd skips, by number; they are kept, or others might get their numbers."""
 
     def begin(self, bound: Any) -> str:
-        """Record at these points from now on, in all threads and frames.
+        """Record at the points of `bound` from now on, in all threads and in the frames on their stacks.
 
-        Return what is not reached, empty: all is. `bound` is a `points.Bound`, which replaces an earlier one. The first time it wraps the
-        trace functions of all threads; each time those of frames on the stacks.
+        `bound` is a `points.Bound`, which replaces that of an earlier call. The first call wraps pydevd's trace functions
+        in all threads, and returns a sentence if threads that ran before cannot be reached, else an empty text. Later
+        calls only wrap the trace functions of the frames on the stacks, and always return an empty text.
         """
         again = self._bound_points is not None
         self._bound_points = bound
@@ -399,9 +400,12 @@ class TracingHooks:
         return "" if result == 0 else "threads that ran before are not collected from"
 
     def _wrap(self, patch: Any) -> None:
-        """Replace the functions of pydevd that set trace functions by ones that wrap these.
+        """Replace the functions of pydevd that set trace functions, so that ours are set around them.
 
-        `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+        Those that get a trace function get ours around it; after the one that sets trace functions in the frames
+        of a thread, `adopt` sets ours in the frames with points. When pydevd clears its caches, `self.skipped` is
+        emptied. `patch` is this patch's `patching.Row`, which calls this function when it is applied; its `undo`
+        puts back what was replaced.
         """
 
         @patch.replace(SET)

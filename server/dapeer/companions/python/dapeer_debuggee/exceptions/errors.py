@@ -164,9 +164,11 @@ def show_untraced(patch: Any) -> None:
 
 @EXITS
 def pass_exits(patch: Any) -> None:
-    """Patch pydevd so that the program does not stop where it ends by `sys.exit`, or for a reloader.
+    """Patch pydevd so that it does not stop where the program ends by `SystemExit` or asks for a reload.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    pydevd still stops at `SystemExit` if the user has asked for stops at that exception. A reload is asked for by
+    the exit code `RELOAD`, in a process that the reloader of Flask or Django has started. `patch` is this patch's
+    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
 
     def is_end(error: Any) -> bool:
@@ -190,8 +192,9 @@ def pass_exits(patch: Any) -> None:
 def skip_stops(patch: Any, is_passed: Callable[[Any], bool]) -> None:
     """Patch pydevd so that it does not stop at exceptions that leave the program, if `is_passed` says so.
 
-    `is_passed` gets a tuple of the exception's type, itself and its traceback, and returns True for no stop. `patch` is the `patching.Row`
-    for this change; it must state `UNHANDLED`.
+    `is_passed` gets a tuple of the exception's type, itself and its traceback, and returns True for no stop.
+    `patch` is the `patching.Row` for this change; its `replaces` must have the key `UNHANDLED`. When the row
+    is undone, pydevd stops as before.
     """
 
     @patch.replace(UNHANDLED)
@@ -213,8 +216,9 @@ def skip_stops(patch: Any, is_passed: Callable[[Any], bool]) -> None:
 def hook_ends(patch: Any, shown: Callable[..., None]) -> None:
     """Replace `sys.excepthook` and `threading.excepthook` by ones that first call `shown`.
 
-    They are put back when the row `patch` is undone. `shown` gets a tuple of type, exception and traceback, and `by_hook=True` if it is not
-    a thread's. Where `shown` raises, the row is off, and the hooks go on. `sys.__excepthook__` is replaced, too, where it is the hook.
+    They are put back when the row `patch` is undone. `shown` gets a tuple of type, exception and traceback,
+    and `by_hook=True` if the exception is not a thread's. Where `shown` raises, the row is off, and the hooks
+    go on. `sys.__excepthook__` and `threading.__excepthook__` are replaced, too, where they are the hooks.
     """
 
     def of_program(*error: Any) -> None:
@@ -241,7 +245,8 @@ def hook_ends(patch: Any, shown: Callable[..., None]) -> None:
 def call_first(hook: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
     """Return a hook that calls `first`, then returns what `hook` returns, with the same arguments.
 
-    What `first` raises is dropped, unless a signal has caused it.
+    The returned hook takes positional arguments only, as hooks of `sys` and `threading` do. What `first`
+    raises is dropped, unless a signal has caused it.
     """
     kept = guard.hook(first)
 

@@ -132,10 +132,11 @@ def report(context: Any) -> None:
 
 
 def report_error(kind: str, error: Exception, trace: TracebackType | None) -> None:
-    """Report an exception without a stop, if the innermost of its frames is the program's.
+    """Report an exception as a failure, without a stop, if its traceback has a frame of the user's code.
 
-    The report is a failure (`breaking.failures`); of others there is none. `kind` says what has raised it, such as `asyncio task`; `trace`
-    is its traceback. Frames of libraries count only if there are no others.
+    The failure is added to `breaking.failures`, at the innermost such frame, even if a library raised the
+    exception. Nothing is reported if all frames are those of libraries, or if there are none. `kind` says what
+    has raised it, such as `asyncio task`; `trace` is its traceback, None if it has none.
     """
     frames = tracebacks.frames_of(trace)
     if frames and tracebacks.is_users(frames[-1][0]):
@@ -191,12 +192,14 @@ def show_logged_error(failure: Any) -> None:
 def show_collected(error: Exception, frames: Any, frame: Any) -> None:
     """Stop at an exception that a Deferred had when it was collected; report it where no frame can stop.
 
-    That is so if no frame of the program is on the stack. Where the exception has no frames any more, it gets ones of the same places
-    without variables, and a remark says so.
+    It is reported (`report_error`) if the program has no frame on the stack, or is stopped already. A remark
+    is shown with a stop where the exception's traceback has no frame of the program: then it gets frames of
+    the places in `frames`, without variables, or, if none of these is the program's either, the program's
+    innermost frame on the stack. The function returns when the user resumes.
 
     Args:
         error: The exception.
-        frames: Function, file and line of each of its frames, the outermost first, and more.
+        frames: The frames that Twisted kept of it, the outermost first: function, file, line, and more.
         frame: The frame of what collects the Deferred.
     """
     trace, remark = error.__traceback__, ""

@@ -103,9 +103,12 @@ def place(frames: list[tuple[str, int, str]]) -> str:
 
 
 def frames_text(frames: list[tuple[str, int, str]]) -> str:
-    """Return frames (file, line, function) as Python writes a traceback, repeated ones once.
+    """Return frames (file, line, function) as text in a traceback's form, in the given order.
 
-    Only the last `MAX_FRAMES` different ones are written, behind the number of the others. Source lines are read from the files.
+    Frames that follow each other and are equal are written once, with a line `[Previous line repeated N more
+    times]`. Of these runs only the last `MAX_FRAMES` are written; a first line `[N more lines]` then says how many
+    runs were left out. The source lines are read from the files, and left out where they cannot be read. A headline
+    is not written.
     """
     runs = [(frame, len(list(same))) for frame, same in itertools.groupby(frames)]
     lines = [f"  [{len(runs) - MAX_FRAMES} more lines]\n"] if len(runs) > MAX_FRAMES else []
@@ -182,10 +185,12 @@ def message(error: BaseException, known: str) -> str:
 
 
 def traceback_text(error: BaseException, seen: frozenset[int] = frozenset()) -> str:
-    """Return the tracebacks of an exception, its causes and its group's members as Python writes them.
+    """Return the tracebacks of an exception, its causes and its group's members in nearly Python's form.
 
-    The latest comes last. An exception of a worker process has that process's traceback before its own. At most `MAX_MEMBERS` of a group
-    are written. `seen` are ids of exceptions that are written already; callers leave it out.
+    Each has frames (the user's only, if there are any; at most `MAX_FRAMES`) and the error, without the line
+    `Traceback …`. Causes come first; the first `MAX_MEMBERS` members of a group follow its own error, each
+    after `In the group:`. An exception of a worker process has only that process's traceback before its own.
+    `seen` has ids of exceptions that are written already; callers leave `seen` out.
     """
     seen |= {id(error)}
     text = frames_text(frames_of(error.__traceback__)) + error_text(error) + "\n"

@@ -96,10 +96,11 @@ def improve_children(patch: Any) -> None:
 
 @NATIVE
 def replace_makers(patch: Any) -> None:
-    """Patch pydevd's functions that start processes: where wanted, they start a stand-in.
+    """Patch pydevd's functions that start processes, so that some programs are started by a stand-in.
 
-    Nothing changes unless the variable `SETTING` of the environment has the setting, as JSON. `patch` is this patch's `patching.Row`: it
-    calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `setting` is filled from the environment variable `SETTING`, which has JSON; it says which programs get a stand-in.
+    Without the variable nothing changes. `patch` is this patch's `patching.Row`: it calls this function when it is
+    applied, and its `undo` puts back what was replaced by it.
     """
     said = os.environ.get(SETTING)
     if not said:
@@ -249,7 +250,12 @@ def executable_of(files: Any, cwd: Any) -> Any:
 
 
 def is_wanted(path: bytes) -> bool:
-    """Return whether a file is a program that dapeer wants to debug, and no Python."""
+    """Return whether a file is a program that dapeer wants to debug by a stand-in, and no Python.
+
+    `setting` says what is wanted: a name that matches its `names` (of the file, of what a link leads to, or
+    of the interpreter in a script's first line), or, with `native`, any 64-bit ELF program with line numbers.
+    The file at `path` is read; False if it cannot be.
+    """
     names = [os.path.basename(os.fsdecode(each)) for each in (path, os.path.realpath(path))]
     try:
         names.append(interpreter_of(path))
@@ -264,7 +270,11 @@ def is_wanted(path: bytes) -> bool:
 
 
 def interpreter_of(path: bytes) -> str:
-    """Return the interpreter's name in a script's first line, without its folder; empty: it is none.
+    """Return the name of the interpreter in the first line (`#!`) of a script, without its folder.
+
+    `path` is the script's file. `env`, options and settings of variables are passed over: `#!/usr/bin/env -S
+    A=1 python3 -u` gives `python3`. The result is empty if the file does not begin with `#!`, or no interpreter
+    is named.
 
     Raises:
         OSError: The file cannot be read.
@@ -281,11 +291,11 @@ def interpreter_of(path: bytes) -> str:
 def has_line_numbers(path: bytes) -> bool:
     """Return whether a file is a 64-bit ELF program with line numbers.
 
-    Whether there are line numbers is told by its sections.
+    A file that begins in another way gives False. A program has line numbers if it has a section of `SECTIONS`.
 
     Raises:
-        OSError: It cannot be read.
-        struct.error: It is cut off.
+        OSError: The file cannot be read.
+        struct.error: The file is cut off, or has no table of sections.
     """
     with open(path, "rb") as file:
         head = file.read(64)

@@ -54,8 +54,11 @@ def print_crashes(patch: Any) -> None:
 def debug_the_end(patch: Any) -> None:
     """Have functions of `atexit` called a moment earlier, while pydevd still debugs.
 
-    They are called when Python's end begins, if there are no threads to wait for; Python calls none of them again. `patch` is this patch's
-    `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    The functions are called when Python's end begins, if there are no threads to wait for; Python calls
+    none of them again, and what they raise is ignored. pydevd's `call_on_timeout` is replaced, too, as it
+    cannot start a thread at the end from Python 3.12 on: it is then tried once more, and what pydevd looks
+    at has no timeout. `patch` is this patch's `patching.Row`: it calls this function when it is applied,
+    and its `undo` puts back what was replaced by this function.
     """
     process = os.getpid()
 
@@ -78,10 +81,11 @@ def debug_the_end(patch: Any) -> None:
 
 
 def is_end() -> bool:
-    """Return whether the interpreter ends, not only the first function of a `multiprocessing` child.
+    """Return whether Python's interpreter is ending, for a function that `threading._register_atexit` has.
 
-    The callers of this function, on this thread's stack, tell it: Python ends the threads of a child from within, and a forked one has its
-    parent's functions.
+    Python calls such a function also when the first function of a forked `multiprocessing` child is over: the
+    result is False then. In a spawned child, which ends with that function, it is True. The callers on this
+    thread's stack tell which; elsewhere than in such a function the result means nothing.
     """
     spawn: Any = sys.modules.get("multiprocessing.spawn")
     spawned = getattr(getattr(spawn, "spawn_main", None), "__code__", None)

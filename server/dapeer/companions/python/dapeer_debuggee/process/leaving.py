@@ -32,7 +32,10 @@ last: list[Callable[[], None]] = []
 def call_at_disconnect(patch: Any) -> None:
     """Patch pydevd so that functions in `first` are called before a client's `disconnect`, `last` after.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `first` and `last` are lists of this module, of functions without arguments. Each function is removed from its list
+    when it is called, so it runs once, and what it raises is ignored. Those in `last` are called also if `disconnect`
+    raises. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
+    what was replaced by it.
     """
 
     @patch.replace(DISCONNECT)
@@ -154,9 +157,11 @@ def end_monitoring() -> None:
 
 
 def end_all_tracing() -> None:
-    """Remove pydevd's trace function from all threads, and from those that start later.
+    """Remove the trace function of each thread, whosever it is, and pydevd's from `threading.settrace`.
 
-    Since Python 3.12 only the latter: pydevd does not trace by `sys.settrace` there.
+    Each running thread loses what `sys.settrace` has set there, also a function of the program's own; on Python 3.8
+    at its next call. Threads that start later are traced no more by pydevd, but still by the program. From Python
+    3.12 on running threads stay as they are: pydevd does not trace by `sys.settrace` there.
     """
     known: Any = threading
     if is_theirs(getattr(known._trace_hook, "func", known._trace_hook)):

@@ -134,9 +134,12 @@ class Tracing:
         self.begin()
 
     def end(self) -> None:
-        """Stop tracing this thread, which is about to be resumed, if it is the only one and nothing needs it.
+        """Stop tracing this thread by pydevd, if it is the program's only thread and nothing needs tracing.
 
-        Nothing happens where the program has set a trace function of its own, or where tracing began for good.
+        Call it right before the thread is resumed. Breakpoints, steps, and exception filters other than for
+        uncaught ones need tracing. Nothing happens where the program has set a trace function of its own, where
+        tracing began for good, or without a debugger. Later threads are not traced either, until `begin` is
+        called.
         """
         debugger: Any = importlib.import_module("pydevd").get_global_debugger()
         if not self.is_on or not self.may_end or debugger is None or self.is_needed(debugger):
@@ -221,9 +224,12 @@ def trace_when_needed(patch: Any) -> None:
 
 
 def begin_where_needed(patch: Any) -> None:
-    """Replace the functions of pydevd after which tracing may be needed: each begins it then.
+    """Replace three functions of pydevd, so that it begins to trace only once something needs it.
 
-    `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts them back.
+    Until then its `enable_tracing` does nothing, and its `patch_threads` leaves `threading.settrace` as it was; a
+    change of breakpoints, or `enable_tracing`, begins the tracing of all threads where a breakpoint, step, pause or
+    filter needs it. `patch` is the `patching.Row` `UNTRACED`, whose `undo` puts the functions back. The caller has
+    set `tracing.is_on` to False before.
     """
 
     @patch.replace(ENABLE)

@@ -121,9 +121,11 @@ def task_behind(one: Any, asyncio: Any) -> Any:
 
 
 def callback_owners(callback: Any) -> "Iterator[Any]":
-    """Yield the objects to which a callback is bound, that its `partial` has, or that are in its closure.
+    """Yield the objects that a callback holds: what it is bound to, a `partial`'s arguments, its closure.
 
-    There may be none, and not each of them awaits anything. It does not call the callback.
+    Keyword arguments of a `partial` are left out. For the callback that wakes an asyncio task, the objects to
+    which it refers are yielded. Nothing is looked for in the yielded objects; there may be none, and not each
+    of them awaits anything. The callback is not called.
     """
     if type(callback) is functools.partial:
         yield from callback.args
@@ -211,10 +213,11 @@ def is_a(value: Any, kinds: Any) -> bool:
 
 
 def chained_futures(future: Any) -> "list[Any]":
-    """Return the futures and tasks of other event loops or threads at whose end `future` ends, too.
+    """Return the futures of other event loops or threads that `future` mirrors, and with which it ends.
 
-    `future` is one of asyncio or of concurrent.futures that was chained to another, as by `wrap_future` or `run_coroutine_threadsafe`; it
-    is empty for any other.
+    asyncio chains `future` to such a one in `wrap_future` or `run_coroutine_threadsafe`: as soon as that other
+    future or task has a result, `future` gets the same. The list is empty if `future`, one of asyncio or of
+    concurrent.futures, is chained to none. The futures that wait for `future` are not in the list.
     """
     known: Any = raw_attribute(future, "_done_callbacks")
     if known is None:
@@ -312,8 +315,10 @@ def current_task() -> Any:
 def describe_task(task: Any, running: Any) -> "dict[str, Any]":
     """Return a dict with `name`, `id`, `frames` of a task, and `awaited_by` (words) if a task awaits it.
 
-    `name` is the task's with its coroutine's, such as `Task-1 main()`. `frames` are lists of function, file and line, the innermost first,
-    `MAX_FRAMES` at most. `running` are the innermost frames of all threads: a task that one of them runs now is where that thread is.
+    `name` is the task's name with that of its coroutine, such as `Task-1 main()`; `id` is Python's `id` of the task.
+    `frames` are lists of function, file and line, the innermost first, `MAX_FRAMES` at most. `running` are the
+    innermost frames of all threads: for a task that a thread runs now, `frames` begin with the innermost frame of this
+    thread, and include the functions that the task has called. What classes of the program raise is not caught.
     """
     coroutine = coroutine_of(task)
     frames = frames_of(coroutine)

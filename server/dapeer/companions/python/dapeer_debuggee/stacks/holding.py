@@ -75,9 +75,10 @@ class LockFlow:
         return max((n for n, each in enumerate(self.steps) if each.offset <= offset), default=0)
 
     def _takings(self) -> dict[int, LockTaking]:
-        """Return a dict of each place that takes a lock (`LockTaking`), by the index of its instruction.
+        """Return the places in the function that may take a lock, by the index of the instruction in `steps`.
 
-        An item of a `with` is in it also where its expression (`node`) is unknown.
+        Each is a `LockTaking`. The places are the items of each `with`, whether a lock or anything else, and the calls
+        of `acquire`. The expression (`node`) of an item of a `with` is None where it is unknown.
         """
         found: dict[int, LockTaking] = {}
         line = None
@@ -273,10 +274,12 @@ def lock_flow_of(code: types.CodeType) -> Any:
 
 
 def locks_taken(frame: Any) -> tuple[list[LockTaking], list[LockTaking]]:
-    """Return what the call of a frame has surely taken: by `with` around it, and by `acquire`.
+    """Return the places where the call of a frame has taken locks that are not released yet.
 
-    Both are lists, the outermost (or, of `acquire`, the earlier in the code) first; both are empty for a function that takes no lock. Of a
-    `with` item that is not sure, such as because its names have changed since, `node` is None.
+    The first list is of the `with` items around the frame's current instruction, the outermost first. Where
+    it is not sure that an item still has its lock, such as because its names have changed since, `node` is
+    None. The second list has the calls of `acquire` whose locks are surely taken, in the order of the code.
+    Both are empty for a function that takes no lock, or has not begun.
     """
     found = lock_flow_of(frame.f_code)
     if found is None or frame.f_lasti < 0:
@@ -292,11 +295,12 @@ def locks_taken(frame: Any) -> tuple[list[LockTaking], list[LockTaking]]:
 
 
 def lock_taken_now(frame: Any) -> tuple[Any, bool]:
-    """Return the expression of the lock that a frame takes right now, and whether that call has arguments.
+    """Return the expression of the lock that a frame takes right now, and whether the call has arguments.
 
-    The frame is one that waits in C code. The expression is a tree of `ast`; arguments of `acquire` may be a time limit, and a `with` has
-    none (False). Where it calls something else than `acquire`, the expression is what it calls. None: it takes or calls nothing, or what it
-    does is unknown.
+    The frame is one that waits in C code. The expression is a tree of `ast`: for a `with` its item, for a
+    call of `acquire` or `__enter__` the object before that name, for another call the function that is
+    called. None: the frame calls nothing, or what it does is unknown. The second value is True for any call
+    with arguments, which may be a time limit; for a `with` it is False.
     """
     if frame.f_lasti < 0:
         return None, False
@@ -402,8 +406,11 @@ def locks_held(frames: list[Any], coroutines: dict[int, Any]) -> Iterator[tuple[
 def locks_held_in(frame: Any, coroutine: Any) -> Iterator[tuple[Any, str]]:
     """Yield the locks that the call of one frame holds, each with the place (text) where it was taken.
 
-    The place is `FILE:LINE`, perhaps with plain arguments of the call that gave the lock. `coroutine` is the suspended coroutine or generator of
-    the frame, or None: with it, the objects of its `with` items are known for certain. A lock whose expression cannot be read is left out.
+    These are locks, semaphores and conditions (as their lock) of known libraries, taken by `with`, by
+    `acquire`, or by a `contextlib` generator behind a `with`. The place is `FILE:LINE`, perhaps with plain
+    arguments of the call that gave the lock. `coroutine` is the suspended coroutine or generator of the
+    frame, or None: with it, the objects of its `with` items are known for certain. A lock whose expression
+    cannot be read is left out.
     """
     file = os.path.basename(frame.f_code.co_filename)
     inside, acquired = locks_taken(frame)
@@ -442,8 +449,10 @@ def requested_with(frame: Any) -> str:
 def arguments_at(node: Any, frame: Any) -> str:
     """Return the plain variables in the call that gave a lock, such as `order.id = 7`, joined by commas.
 
-    `node` is the tree of the lock's expression, `frame` has the variables as they are now. Only numbers, texts and the like are told, no
-    constants; at most `MAX_ARGUMENTS`. It is empty if `node` is no call, or has no such argument.
+    `node` is the tree of the lock's expression, `frame` has the variables as they are now. Of the call's
+    positional arguments those are told whose values are numbers, texts and the like, but not constants; at most
+    `MAX_ARGUMENTS`, each value with at most `MAX_ARGUMENT_CHARS` characters. The result is empty if `node` is
+    no call, or has no such argument.
     """
     told: list[str] = []
     for each in node.args if isinstance(node, ast.Call) else ():
@@ -461,7 +470,9 @@ def arguments_at(node: Any, frame: Any) -> str:
 def exit_methods_of(coroutine: Any) -> list[Any]:
     """Return the bound exit methods of the `with` items that a suspended coroutine has entered.
 
-    The outermost is first. `coroutine` is the coroutine or generator. It is empty if it is in no `with`.
+    The outermost is first. `coroutine` is the coroutine or generator. The list is empty if no `with` was entered.
+    An item that is just being entered may be in the list, and so may an exit method that a local variable holds:
+    callers compare the length with what they expect.
     """
     names = ("__exit__", "__aexit__")
     methods = (types.MethodType, types.BuiltinMethodType)
@@ -491,8 +502,9 @@ def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
 def lock_at(node: Any, frame: Any) -> Any:
     """Return the lock that an expression stands for in a frame; for a condition, its lock.
 
-    None: it stands for no lock of a known library, or its value cannot be read. `node` is a tree of `ast` or None; no code of the program
-    runs.
+    A lock's bound method `acquire` or `__enter__` stands for the lock, too. The result is None if the
+    expression stands for no lock of a known library, or cannot be read without code of the program, none of
+    which runs. `node` is the expression as a node of `ast`; None gives None.
     """
     try:
         found = paths.read_expression(node, frame) if node is not None else None
@@ -571,8 +583,9 @@ def total_of(limiter: Any) -> Any:
 def shared_queues(frames: list[Any]) -> Iterator[tuple[str, str, str]]:
     """Yield each queue between processes that frames of a thread or task have, once, innermost first.
 
-    It is the pipe that names it in all processes, the name that the frame has for it, and the place `FILE:LINE in FUNCTION`. Variables of
-    the program's frames and their attributes are looked at.
+    Each is a triple of texts: the pipe's id (`DEVICE:INODE`, the same in all processes that have the queue), the
+    name of the variable or attribute in the frame, and the place `FILE:LINE in FUNCTION`. The local variables of
+    `frames`, innermost first, and the attributes of their values are searched; frames of libraries are skipped.
     """
     seen: set[str] = set()
     for frame in itertools.filterfalse(is_library, frames):
@@ -600,8 +613,11 @@ def raw_attributes(value: Any) -> dict[str, Any]:
 def name_of(value: Any, frame: Any) -> str:
     """Return an expression by which a frame's code may name a value; empty if none is found.
 
-    It is looked for, by identity, among variables, their attributes, the attributes of those, and the items of all; a dict's item is named
-    by its key. The search is limited, so a deep value may have none.
+    The value is looked for, by identity, among the frame's local and global variables, the attributes of
+    local variables and the attributes of those, the items of all these (a dict's item is named by its key),
+    and the attributes of global variables. A name as an item wins over that of a local variable. The lock of
+    a `Condition` that is an attribute gets the condition's name. The search is limited, so a deep value may
+    have no name.
     """
     local = {**frame.f_locals}
     named = [*local.items(), *[*frame.f_globals.items()]]
@@ -627,8 +643,9 @@ def name_of(value: Any, frame: Any) -> str:
 def attributes_of(space: Any) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each attribute of some variables, named as `VARIABLE.ATTRIBUTE`.
 
-    `space` is a dict of variables by name; for those that are modules, functions and classes nothing is yielded. An attribute that a
-    library's wrapper keeps under a mangled name has the wrapper's own name.
+    `space` is a dict of variables by name; for those that are modules, functions and classes nothing is yielded. No
+    code of the values' classes is run. An attribute whose name is mangled with the name of its own class, such as
+    `_Lock__lock` of a library's wrapper, is named by `VARIABLE` alone: the program knows only the wrapper.
     """
     for name, each in [*space.items()]:
         if paths.kind_of(each) in NOT_SEARCHED:
@@ -682,9 +699,12 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
 
 
 def state_of_queue(function: str, mine: dict[str, Any]) -> str:
-    """Return what one waits for in a method of a queue, and how full it is; `mine` are its attributes.
+    """Return as text what a caller of a queue's or channel's method waits for, and how full the queue is.
 
-    `function` is the method's name, such as `get` or `put`. How full the queue is may be unknown, and is left out then.
+    `function` is the method's name: `get` and `receive` wait for an item, `put` and `send` for room, and any other
+    name, such as `join`, waits for the items to be done. `attributes` are the raw attributes of the queue or
+    channel, by name. The result is for instance `for room; it is full, 3 of 3`; the number of items is left out
+    where it is unknown.
     """
     what = AWAITED_BY_METHOD.get(function, "its items to be done")
     queue = raw_attributes(mine["_state"]) if "_state" in mine else mine

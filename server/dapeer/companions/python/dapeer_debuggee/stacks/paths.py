@@ -65,10 +65,11 @@ def kind_of(value: Any) -> tuple[str, str]:
 
 
 def first_members(value: Any) -> list[tuple[str, Any]]:
-    """Return the first `MAX_MEMBERS` members of a container or object, as pairs of a label and a value.
+    """Return the first `MAX_MEMBERS` members of a dict, list, tuple or object, as (label, value) pairs.
 
-    Labels are a dictionary's keys as texts of at most 40 characters, indices such as `[0]` of a list or tuple, or names of attributes. It
-    is empty for an object with none. No code of the program runs.
+    Labels are a dictionary's keys as texts of at most 40 characters, indices such as `[0]` of a list or tuple,
+    or names of attributes; attributes whose names begin with two underscores are left out. The list is empty
+    for an object without attributes, such as a set or a number. No code of the program runs.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if issubclass(kind, dict):
@@ -90,11 +91,12 @@ class NeedsCodeError(LookupError):
 def value_at(path: str, frame: Any, *, runs: Any = False) -> Any:
     """Return a value in a frame: of a path such as `self.orders[3].price`, or any expression if it `runs`.
 
-    Without `runs` no code of the program is run; with it, a thread of the debugger evaluates what needs code, which may run on there after
-    `SECONDS_TO_EVALUATE`.
+    Without `runs` no code of the program is run; with it, a thread of the debugger evaluates
+    what needs code, which may run on there after `SECONDS_TO_EVALUATE`.
 
     Raises:
-        LookupError: There is no such value, it does not parse, it raises, or code of the program would have to run.
+        LookupError: There is no such value, it does not parse, it raises, it takes longer than
+            `SECONDS_TO_EVALUATE`, or (`NeedsCodeError`, without `runs`) code of the program would have to run.
     """
     try:
         tree = ast.parse(path.strip(), mode="eval")
@@ -146,11 +148,14 @@ def evaluate_aside(code: types.CodeType, frame: Any) -> Any:
 def read_expression(node: Any, frame: Any) -> Any:
     """Return the value of an expression in a frame, if it needs no code of the program.
 
-    It may have names, attributes, items, constants, and operators of whole numbers. `node` is its tree, of the module `ast`.
+    The expression may have names, attributes, items, constants, and operators of whole numbers. `node` is its
+    tree, of the module `ast`: the expression itself, such as the `body` of what `ast.parse` returns in mode
+    `eval`.
 
     Raises:
-        LookupError: There is no such name or item.
-        NeedsCodeError: Code of the program would have to run.
+        LookupError: There is no such name, or a list, tuple or dictionary has no such item.
+        NeedsCodeError: Code of the program would have to run; also for an attribute that is not found,
+            a division by zero, and an operand of more than 63 bits. It is a kind of LookupError.
     """
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
         return compute_operation(node, frame)
@@ -172,11 +177,12 @@ def read_expression(node: Any, frame: Any) -> Any:
 def compute_operation(node: Any, frame: Any) -> Any:
     """Return the result of an operator with whole numbers, or of a minus sign before one.
 
-    `node` is an `ast.BinOp` or `ast.UnaryOp`, `frame` has its names.
+    `node` is an `ast.BinOp` or `ast.UnaryOp`, whose operands `read_expression` reads with the names of
+    `frame`. `OPERATORS` are the operators that are computed. No code of the program runs.
 
     Raises:
-        NeedsCodeError: These are no whole numbers, or too large, or it divides by zero.
-        LookupError: There is no such name or item.
+        NeedsCodeError: Another operator, a division by 0, or an operand that is no small `int` or needs code.
+        LookupError: An operand has a name or item that does not exist.
     """
     minus = isinstance(node, ast.UnaryOp)
     left = 0 if minus else read_expression(node.left, frame)

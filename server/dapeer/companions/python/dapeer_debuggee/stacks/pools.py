@@ -60,10 +60,12 @@ def tables(members: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def place_of(number: int, futures: list[Any], queue: Any) -> str:
-    """Return where a pool's work item is: `running`, or `queued behind N` items; empty: it does not show.
+    """Return where a pool's work item is: `running`, or `queued behind N`; empty: it is not known.
 
-    `number` is the item's index among the pool's unfinished `futures`. A future counts as running as soon as it is in `queue`, the
-    `multiprocessing.Queue` of the processes, which take the oldest first; those that are still in it are queued.
+    `number` is the item's index among the pool's unfinished `futures`, which are in the order in which they
+    were submitted. N is that index, so the items that run are counted, too. A future has the state of
+    running as soon as it is in `queue`, the `multiprocessing.Queue` of the processes, which take the oldest
+    first; those that are still in the queue count as queued.
     """
     states = [awaiting.raw_attribute(each, "_state") for each in futures]
     if states[number] == "PENDING":

@@ -405,9 +405,11 @@ def add_members(frames: Any, error: Any, lists: Any) -> None:
 
 @CAUSES
 def label_causes(patch: Any) -> None:
-    """Patch pydevd so that the frames of an exception's cause follow a label with its name.
+    """Patch pydevd so that a label with the cause's type and message precedes the frames of a cause.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    The cause is that of a shown exception. The label is a frame of its own, named `before it: TYPE: MESSAGE`; where
+    making the label fails, the frames come without one. `patch` is this patch's `patching.Row`: it calls this
+    function when it is applied, and its `undo` puts back what was replaced by it.
     """
     lists: Any = importlib.import_module(LISTS)
 

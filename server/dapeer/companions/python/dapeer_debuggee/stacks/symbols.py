@@ -89,7 +89,8 @@ def stack_after(step: Any, stack: list[Any]) -> list[Any]:
 def pushed_expressions(step: Any) -> list[Any]:
     """Return the expressions that an instruction pushes on the stack; empty if it does anything else.
 
-    `step` is a `dis.Instruction`.
+    They are nodes of `ast`: names and constants, several for an instruction that loads several. `NULL` is
+    among them for the empty place beside a function that is to be called. `step` is a `dis.Instruction`.
     """
     name, arg = step.opname, step.argval
     if name == "PUSH_NULL":
@@ -165,10 +166,11 @@ def size_of(step: Any) -> int:
 
 
 def call(step: Any, stack: list[Any]) -> Any:
-    """Return the `ast.Call` that an instruction makes, with all of its arguments as positional ones.
+    """Return an `ast.Call` for the call that an instruction makes, with all arguments as positional ones.
 
-    None: the stack below, or what is called, is unknown. Values of keyword arguments are among the positional ones, without their names; an
-    unknown argument is None. `step` is a `dis.Instruction` of a call, `stack` what is known of the stack before it, the top last.
+    `step` is a `dis.Instruction` of a call. `stack` is what is known of the stack before the call, the top last; it
+    stays as it is. Values of keyword arguments are among the positional ones, without their names; an unknown
+    argument is None. The result is None if `stack` is too short, or the function is unknown.
     """
     size = size_of(step)
     if len(stack) < size:
@@ -234,9 +236,11 @@ def line_of(step: Any, before: Any) -> Any:
 
 
 def source_text(node: Any) -> str:
-    """Return the source text of an expression of names, attributes, items and operators.
+    """Return the source text of an expression of names, attributes, items, constants and binary operators.
 
-    Anything else in it, such as a call or an unknown value, is `?`. Operators are in parentheses. `node` is a tree of `ast`, or None.
+    Any other part of the expression, such as a call or an operator with one operand, becomes `?`. Each
+    operation is in parentheses, and a constant is written as its `repr`. `node` is a node of `ast`; None, for
+    an unknown value, gives `?`.
     """
     if isinstance(node, ast.Name):
         return node.id

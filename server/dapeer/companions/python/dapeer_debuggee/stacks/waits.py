@@ -285,11 +285,12 @@ def describe_waits(members: list[ThreadOrTask]) -> dict[str, Any]:
 def wait_data(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, Any]:
     """Return what a member waits for as a JSON object, in which members are their indices in `members`.
 
-    Its keys are `member`, `what` and `state` (texts for a person), `timed` (the wait has a limit), `on` (the id of what is waited for; 0:
-    it shares that with nobody) and `by`, a list of who has to go on first: index, how in words, and the place since which it has what is
-    waited for. `note` distinguishes it from other waits of the same kind, `together` names what several wait for that have no holder, in
-    words (such waits are one line), `pipe` names an awaited queue in all processes that have it, and `decides` says that the wait shows
-    what has to go on first, though no member is that.
+    The member's `wait` must be set. The keys are `member`, `what` and `state` (texts for a person), `timed` (whether
+    the wait has a limit), `on` (the id of what is waited for; 0: no object that members share) and `by`, a list
+    of [index, how, since]: a member that has to go on first, how in words, and the place where it got what is waited
+    for. `note` distinguishes the wait from others of its kind; `together` names in words what several members wait
+    for though nobody holds it (their waits are shown in one line); `pipe` names an awaited queue in all processes that
+    have it; `decides` is true if the wait itself shows what has to go on first, though that is no member.
     """
     wait = member.wait
     by = [[members.index(each), how, since] for each, how, since in wait.by]

@@ -158,7 +158,9 @@ def print_messages(patch: Any) -> None:
 def report_at_stops(patch: Any) -> None:
     """Patch pydevd so that counts of failed conditions, and rows that are off, are reported before stops.
 
-    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back
+    what was replaced by it. From then on a forked process begins with counts of zero; `undo` does not change
+    that.
     """
 
     @patch.replace(SUSPENDED)
@@ -314,9 +316,10 @@ def trace_what_waits(patch: Any) -> None:
 
 
 def suspended_frames() -> Iterator[Any]:
-    """Yield a frame of a suspended generator or coroutine, one for each code; no code of theirs runs.
+    """Yield a frame of each generator and coroutine that has not ended, one for each code.
 
-    All objects that the garbage collector knows are looked at, which takes a while in a large program.
+    Async generators count as well. Those that have not begun, or are running, come, too. No code of the program
+    runs. All objects that the garbage collector knows are looked at, which takes a while in a large program.
     """
     codes: set[int] = set()
     objects: list[Any] = gc.get_objects()
@@ -362,11 +365,13 @@ class FileNames:
         """The file of each name for which one was."""
 
     def file_of(self, path: str, files: list[str]) -> str:
-        """Return the file with breakpoints that the code of a path belongs to; empty: none, or several.
+        """Return the one of `files` to which the code of `path` belongs; empty if that is none, or several.
 
-        `path` is what the program calls the file, `files` are those with breakpoints; one that another name has already found (`found`) is
-        left out. It is the one with the most equal names at the end of its path, `MIN_COMMON_NAMES` at least. Where both files exist it is
-        none, unless `path` is in an archive and the texts are the same.
+        `path` is what the program calls the file. `files` are the paths of files with breakpoints; those that
+        already belong to another name (the values of `found`) are left out. The one is meant whose path has the
+        most names in common with the end of `path`, at least `MIN_COMMON_NAMES`. The result is empty if that is
+        `path` itself, or if both files exist; for a `path` in an archive, both texts have to be the same instead.
+        Nothing is recorded in `found`.
         """
         taken = self.found.values()
         lengths = {each: count_common_names(path, each) for each in files if each not in taken}
@@ -393,9 +398,10 @@ def count_common_names(path: str, other: str) -> int:
 
 
 def same_text(member: str, file: str) -> bool:
-    """Return whether a file of an archive has the lines of a file; False also if one cannot be read.
+    """Return whether a file in a zip archive has the same lines as a file on disk.
 
-    `member` is the path of the archive followed by that in it, `file` the path of the other file.
+    False also if one of them cannot be read. `member` is the path of the archive followed by the
+    path in the archive; `file` is the path of the file on disk. Line ends may differ.
     """
     zipfile: Any = importlib.import_module("zipfile")
     archive = member
@@ -420,10 +426,12 @@ def files_with_breakpoints() -> list[str]:
 
 
 def find_moved_file(name: str, path: str) -> str:
-    """Return the file with breakpoints that a name of code is of, and send `dapeerFileNamed`; empty: none.
+    """Find the file with breakpoints that moved code belongs to, and return its path; empty: none fits.
 
-    `name` is the file's name in the code, `path` pydevd's absolute path for it. The answer is remembered in `names`, also that there is
-    none; what another thread has found meanwhile is returned.
+    `name` is the file's name in the code, `path` pydevd's absolute path for it. A file that is found is
+    kept in `names.found`, and the client is told by the event `dapeerFileNamed`;
+    a name without a file is kept in `names.alone`, up to `MAX_NAMES` of them. What another thread has found
+    meanwhile is returned.
     """
     with names.lock:
         if name in names.found:

@@ -87,9 +87,10 @@ class Limit:
             raise EvaluationTimeout
 
     def over(self) -> None:
-        """Note that the evaluation is over: an exception that is still to be raised comes now, and none later.
+        """Record that the evaluation is over: from now on `cut` raises nothing in this thread.
 
-        The thread that made this object calls it, and none leaves it. It waits for an exception that is on its way, for 1 s at most.
+        The thread that made this object calls this. If the evaluation was cut off and its `EvaluationTimeout` is still
+        to be raised, this waits for the exception, for 1 s at most, and drops it, so none leaves this function.
         """
         with contextlib.suppress(EvaluationTimeout):
             with self._lock:
@@ -194,13 +195,14 @@ def refuse_other_loops(coroutine: Any, loop: Any) -> Generator[Any, Any, Any]:
 
 
 async def await_in_time(coroutine: Any) -> Any:
-    """Return the result of a coroutine, for which it waits in this event loop for `AWAIT_SECONDS` at most.
+    """Await a coroutine in the running event loop, for `AWAIT_SECONDS` at most, and return its result.
 
-    Then the coroutine is cancelled. It fails where it waits for a future of another event loop. Locks, events and queues that were bound to
-    this loop meanwhile are freed.
+    After that time the coroutine is cancelled. A `RuntimeError` is raised in the coroutine where it waits for a
+    future of another event loop. At the end all locks, events and queues of asyncio that are bound to the running
+    loop are freed, so the loop must be one that was made for this coroutine alone.
 
     Raises:
-        TimeoutError: It was not done by then.
+        TimeoutError: The coroutine was not done by then.
         BaseException: What the coroutine raises.
     """
     asyncio: Any = importlib.import_module("asyncio")

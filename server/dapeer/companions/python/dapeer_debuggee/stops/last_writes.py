@@ -100,10 +100,11 @@ def parse_place(expression: str) -> Any:
 
 
 def owner_of(tree: Any, names: Any) -> Any:
-    """Return the object whose attribute or item a tree names, and that name or key, as a pair.
+    """Return the object whose attribute or item an expression names, and the name or key, as a pair.
 
-    Both are evaluated with the names of the frame `names`, which may run code of the program. A key of a list that counts from its end
-    becomes one from its start.
+    `tree` is the expression's `ast.Attribute` or `ast.Subscript`. The object and a key are evaluated with the
+    variables of `frame`, which may run code of the program; the attribute itself is not read. A negative index of a
+    list is returned as one from its start.
 
     Raises:
         InvalidExpression: The evaluation has raised something.
@@ -171,8 +172,9 @@ def parts_of(statement: Any) -> Iterator[Any]:
 def chain_of(tree: Any) -> Chain:
     """Return what an expression names as a `Chain`; None: it has more than names, attributes, plain items.
 
-    It is a tuple: a name, then for each step the name of an attribute, or for an item `(False, KEY)` with a constant or `(True, NAME)` with
-    a variable as its key. `tree` is of `ast`.
+    `tree` is the expression as a node of `ast`, without an `ast.Expression` around. The chain is a tuple: a
+    name, then for each step the name of an attribute, or for an item `(False, KEY)` with a constant or `(True,
+    NAME)` with a variable as its key. For `a.b[0][i]` it is `("a", "b", (False, 0), (True, "i"))`.
     """
     steps: list[Any] = []
     while not isinstance(tree, ast.Name):
@@ -218,7 +220,7 @@ def value_of_name(name: str, local: Any, module: Any) -> Any:
 def member(owner: Any, name: str) -> Any:
     """Return an attribute that an object or its class holds; `NOTHING`: it is computed, or not there.
 
-    No code of the program runs.
+    No code of the program runs. Properties and other descriptors, such as methods, count as computed.
     """
     try:
         value = watching.attribute_of(owner, name)()
@@ -269,9 +271,11 @@ class Record:
         return self._kept() is owner
 
     def look(self, value: Any) -> str:
-        """Keep a value; return the text from before if it is another one now, else an empty text.
+        """Record a value if it differs from the recorded one; return the text of the one before, else "".
 
-        A change is counted in `writes`. Where there was nothing before, the text is `(nothing)`.
+        Values differ if their `states.state` do, which runs no code of the program. A change is counted in
+        `writes`; `last` is left to the caller. Where there was no value before, the returned text is
+        `(nothing)`.
         """
         now = states.state(value)
         if now == self.state:
@@ -443,11 +447,16 @@ class LastWrites:
             record.last = {**self._place(frame, line, going), "before": before}
 
     def _place(self, frame: Any, line: int, going: Any) -> dict[str, Any]:
-        """Return where something was seen: frames, hits of the line, and what else may have done it.
+        """Return where a write was seen, as a dict: stack, hits of the line, and who else may have done it.
 
-        The keys are `stack`, pairs of code and line, the innermost first, without dapeer's own; `hit`, how often the line has run;
-        `unseen`: it happened before the line, out of sight; `inside`: other lines were looked at while this one ran, such as of a call;
-        `others`: other threads were, too. `going` is the entry of the line that has ended, None: it is about to run.
+        `frame` is the frame that was looked at, and `line` the line of its code that has ended or is about to run. `going`
+        is the entry of `_going` for that line if the line has ended; None means that the line is about to run.
+
+        The dict always has five keys. `stack` is a list of pairs of code object and line, the innermost first, without
+        dapeer's own frames; at most `MAX_FRAMES`. `hit` is how often the line has begun to run. The others are booleans:
+        `unseen` says that the write happened out of sight before the line (`going` is None); `inside`, that further lines
+        were looked at while this line ran, such as those of a called function; `others`, that another thread was looked at
+        meanwhile.
         """
         stack: list[Any] = []
         outer = frame

@@ -41,8 +41,9 @@ RETURNED = patching.Row(
 def forget_returned(patch: Any) -> None:
     """Patch pydevd so that values returned to a frame are forgotten when it resumes.
 
-    The time for which the thread was stopped is added to what `stopped_ns` returns in it. `patch` is this patch's `patching.Row`: it calls
-    this function when it is applied, and its `undo` puts back what was replaced by it.
+    From then on each stop of a thread also adds its duration to what `stopped_ns` returns in that thread.
+    `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts
+    back what was replaced by it.
     """
     kept: str = importlib.import_module("_pydevd_bundle.pydevd_constants").RETURN_VALUES_DICT
 
@@ -83,10 +84,13 @@ def name_classes(patch: Any) -> None:
 
 
 def class_of(code: Any, frame: Any) -> str | None:
-    """Return the name of the class whose method is running in a frame; None: it is no method.
+    """Return the name (`__name__`) of the class on whose object or class a frame's method runs, or None.
 
-    `code` is the frame's code; the class is found by its first argument, `self` or `cls`. For an inherited method it is the class of that
-    argument. No code of the program runs.
+    `code` is the frame's code. The class is the type of the first argument (`self`), or that argument itself if
+    it is a class (`cls`); so for an inherited method it is the subclass. None: the frame has no first local
+    variable now, or what the class has under the code's name is another function, as for a plain function, a
+    property, a decorated method, or one that a subclass overrides and calls by `super()`. No code of the
+    program runs.
     """
     name = next(iter(code.co_varnames), "")
     if name not in frame.f_locals:

@@ -124,10 +124,11 @@ class ThreadStep:
             self._stop = before[1]
 
     def takes(self, frame: Any, place: int, value: Any) -> Any:
-        """Return the frame that gets the followed frame's value, if pydevd would go on in another; else None.
+        """Return the frame that takes what the step's frame returns or yields; None: pydevd finds the way.
 
-        `place` is the offset of the frame's instruction, which returns or yields `value`. The taker is the frame that awaits the task, or
-        for which the generator yields.
+        `frame` is the frame that the step follows, and `place` the offset of its instruction that returns or yields
+        `value`. The taker is the frame that awaits the frame's task, or the one for which the generator yields. The
+        result is also None if the values of this frame do not end the step (`gives`), or nobody takes the value.
         """
         if self.gives is not frame.f_code:
             return None
@@ -137,11 +138,13 @@ class ThreadStep:
         return consumer_of(frame, value) if name in YIELDS and is_generator(frame) else None
 
     def leave(self, frame: Any, taker: Any = None) -> None:
-        """Have the step go on in `taker`, which gets the frame's value, or, after an exception, in the caller.
+        """Have the step leave `frame`, and go on in `taker`, or else in the caller of `frame`.
 
-        Frames of the debugger are passed by. Where the next frame is a library's, it is a step into the next line of the program. pydevd's
-        state of the thread is changed. `frame` becomes the next frame, None if there is none; `error` becomes the exception, None if there
-        is a `taker`.
+        `taker` is the frame that gets the value of `frame`; None: the step goes on in what awaits the task of
+        `frame`, else in its caller, and `self.error` becomes the exception (with a `taker`, None). `self.frame`
+        becomes the next frame, where frames of the debugger are passed by, or None: then the step is over, and
+        pydevd's state stays. Otherwise pydevd's state of the thread becomes a step over in the next frame, or,
+        where that is a library's, a step into the next line of the program.
         """
         self.error = (self.error or self.raised) if taker is None else None
         self.raises, self.line, self.gives = False, 0, None
@@ -172,9 +175,11 @@ class ThreadStep:
 
 
 def awaiter_of(frame: Any) -> Any:
-    """Return the frame that awaits the asyncio task of which a frame is the outermost coroutine.
+    """Return the frame that awaits the asyncio task which this thread is running; None if there is none.
 
-    None: no task awaits it, or it is no outermost coroutine.
+    `frame` must be the frame of that task's outermost coroutine: for any other frame the result is None, as
+    it is if no task awaits this one. Otherwise the result is the innermost frame of the task that awaits it,
+    be it directly or by `gather`, `shield` or a task group.
     """
     asyncio: Any = sys.modules.get("asyncio")
     caller = frame.f_back
@@ -209,7 +214,9 @@ def is_generator(frame: Any) -> bool:
 def consumer_of(frame: Any, value: Any) -> Any:
     """Return the frame for which a generator's frame yields a value, past generators that pass it on.
 
-    None: it is for an event loop, in an `await`, or there is none.
+    `frame` is the frame of the generator, as it yields `value`; only for an asynchronous generator does the
+    value itself tell for whom it is. None: the value is for an event loop, since something on the way awaits,
+    or there is no such frame.
     """
     caller = frame.f_back
     if frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:
@@ -290,9 +297,11 @@ def returns(frame: Any) -> bool:
 
 
 def is_raised(step: ThreadStep, frame: Any) -> bool:
-    """Return whether an exception ends a frame at its `return` event with None as the value.
+    """Return whether an exception ends a frame, judged at the frame's `return` event with the value None.
 
-    Such a frame may also have returned None, or be a generator or coroutine that waits. `step` is what has noted the frame's lines.
+    Python sends the same event where the frame returns None, or is a generator or coroutine that yields or
+    awaits and goes on later: then the result is False. `step` is the step that follows this frame, and has
+    noted its last line and exception.
     """
     code: Any = frame.f_code
     name: str = dis.opname[int(code.co_code[frame.f_lasti])]
@@ -507,10 +516,12 @@ class Monitor:
             self.end(step)
 
     def _look_at(self, step: Any, *, lines: bool, values: bool = True) -> None:
-        """Switch the events of `sys.monitoring` for the code of a step's frame on or off.
+        """Set which events `sys.monitoring` reports for the code that a step (`ThreadStep`) follows.
 
-        `lines`: each line is reported; `values`: what it returns and yields, if another frame gets that; what is False is switched off.
-        Nothing happens if the step has no code to look at. `step` is a `ThreadStep`.
+        That is the code in which pydevd must not stop for now (`hidden`), else the code whose values end the step
+        (`gives`). With `lines` each line is reported; with `values` what the code returns and yields, if it is
+        that of `gives`. What is False is switched off. Nothing happens if the step has neither code, or if no
+        number of `sys.monitoring` was free.
         """
         code = step.hidden[0] if step.hidden is not None else step.gives
         if self._tool is None or code is None:
@@ -534,10 +545,12 @@ class Monitor:
                 self.end(step)
 
     def _step_to_taker(self, _code: Any, place: int, value: Any) -> None:
-        """Have the step go on in what takes the value that its frame returns or yields, if anything does.
+        """Have this thread's step go on in the frame that takes the value which its frame returns or yields.
 
-        It is the callback of `PY_RETURN` and `PY_YIELD`; `place` is the offset of the instruction. The frame's task is awaited by another
-        one, or the frame is a generator with a user.
+        The taker is the frame that awaits the task, or for which the generator yields; nothing happens if there
+        is none, or the step does not follow the frame. It is the callback of `PY_RETURN` and `PY_YIELD`: `place`
+        is the offset of the instruction, `value` what is returned or yielded. It must be called through
+        `patch.guard`, since it takes the program's frame from `UP` frames above.
         """
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or not step.is_in(frame):

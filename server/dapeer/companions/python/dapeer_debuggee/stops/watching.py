@@ -159,10 +159,11 @@ class Looks:
             self._write(rows, frame, text_of(value))
 
     def error_writer(self, rows: Any, frame: Any) -> Callable[[str], None]:
-        """Return a function that writes a row for each new error in a frame's code.
+        """Return a function that writes a row for each new error of the expression in one frame's code.
 
-        It gets the error as a cell (a text), and writes equal ones once. `rows` is the `recording.Rows`. Nothing is written for the point
-        0.
+        That function gets the error as a text that is ready to be a cell of a row, and writes each different text
+        only once. `rows` is the `recording.Rows` to write to; `frame` gives the row its place and line. If this
+        object has no point (number 0), nothing is written.
         """
         reported: set[str] = set()
 
@@ -230,9 +231,10 @@ class WatchScope:
         self._functions: list[str] = spec.get("functions") or []
 
     def holds(self, frame: Any) -> bool:
-        """Return whether a frame's code is in the scope; code of a made-up file such as `<string>` never is.
+        """Return whether a frame's code is in one of the scope's files or functions.
 
-        Without files and functions, that is all code that is neither dapeer's nor a library's.
+        A file that is made up, such as `<string>`, is never in the scope. A scope without files and functions
+        holds all code that is neither dapeer's nor a library's.
         """
         file = frame.f_code.co_filename
         if file.startswith("<") and file.endswith(">"):
@@ -273,10 +275,14 @@ class PointWatch:
     def _find(self, frame: Any) -> None:
         """Find what the expression writes to, and set `read`, a function that reads it, or `code`.
 
-        `code` is set for a local variable: the code of the function in whose calls it is looked at. `frame` is where names are looked up.
+        `code` is set for a local variable: the code of the function in whose calls it is looked at. `frame` is
+        where names are looked up; code of the program may run to find the owner of an attribute or an item. A
+        global variable, an attribute or an item that does not exist raises nothing: `read` then returns `NOTHING`.
 
         Raises:
-            InvalidExpression: It is no variable, attribute or item, or has no value in the frame.
+            InvalidExpression: The expression is no variable, attribute or item, or its owner or key cannot be
+                evaluated. Or what it names cannot be watched: a property, an attribute of an object that holds
+                none, an item of another kind of container.
         """
         tree = ast.parse(self.expression.text, mode="eval").body
         known = {**frame.f_globals, **frame.f_locals}
@@ -324,8 +330,10 @@ class PointWatch:
     def changed(self, value: Any, seen: dict[Any, Any]) -> str | None:
         """Return the text from before, if the value has changed or the expression has come to hold; else None.
 
-        The new value is remembered. The first value of a local variable, or of an `until` expression with `on` `change`, in a call counts
-        as no change. The text may be empty: there was no value.
+        The text is empty if there was no value before. The new value is remembered: in `seen`, or for a global
+        variable, an attribute or an item in this watch. The first value in a call counts as no change, for a
+        local variable and an `until` expression; but one that is true at once counts, with an empty text, if
+        the watch stops the thread and `on` is not `change`.
 
         Args:
             value: The value that `looker`'s function has given.
@@ -366,10 +374,12 @@ class PointWatch:
             seen[self] = True, ""
 
     def _holds(self, value: Any, seen: dict[Any, Any]) -> str | None:
-        """Return the text from before if the expression is true now and was not in this call; else None.
+        """Remember a value in `seen`; return the text before it if the expression came true, else None.
 
-        The text is empty if it had no value before. Where the thread does not stop, a first value that is true does not count. `value` is
-        `NOTHING`, or a tuple: whether the expression is true, and its value. `seen` is what is known in this call, by watch; it is changed.
+        An expression comes true if it is true now and was not at the last look in this call of the function. The
+        text is empty if there was no value before. Where the watch does not stop the thread, a first value that is
+        true gives None. `value` is `NOTHING`, or a tuple: whether the expression is true, and its value. `seen` is
+        what is known in this call, by watch.
         """
         known = seen.get(self)
         if value is NOTHING:
@@ -390,10 +400,13 @@ def ignoring(read: Callable[[], Any], _frame: Any) -> Any:
 
 
 def stopped_frame(names: Any) -> Any:
-    """Return the innermost frame of this thread that has these names, with equal values; None: none has.
+    """Return this thread's innermost frame whose locals are all in `evaluation_frame`; None: none is.
 
-    It finds the stopped frame from within an evaluation there. `names` has `f_locals` and `f_globals`: an evaluation has copies of those of
-    the frame. Values are compared by identity.
+    The function is called from within an evaluation, to find the frame in which that is made:
+    `evaluation_frame` is the evaluation's frame, whose `f_globals` and `f_locals` are copies of that frame's.
+    Values are compared by identity. Frames of the debugger and of evaluations are passed by. A frame without
+    local variables, or with only such as the frame in question has, too, counts as well: an evaluation in a
+    caller of the innermost frame may get a wrong one.
     """
     frame: Any = sys._getframe()  # pyright: ignore[reportPrivateUsage]
     known = {**names.f_globals, **names.f_locals}
@@ -484,10 +497,11 @@ class CodeWatches:
 
 
 def stop_at(breakpoint_: Any, frame: Any) -> None:
-    """Stop this thread where a function begins, if the conditions of pydevd's breakpoint hold.
+    """Have pydevd stop this thread at the beginning of a function, and return when the thread is resumed.
 
-    It does not stop where an evaluation or a recorder calls the function. `breakpoint_` is pydevd's `LineBreakpoint` or
-    `FunctionBreakpoint`.
+    `frame` is the function's frame; `breakpoint_` is pydevd's `LineBreakpoint` or `FunctionBreakpoint`, whose condition
+    and hit condition are evaluated in the frame and must hold. One that raises counts as false, and is reported as
+    a failure. Nothing happens if an evaluation or a recorder has called the function, nor without a debugger.
     """
     thread: Any = threading.current_thread()
     constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")

@@ -50,9 +50,10 @@ def cell(value: Any, max_chars: int = MAX_CELL_CHARS) -> str:
 
 
 def is_small(value: Any) -> bool:
-    """Return whether an element of a list is a number, short string or None.
+    """Return whether a list's element is short enough for the list's `repr` to be used as it is.
 
-    The `repr` of a list with only such elements is used as it is.
+    Short are None, booleans, floats, integers between -2**64 and 2**64, and strings of at most
+    `MAX_CELL_CHARS // MAX_ELEMENTS` characters. Instances of subclasses of these types are not.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     return (

@@ -268,8 +268,9 @@ def is_known_part(part: Any) -> bool:
 def is_own(kind: Any) -> bool:
     """Return whether compiling an object of the class `kind` to SQL runs no code of the program.
 
-    That is so if the class is SQLAlchemy's or built in, or has the attribute `impl` of SQLAlchemy's type decorators, and no method of
-    `HOOKS` that it has comes from outside of SQLAlchemy. A class with the last of `HOOKS`, a compiler of its own, never is.
+    True if the class is SQLAlchemy's or built in, or has the attribute `impl` (as SQLAlchemy's type decorators do),
+    and every method of `HOOKS` that the class has is SQLAlchemy's. False for any class that has the last of `HOOKS`,
+    the compiler of its own.
     """
     for name in HOOKS:
         hook: Any = objects.class_member(kind, name)
@@ -411,10 +412,12 @@ def missing_elements(value: Any, kind: Any, numpy: Any) -> str:
 
 
 def tensor(value: Any, max_chars: int) -> str:
-    """Return shape, type, device, `requires_grad`, missing and other elements of a PyTorch tensor.
+    """Return the text of a PyTorch tensor: shape, type and other traits, the number of NaN, the elements.
 
-    Elements on another device are not fetched. `value` is the tensor, `max_chars` is about how many characters there are, which decides how many
-    elements are shown.
+    The other traits are a device that is not the CPU, a layout that is not strided, and `requires_grad`. A
+    tensor on another device, with another layout, or a quantized one is shown as `tensor(TRAITS)`, and its
+    elements are not read. A tensor without dimensions has no shape in the text. `max_chars` is about how long
+    the text may be, and decides how many elements are shown.
     """
     held = value.detach()
     at_hand = held.device.type == "cpu" and str(held.layout) == "torch.strided"
@@ -665,9 +668,12 @@ def known_labels(part: Any, names: Any, foreign: dict[int, str], show: Show, pan
 
 
 def labels(index: Any, show: Show, pandas: Any) -> Any:
-    """Return the labels of rows or columns as a pandas index, each object replaced by its text.
+    """Return the labels of rows or columns as a pandas index in which each label is a text.
 
-    `index` is the table's own `Index`; it is returned itself if none of its labels can be an object. `show` makes the text of an object.
+    `index` is the table's own `Index`. Where it has the dtype `object` or `category`, or several levels, each
+    label becomes what `cell_text` makes of it, long strings cut; else, and if an index of several levels is
+    empty, `index` itself is returned. `show(VALUE, ROOM)` makes the text of an object in at most ROOM
+    characters; `pandas` is the module.
     """
     if index.nlevels > 1:
         shown = [tuple(cell_text(each, show) for each in label) for label in index]
@@ -699,10 +705,11 @@ def sequence(value: Any, kind: Any, max_chars: int, show: Show) -> str:
 
 
 def cell_text(each: Any, show: Show) -> str:
-    """Return the text of a table's cell or label: strings without quotes, pandas' and NumPy's by `str`.
+    """Return the text of a table's cell or label: strings without quotes, plain values by `str`.
 
-    A string of more than `CELL_CHARS` characters is cut, with its length. Numbers, dates and None are written by `str`, too. `show(VALUE,
-    ROOM)` makes the text of every other value.
+    A string of more than `CELL_CHARS` characters is cut, with its length. Numbers, dates and None of Python
+    are written by `str`, and so are values of pandas without a `shape`. `show(VALUE, ROOM)` makes the text of
+    every other value; values of NumPy, whose numbers have a `shape`, are among them.
     """
     kind: Any = type(each)  # pyright: ignore[reportUnknownVariableType]
     own = objects.is_one_of(kind, PLAIN) or objects.module_of(kind).partition(".")[0] in (
@@ -728,8 +735,9 @@ QUALIFIED: Any = type.__dict__["__qualname__"]
 def describe_value(value: Any, kind: Any, max_chars: int, show: Show) -> str | None:
     """Return the text of a value that has a form of its own, such as a date, enum or function; else None.
 
-    `kind` is the value's type, `max_chars` about how many characters it may have, `show(VALUE, ROOM)` makes the text of a value inside.
-    None also means that making the text has failed; no exception leaves it.
+    `kind` is the value's type, `max_chars` about how many characters it may have, `show(VALUE, ROOM)` makes the
+    text of a value inside. None also means that making the text has failed: no `Exception` leaves this function.
+    Only what ends an evaluation, such as a `KeyboardInterrupt`, does.
     """
     try:
         package = objects.module_of(kind).partition(".")[0]
@@ -753,10 +761,11 @@ def describe_value(value: Any, kind: Any, max_chars: int, show: Show) -> str | N
 
 
 def named_object_text(value: Any, kind: Any) -> str | None:
-    """Return a function with parameters and location, a class or module by its name; None for all else.
+    """Return a text that names a function, method, class or module of Python; None for any other value.
 
-    A function is `<function NAME(PARAMETERS) FILE:LINE>`; the location, where it is defined, shows which of several with one name it is. A
-    method is written as its function's name and the object to which it is bound. `kind` is the type of `value`.
+    The text is `<function NAME(PARAMETERS) FILE:LINE>`, `<method NAME of OWNER>`, `<class MODULE.NAME>` or
+    `<module NAME>`. FILE, a name without a folder, and LINE say where a function is defined; PARAMETERS are names
+    without `*args` and `**kwargs`. `kind` is the type of `value`; functions that are not written in Python give None.
     """
     if issubclass(kind, type):
         return f"<class {objects.module_of(value)}.{QUALIFIED.__get__(value)}>"
@@ -787,7 +796,11 @@ def owner_of(value: Any) -> str:
 
 
 def moment_text(value: Any) -> str | None:
-    """Return a date or time as Python writes it; None if its time zone is of a class of the program."""
+    """Return a date, time or duration as `str` writes it; None if that may run the program's code.
+
+    `value` is a `date`, `time`, `datetime` or `timedelta`, and of no subclass: the caller sees to that. The
+    result is None if its time zone is neither a `datetime.timezone` nor a `zoneinfo.ZoneInfo`.
+    """
     zone = getattr(value, "tzinfo", None)
     known = zone is None or type(zone) is dt.timezone
     known = known or (objects.module_of(type(zone)), objects.name_of(type(zone))) == (

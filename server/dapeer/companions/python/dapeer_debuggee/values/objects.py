@@ -200,10 +200,12 @@ def attributes(value: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def of_class(value: Any, name: str) -> Any:
-    """Return what a class gives its instance, or itself, by a name, without running code.
+    """Return what a class gives its instance, or itself, by a name, without running code of the program.
 
-    `value` is the instance, or the class itself; what stands in an instance's `__dict__` is not looked at. A slot is read; of a static or
-    class method the function is returned. A `Property` stands for what code computes, `NOTHING` for what is not there, or has no value.
+    `value` is the instance, or the class itself; what stands in an instance's `__dict__` is not looked at. Of
+    an instance a slot is read; of a class the slot's descriptor is returned. Of a static or class method the
+    function is returned. A `Property` stands for what code computes. `NOTHING` stands for what is not there, a
+    slot without a value, and an attribute with two leading underscores that C code reads.
     """
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     is_class = issubclass(kind, type)

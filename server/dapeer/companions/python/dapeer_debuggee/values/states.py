@@ -84,9 +84,10 @@ class Parts:
             self._enclosing_ids.discard(id(value))
 
     def _states_inside(self, value: Any, kind: Any) -> tuple[Any, ...]:
-        """Return the states of what a value of the type `kind` holds; an object without `==` has its identity.
+        """Return the states of what a value of the type `kind` holds, as one tuple for comparing only.
 
-        They are one tuple, for comparing only. It counts the parts, as `of` does.
+        An object whose class has no `==` of its own, or which has no attributes, is known by its identity. The value
+        itself was counted by `state_of`, which calls this method; each part of it that is no plain value is counted here.
         """
         for each in LISTS:
             if issubclass(kind, each):
@@ -112,7 +113,8 @@ class Parts:
     ) -> tuple[Any, ...]:
         """Return the state of the elements that `iterate(value)` yields, as a tuple.
 
-        Floats are kept as bytes, other plain values as they are, and of everything else the states.
+        If all are floats, it has their bytes; if all are of `PLAIN` types, the elements themselves and their
+        types; else what `state_of` returns for each element, which counts the parts.
         """
         every = list(iterate(value))
         # A class may have a metaclass that hashes it by code of the program, so its number is taken.

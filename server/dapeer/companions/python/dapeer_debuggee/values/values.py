@@ -35,9 +35,11 @@ def string(value: Any, max_chars: int) -> str:
 
 
 def integer(value: int, most: int = BITS) -> str:
-    """Return an integer in digits; of one of more than `most` bits the first digits, and how many it has.
+    """Return an integer in decimal digits, or shortened if it has more than `most` bits.
 
-    One of more than `MAX_COUNTED_BITS` bits is written in hexadecimal, with its number of bits.
+    A shortened one is its first digits and the number of all digits, as `1234… (2000 digits)`. One of more than
+    `MAX_COUNTED_BITS` bits is its first 64 bits in hexadecimal and the number of all bits, as
+    `0x8f00… (99999 bits)`. A negative number keeps its sign.
     """
     bits = value.bit_length()
     if bits <= most:
@@ -54,8 +56,10 @@ def integer(value: int, most: int = BITS) -> str:
 def plain_value(value: Any, kind: Any) -> Any:
     """Return a value of a subclass as one of exactly the built-in type, array or table; None: it is none.
 
-    Built-in types are numbers, strings and bytes, an array is NumPy's, a table a DataFrame of pandas. `kind` is the type of `value`. No
-    code of that class is run. An array shares its elements with the value.
+    Built-in types are int (also for a bool), float, complex, str, bytes and bytearray; an array is NumPy's, a table
+    a DataFrame of pandas. None comes also for a value that is exactly an array, and for a table whose class has its
+    own `__getattribute__`. `kind` is the type of `value`. No code of that class is run. An array shares its
+    elements with the value.
     """
     for known, convert in KNOWN:
         if issubclass(kind, known):
@@ -385,10 +389,12 @@ def container_or_error_text(value: Any, kind: Any, max_chars: int, inside: Insid
 def container(
     value: Any, known: Any, around: tuple[str, str], max_chars: int, inside: Inside
 ) -> str:
-    """Return a container with the elements at its ends that fit, and its length if some are left out.
+    """Return a container as text: elements at its ends that fit, and its length if some are left out.
 
-    `known` is the built-in class whose methods read it; `around` are the texts before and behind the elements; `inside` is what the
-    elements are in, the container included; `max_chars` is how many characters it may have. An empty one is the `repr` of an empty `known`.
+    `known` is the built-in class whose methods read `value`; `around` are the texts before and behind the
+    elements; `inside` is what the elements are in, `value` itself included; `max_chars` is about how many
+    characters the text has at most. The length of a `dict` or `OrderedDict` inside another value is left out,
+    unless no element fits. For an empty container it is the `repr` of an empty `known`, without `around`.
     """
     opening, closing = around
     size = known.__len__(value)
@@ -531,7 +537,9 @@ def attributes_text(
 def attribute_texts(held: dict[str, Any], left: int, within: Inside) -> list[str]:
     """Return the first items of `held` as a list of `NAME=VALUE`, as many as fit into `left` characters.
 
-    The first one is always there, however long. Values share the room, and are cut to their share. `within` is the `Inside` for the values.
+    Values share the room, and are cut to about their share, but never below `MIN_CHARS`; two characters are counted for
+    the separator behind each item. At least one item is returned if `held` has any, and the last one may exceed
+    `left`. `within` is the `Inside` for the values: what they are in.
     """
     parts: list[str] = []
     for attribute, each in held.items():
