@@ -68,9 +68,11 @@ class Methods(Protocol):
     def status(self, *, session_id: int | None = None) -> Answer:
         """List the debug sessions: state, place, exit code, and which one is the default.
 
-        Sessions of programs that ended earlier are only counted. `session_id` shows that one alone. If no program lives, Neovims are searched
-        for, and attached; a Neovim that has been attached is told of once. The data has `sessions`, `breakpoints` (their number), and maybe
-        `older` and `focused`, the id of the default session.
+        `session_id` shows that one alone; an id of no session gives an empty list and no error. Without an id the
+        sessions of living programs, of the default's, and of the last `LISTED_ENDED` programs that ended are
+        listed; older ones are only counted. If no program lives, Neovims are searched for, and attached; a Neovim
+        that has been attached is told of once. The data has `sessions`, `breakpoints` (the number of those on
+        lines), and maybe `older` (the number of those left out) and `focused`, the id of the default session.
 
         It calls the tool `dap_status`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -105,10 +107,12 @@ class Methods(Protocol):
     ) -> Answer:
         """End the program and start it again as it was, as a new session.
 
-        A program that has ended is started again, too. Breakpoints in files that were edited move with their lines; notes say so. `then` lists
-        what is sent once the program is ready, as `ready` says. The options say what is evaluated at the next stop (`evaluate`), how much of
-        the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The first stop of the
-        new session, which becomes the default, is returned.
+        A program that has ended is started again, too. Breakpoints in files that were edited move with their lines;
+        notes say so. In `triggers`, `then` lists what is sent once the program is ready, as `ready` says. In `options`,
+        `session_id` names the program (None: the default one), `evaluate` what is evaluated at the next stop, `show`
+        how much of the stop is shown, and `wait_until_paused` and `timeout_ms` whether and for how many milliseconds to
+        wait. The reply is the state of the new session, which becomes the default, at its first stop or end, or at the
+        timeout; without waiting, its state right after the start.
 
         It calls the tool `dap_restart`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -136,9 +140,10 @@ class Methods(Protocol):
     ) -> Answer:
         """End the program; output and history stay.
 
-        With `thread_ids` only these threads are asked to end, and it does not wait for that. `detached` ends processes, too, that left the
-        program's POSIX session. With `group` all of its programs are ended. A program that has ended already is no error. The data has the
-        session's summary, and `breakpoints` that did not work as requested.
+        With `thread_ids` only these threads are asked to end, and their end is not awaited. `detached` ends
+        processes, too, that left the program's POSIX session. With `group` all of its programs are ended. A program
+        that has ended already is no error, except with `thread_ids`. The data has the session's summary, and
+        `breakpoints` that did not work as requested.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -173,9 +178,11 @@ class Methods(Protocol):
     def configurations(self) -> Answer:
         """List what can be started by its name, from launch.json and Neovim, and what each asks for.
 
-        Programs are started to find which adapters are ready. The data has `configurations`, at most `MAX_LISTED_CONFIGURATIONS`, each with
-        `name`, `type`, `request`, `origin`, `where` it can be started, and maybe `asks`, `tasks` and `problem`; `compounds`, names of members
-        by name; and `problem` if a file cannot be read.
+        Programs are started to find which adapters are ready. The data has `configurations`, at most
+        `MAX_LISTED_CONFIGURATIONS`, each with `name`, `type`, `request`, `origin`, `where` (a list of `nvim` and
+        `direct`; empty: no adapter is ready), and maybe `asks` and `tasks` (lists of texts) and `problem`, why its
+        tasks cannot be run. If there are compounds, `compounds` has the names of the members by the compound's name.
+        A `problem` beside these says that a file cannot be read, or that Neovim does not answer.
 
         It calls the tool `dap_configurations`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -438,8 +445,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Wait for the next stop or the end.
 
-        It waits at most `timeout_ms`; a session that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are
-        for the stop. The session may be one that has ended; a note then names programs that live.
+        It waits at most `timeout_ms`; after that the reply shows the program running, which is no error. A session
+        that is stopped or has ended is shown at once. Nothing is resumed. `evaluate` and `show` are for the stop,
+        which may be in another process of the program. If `session_id` is left out and the client's session has
+        ended, a note names the programs that live.
 
         It calls the tool `dap_wait_until_paused`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -500,7 +509,8 @@ class Methods(Protocol):
     ) -> Answer:
         """Restart a function call with its current arguments, and return the snapshot there.
 
-        The frame is `frame_id`, by default the one shown. `evaluate` and `show` are for the stop there, for which it waits `timeout_ms`.
+        The frame is `frame_id`, by default the one shown. `evaluate` and `show` are for the stop there, for which the call
+        waits `timeout_ms`.
 
         It calls the tool `dap_restart_frame`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -532,13 +542,15 @@ class Methods(Protocol):
     ) -> Answer:
         """Run until an expression holds or changes, or until a variable, attribute or item is written.
 
-        With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a call, with "write" where the
-        variable, attribute or item is assigned. `scope` limits that to files and functions. `every` records all such lines, and stops at none.
-        `last` (with "write" alone) runs the program a second time, to say who wrote the value last before this stop. The options say what is
-        evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
-        (`wait_until_paused`, `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
-        `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other languages,
-        watchpoints or conditions of the adapter are used, else single steps.
+        With `on` "true" it stops where `expression` holds, with "change" where its value is another one within a
+        call, with "write" where the variable, attribute or item is assigned. `scope` limits that to files and
+        functions; without it all code but libraries counts. `every` records all such lines, and stops at none;
+        dap_collected returns them. `last` (with "write" alone) runs the program a second time, to say who wrote the
+        value last before this stop. The options say what is evaluated at the next stop (`evaluate`), how much of
+        the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`,
+        `timeout_ms`). The state is returned; its data has a line on the outcome under `until`, with `last` the keys
+        `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other
+        languages, watchpoints or conditions of the adapter are used, else single steps.
 
         It calls the tool `dap_run_until`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -578,12 +590,14 @@ class Methods(Protocol):
     ) -> Answer:
         """Set a breakpoint, in running and later sessions; log_message prints {expressions}.
 
-        The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names or patterns of
-        functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at hits where `condition` holds, and that
-        `hit_condition` names; with `expect` the program stops where that is false. With `log_message`, `collect` (expressions, recorded at up
-        to `max_hits` hits) or `calls` it does not stop. `column`, or `at`, a text on the line, chooses a place on it, and goes without
-        `more_lines`. Adapters are sent the change before this returns. The data is the breakpoint with its `state`; with `more_lines` it has
-        `set` (a number) and `breakpoints`.
+        The place is `filename` and `line` (from 1; `more_lines` are of the same file), or `function`, or `calls`: names or
+        patterns of functions whose calls are recorded. The breakpoint replaces the one on its line. It counts at hits where
+        `condition` holds, and that `hit_condition` names; with `expect` the program stops where that is false. With
+        `log_message`, `collect` (expressions, recorded at up to `max_hits` hits) or `calls` it does not stop. `column`, or
+        `at`, a text on the line, chooses a place on it, and goes without `more_lines`. Adapters are sent the change before
+        this returns; if one fails to take it, a note says so. The data is the breakpoint with its `state`; with
+        `more_lines` it has `set` (a number) and `breakpoints` (of many, only some that need attention). There is no data if
+        another client has changed all of these breakpoints meanwhile.
 
         It calls the tool `dap_set_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -618,9 +632,12 @@ class Methods(Protocol):
     ) -> Answer:
         """Remove the breakpoint on a line, or of functions, if there is one.
 
-        The breakpoint is on `filename` and `line`, or at `function` (a name, or the title of what collects there). On a line what stops goes,
-        whoever set it, and what the client itself collects: all of it, or what is at `column`, or `at` a text of the line. Adapters are sent
-        the change before this returns. The data is `removed`: whether there was one; False is no error.
+        The breakpoint is on `filename` and `line`, or at `function` (a name, or the title of what collects
+        there). What stops there is removed whoever has set it; of what collects, only what the calling client
+        itself has set. On a line all breakpoints are removed, or only those at the 1-based `column`, or where
+        `at`, a text of the line, stands. Adapters are sent the change before this returns; the answer's notes
+        name sessions that have not applied it. The data is `removed`: whether there was a breakpoint; False is
+        no error.
 
         It calls the tool `dap_remove_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -652,8 +669,10 @@ class Methods(Protocol):
     def breakpoints(self) -> Answer:
         """List all breakpoints with their conditions, and their state in each adapter.
 
-        Breakpoints that adapters have not got yet are sent first. The data has `breakpoints` (on lines), `functions` and `exception_filters`
-        (names), and if there are any, `in_memory` (on data and instructions) and `collecting` (at functions).
+        Breakpoints that adapters have not got yet are sent first. The data has `breakpoints` (on lines, each with
+        `filename`, `line`, `state` and its options), `functions` (names, the first `MAX_LISTED_VALUES`) and
+        `exception_filters` (names), and if there are any, `in_memory` (on data and instructions) and `collecting`
+        (at functions, each with `function` or `calls` and its options).
 
         It calls the tool `dap_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -667,10 +686,12 @@ class Methods(Protocol):
     ) -> Answer:
         """Choose the exceptions to stop at, by the adapter's filters (debugpy: raised, uncaught, userUnhandled); [] for none.
 
-        `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a `TYPE` alone; types and
-        conditions only where the adapter's definition knows how to ask for them. They replace the earlier ones in all living sessions, and
-        count for later ones; with `session_id` only that session gets them. Sessions whose adapters lack some of the filters get the others,
-        and are named in notes. The data has `filters`, as the caller gave them. Without a living session nothing is checked.
+        `filters` are ids of the adapter's exception filters, as `FILTER`, `FILTER:TYPE` or `FILTER:CONDITION`, or a
+        `TYPE` alone; types and conditions only where the adapter's definition knows how to ask for them. They replace
+        the earlier ones in all living sessions, and count for later ones; with `session_id` only that session gets
+        them, and becomes the client's default. Sessions whose adapters lack some of the filters get the others, and
+        are named in notes. The data has `filters`, as the caller gave them. Without a living session nothing is
+        checked.
 
         It calls the tool `dap_set_exception_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -761,9 +782,11 @@ class Methods(Protocol):
     ) -> Answer:
         """Stop when a variable is written, or read. It lasts as long as the session.
 
-        `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program stops; `condition` and
-        `hit_condition` limit it. One on the same variable is replaced; `remove` removes it instead. The data is the breakpoint, or for `remove`
-        `removed`: whether there was one.
+        `path` is a variable in the frame `frame_id`, by default the one shown. `access` says at what the program
+        stops; `condition` and `hit_condition` limit it. A breakpoint on the same data is replaced. With `remove`,
+        those that were set with this very text as `path` are removed instead, whatever their `access`; the other
+        arguments then do not count, and the program may run. The data is the breakpoint, or for `remove` `removed`:
+        whether there was one.
 
         It calls the tool `dap_set_data_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -793,10 +816,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Stop at a machine instruction. It lasts as long as the session.
 
-        `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a function, that has an address.
-        `condition` and `hit_condition` limit it. One at the same address is replaced; `remove` removes it instead. The data is the breakpoint,
-        whose `state` says whether the adapter has verified it; one that it has not verified stays. For `remove` it is `removed`: whether there
-        was one.
+        `address` is a number, or a name or path in the frame `frame_id` (by default the one shown), such as a
+        function, that has an address. `condition` and `hit_condition` limit it. One at the same address is
+        replaced; `remove` removes it instead. The data is the breakpoint, whose `state` says whether the adapter
+        has verified it; one that it has not verified stays. For `remove` it is `removed`: whether there was one.
 
         It calls the tool `dap_set_instruction_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -967,11 +990,14 @@ class Methods(Protocol):
     ) -> Answer:
         """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
-        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they may change the program.
-        `context` is DAP's. Of several each one has its value or its error, and those behind one that has resumed or ended the program are not
-        evaluated. While the program runs, a frame of a thread is read, where that is possible. The data of one is `result`, `type`,
+        The expressions are evaluated one after the other, within `timeout_ms` for all, in the frame `frame_id`; they
+        may change the program. `context` is DAP's. Of several each one has its value or its error, and those behind
+        one that takes too long, or has resumed or ended the program, are not evaluated. While the program runs, a
+        frame of a thread is read, where that is possible: `frame_id`, or after a request to pause one of the user's;
+        `context`, `max_chars` and `timeout_ms` do not count then. The data of one is `result`, `type`,
         `variables_reference`; of several, or with `group`, `values` is the list of these. `frame` is the place. With
-        `max_chars`, each value is shown as whole as the adapter gives it, of several at most an equal share of `MAX_WHOLE_CHARS`.
+        `max_chars`, each value is shown as whole as the adapter gives it, of several at most an equal share of
+        `MAX_WHOLE_CHARS`.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -997,9 +1023,10 @@ class Methods(Protocol):
     ) -> Answer:
         """Give a variable a value.
 
-        `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the one shown); `value` is an
-        expression of the program's language. The data has `path`, `value` as it is then, and `was` if the old value is known. A note says if
-        the program has left the stop by it.
+        `path`, such as `order.items[3].price`, is what is assigned to, in the frame `frame_id` (by default the one
+        shown); `value` is an expression of the program's language. The data has `path`, `value` as it is then
+        (`value` as given where neither the adapter nor reading the path again tells), and `was` if the old value is
+        known. Both values are shortened. A note says if the program has left the stop by the assignment.
 
         It calls the tool `dap_set_variable`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -1020,8 +1047,9 @@ class Methods(Protocol):
     ) -> Answer:
         """List completions of an expression, such as `order.`, in a frame (default the one shown).
 
-        `text` is completed at `column` (from 1), with the names of the frame `frame_id`. At most `MAX_COMPLETIONS` names are returned, private
-        ones last. The data has `completions`, and `more`, how many were left out.
+        `text` is completed at `column` (from 1; None: its end), with the names of the frame `frame_id`. At most
+        `MAX_COMPLETIONS` different texts are returned, those that begin with `_` last. The data has them as the
+        list `completions`, and `more`, how many were left out; `more` is absent if none were.
 
         It calls the tool `dap_completions`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -1075,9 +1103,10 @@ class Methods(Protocol):
     ) -> Answer:
         """List what the program has loaded: modules (libraries), or sources with their source_reference for dap_source.
 
-        `kind` is by default what the adapter supports, modules first. `matching` leaves only those whose name or path contains the text,
-        without regard to case; `count` of these are returned from index `start` on. The data has a list under `modules` or `sources`, and
-        `more`, how many follow.
+        `kind` is by default `modules`, or `sources` if the adapter supports only these. `matching` leaves only
+        those whose name or path contains the text, without regard to case; `count` of these are returned from index
+        `start` (from 0) on. The data has a list under `modules` or `sources`, and if some follow, `more`, the
+        number of them.
 
         It calls the tool `dap_modules`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -1313,8 +1342,9 @@ class Methods(Protocol):
     def nvim_connect(self, *, target: str | None = None) -> Answer:
         """Attach to a Neovim, to share its sessions, breakpoints and tools; auto: all of this project.
 
-        `target` is an address or a process id; `auto` attaches to all Neovims of the project. One that is attached already stays so. The data
-        has `attached`, a row for each.
+        `target` is an address or a process id as text; `auto` attaches to all Neovims of the project that respond. One
+        that is attached already stays so, and is in the answer, too. The data has `attached`, a list with a row for each:
+        `neovim_id`, `target`, `pid` and `cwd`.
 
         It calls the tool `nvim_connect`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
@@ -1336,8 +1366,9 @@ class Methods(Protocol):
     def nvim_lua_tools(self, *, name: str | None = None) -> Answer:
         """List tools of attached Neovims, which may be missing from your tool list.
 
-        With `name` that tool alone is returned: the data has `name`, `description` and `input_schema`. Without, it has `tools`, each with
-        `name`, `arguments` and `description`; an empty list: no Neovim is attached, or it offers none.
+        With `name` (its prefix `nvim_` may be left out) that tool alone is returned: the data has `name`,
+        `description` and `input_schema`. Without, it has `tools`, each with `name`, `description` and `arguments`, a
+        list of names in which an optional one ends with `?`; an empty list: no Neovim is attached, or it offers none.
 
         It calls the tool `nvim_lua_tools`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
 
