@@ -103,7 +103,9 @@ class WritesUpToStop(AtWatchpoint):
         """
         super().__init__(session, watched, {}, seconds, watchpoints)
         self._wanted_stop = wanted
-        self._stops_left = 1
+        self._expected_stops = 1
+        self._counted_stops: set[int] = set()
+        """The numbers of the stops like the wanted one."""
         self.reached = False
         self.stack: Sequence[StackFrame] = ()
         """The frames of the last write."""
@@ -130,21 +132,21 @@ class WritesUpToStop(AtWatchpoint):
 
     def expect(self, times: int) -> None:
         """Have the run end at the `times`-th stop of the wanted kind."""
-        self._stops_left = times
+        self._expected_stops = times
 
     def is_stopped_by_other(self, stop: Stop) -> bool:
         """Return whether this is the wanted stop for the nth time, as `expect` says; the run ends there.
 
-        A stop like the wanted one is counted, and `reached` is set at the last, so call this once for each stop.
-        False: `stop` is of the watchpoint, is another stop, or comes too early; the program goes on.
+        A stop like the wanted one is counted once, however often this is called for it, and `reached` is set at the
+        last. False: `stop` is of the watchpoint, is another stop, or comes too early; the program goes on.
         """
         if not super().is_stopped_by_other(stop):
             return False
         top = next(iter(stop.stack.frames.get(stop.thread_id, ())), None)
         if StopIdentity.of(stop, top) != self._wanted_stop:
             return False
-        self._stops_left -= 1
-        self.reached = self._stops_left <= 0
+        self._counted_stops.add(stop.number)
+        self.reached = len(self._counted_stops) >= self._expected_stops
         return self.reached
 
     async def line(self, stop: Stop) -> tuple[str, str, str] | None:
