@@ -6,8 +6,13 @@ from typing import Any
 import pytest
 
 from dapeer.base.errors import ArgumentError
-from dapeer.integrations.opencode.messages import last_prompt, new_id, turn_of
-from dapeer.integrations.opencode.prompt_runs import ask_to_answer, reply_request
+from dapeer.integrations.opencode.messages import (
+    ask_to_answer,
+    last_prompt,
+    new_id,
+    reply_request,
+    turn_of,
+)
 from tests.json_types import Json
 
 

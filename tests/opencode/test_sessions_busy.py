@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.integrations.opencode import prompt_report, prompt_runs
+from dapeer.integrations.opencode import messages as session_messages
+from dapeer.integrations.opencode import prompt_runs
 from tests.harness import ask, read, refusal
 from tests.json_types import Json
 from tests.opencode.provider import Call, Say
@@ -103,8 +104,8 @@ async def test_what_is_long_is_cut_and_can_be_read_in_parts(
 ) -> None:
     # As with hundreds of messages and calls.
     monkeypatch.setattr(prompt_runs, "PAGE_MESSAGES", 2)
-    monkeypatch.setattr(prompt_report, "MOST_CALLS", 2)
-    monkeypatch.setattr(prompt_report, "LONGEST_ANSWER", 10)
+    monkeypatch.setattr(session_messages, "MOST_CALLS", 2)
+    monkeypatch.setattr(session_messages, "LONGEST_ANSWER", 10)
     lines = Call("bash", {"command": "seq 20000", "description": "count"})
     small = [Call("bash", {"command": f"echo {n}", "description": "echo"}) for n in range(2)]
     prompt = shared.provider.plays("Count.", lines, *small, Say("I have counted to 20000."))

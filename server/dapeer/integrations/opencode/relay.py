@@ -21,7 +21,7 @@ from dapeer.base.json_types import Json
 from dapeer.base.schema_judge import Judge
 from dapeer.base.schemas import convert_arguments
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode import prompt_report
+from dapeer.integrations.opencode import messages
 from dapeer.integrations.opencode.catalogue import RELAY, Catalogue
 from dapeer.integrations.opencode.client import NoOpenCode, OpenCode, OpenCodeError, OpenCodeFailed
 from dapeer.integrations.opencode.messages import PromptOutcome, error_of, new_id, text_of
@@ -472,8 +472,8 @@ def reply_to_call(session: Json, outcome: PromptOutcome) -> Reply:
             "The tool timed out and was stopped.", "Give it a longer `timeout_ms`."
         )
     if outcome.state == "needs_input":
-        described = prompt_report.outcome_data(session["id"], outcome)
-        return Reply(prompt_report.outcome_text(described), described)
+        described = messages.outcome_data(session["id"], outcome)
+        return Reply(messages.outcome_text(described), described)
     result = tool_result(outcome)
     if not result.files:
         state = "failed" if result.failed else "done"

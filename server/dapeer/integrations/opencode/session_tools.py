@@ -10,11 +10,19 @@ from pydantic import Field
 from dapeer.base.json_types import Json
 from dapeer.base.secret_files import HIDDEN
 from dapeer.base.text.fitting import shortened
-from dapeer.integrations.opencode import prompt_report, prompt_runs, relay
+from dapeer.integrations.opencode import messages, relay
 from dapeer.integrations.opencode.client import OpenCode
-from dapeer.integrations.opencode.messages import PromptOutcome, is_prompt, last_prompt, new_id
-from dapeer.integrations.opencode.prompt_report import LONGEST_TEXT, conversation_text, message_data
-from dapeer.integrations.opencode.prompt_runs import Begin, Decision, OpenCodeSession, PromptRun
+from dapeer.integrations.opencode.messages import (
+    LONGEST_TEXT,
+    Decision,
+    PromptOutcome,
+    conversation_text,
+    is_prompt,
+    last_prompt,
+    message_data,
+    new_id,
+)
+from dapeer.integrations.opencode.prompt_runs import Begin, OpenCodeSession, PromptRun
 from dapeer.integrations.opencode.relay import (
     ASKS_BY_ITSELF,
     SECTION,
@@ -153,8 +161,8 @@ async def opencode_reply(
     opencode = _opencode(call)
     session = await catalogue_of(call).request_session(session_id)
     run = await _run_that_asks(opencode, session)
-    ask = prompt_runs.ask_to_answer(await run.session.asks(), request_id)
-    path, body = prompt_runs.reply_request(ask, decision, answers, message)
+    ask = messages.ask_to_answer(await run.session.asks(), request_id)
+    path, body = messages.reply_request(ask, decision, answers, message)
     going_on = run.wait(
         lambda: opencode.post(path, body, run.session.directory),
         call.progress,
@@ -199,8 +207,8 @@ async def opencode_messages(
 async def opencode_status(call: Call, session_id: str) -> Reply:
     """Return whether an OpenCode session runs, is done or needs input, and the result of its last prompt."""
     run = PromptRun(_opencode(call), await catalogue_of(call).request_session(session_id))
-    facts = prompt_report.outcome_data(session_id, await run.state())
-    return Reply(prompt_report.outcome_text(facts), facts)
+    facts = messages.outcome_data(session_id, await run.state())
+    return Reply(messages.outcome_text(facts), facts)
 
 
 @tool("Stop an OpenCode run", section=SECTION, kinds=RUNS, destructive=True, idempotent=True)
@@ -257,7 +265,7 @@ async def opencode_diff(call: Call, session_id: str, whole_session: bool = False
     ]
     if rows:
         return Reply(
-            shortened("\n".join(map(prompt_report.change_text, rows)), LONGEST_TEXT),
+            shortened("\n".join(map(messages.change_text, rows)), LONGEST_TEXT),
             {"files": rows},
         )
     why = (
@@ -305,8 +313,8 @@ async def _start_run(call: Call, run: PromptRun, begin: Begin, timeout_ms: int |
 
 def _reply(run: PromptRun, outcome: PromptOutcome) -> Reply:
     """Return the outcome of a run as a reply."""
-    facts = prompt_report.outcome_data(run.session.id, outcome)
-    return Reply(prompt_report.outcome_text(facts), facts, failed=outcome.state == "failed")
+    facts = messages.outcome_data(run.session.id, outcome)
+    return Reply(messages.outcome_text(facts), facts, failed=outcome.state == "failed")
 
 
 async def _run_that_asks(opencode: OpenCode, session: Json) -> PromptRun:
@@ -336,9 +344,7 @@ async def _request_changes(opencode: OpenCode, session: Json, prompt: Json) -> l
         return []
     path = f"/session/{session['id']}/diff"
     found: list[Json] = await opencode.get(path, messageID=prompt["id"])
-    return [
-        {**one, "patch": shortened(prompt_report.patch_of(one), LONGEST_PATCH)} for one in found
-    ]
+    return [{**one, "patch": shortened(messages.patch_of(one), LONGEST_PATCH)} for one in found]
 
 
 def _opencode(call: Call) -> OpenCode:
