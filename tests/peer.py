@@ -127,13 +127,13 @@ class Toy(Session):
         """Send them."""
         await self.set_breakpoints(path, requested)
 
-    async def force(self) -> None:
+    async def kill_adapter(self) -> None:
         """Kill the adapter."""
         self.killed.append(str(self.cause))
         await self._theirs.aclose()
         self.finish()
 
-    async def farewell(self, seconds: float) -> None:
+    async def leave_at_server_end(self, seconds: float) -> None:
         """Ask it to end."""
         await self.ask_to_end(seconds)
 

@@ -147,7 +147,7 @@ async def next_stop(session: Session, command: ResumingCommand | None = None) ->
     epoch = mirror.epoch if command else 0
     if command:
         await session.resume(command, {"threadId": mirror.require_stop().thread_id})
-    assert await session.wait_for(lambda: mirror.ended or mirror.epoch > epoch, LIMIT)
+    assert await session.wait_for(lambda: mirror.has_ended or mirror.epoch > epoch, LIMIT)
     stop = mirror.require_stop()
     await snapshot(session)
     return stop
@@ -161,10 +161,10 @@ async def go_on(session: Session) -> None:
 async def change(session: Session, name: str, value: str) -> None:
     """Give a local variable a new value, and look at all of them again."""
     stop = session.mirror.require_stop()
-    assert stop.top is not None
+    assert stop.default_frame is not None
     holding = next(
         scope["variablesReference"]
-        for scope in stop.values.local_scopes(stop.top["id"])
+        for scope in stop.values.local_scopes(stop.default_frame["id"])
         if any(v["name"] == name for v in stop.values.variables[scope["variablesReference"]])
     )
     await set_variable(session, holding, name, value)
@@ -173,7 +173,7 @@ async def change(session: Session, name: str, value: str) -> None:
 
 async def ask(session: Session, expression: str) -> None:
     """Evaluate an expression where the program is stopped."""
-    top = session.mirror.require_stop().top
+    top = session.mirror.require_stop().default_frame
     assert top is not None
     await evaluate(session, expression, top["id"], "watch", LIMIT)
 
@@ -238,7 +238,7 @@ async def record(script: Script, folder: Path) -> list[str]:
             if failure is not None:
                 raise failure
             await script.play(session, target)
-            await session.follow()
+            await session.wait_and_end_adapter()
             running.cancel()
     await reaper.aclose()
     return tape.lines

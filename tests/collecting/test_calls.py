@@ -20,7 +20,7 @@ Call = tuple[str, int, str, str, str] | tuple[str, int, str, str, str, str]
 def told(calls: list[Call], *, threads: tuple[str, ...] = ("MainThread",)) -> list[str]:
     """Return the section of calls, as they began; each takes until the next one of its depth begins."""
     collected = Collected()
-    collected.point((), function="shop.*", calls=True)
+    collected.ensure_point((), function="shop.*", calls=True)
     rows: list[str] = []
     around: dict[int, int] = {}
     for number, (function, depth, *of_call) in enumerate(calls):
@@ -73,7 +73,7 @@ def test_what_repeats_is_folded_and_the_odd_call_shows_with_the_ones_around_it()
 
 def test_functions_are_told_by_the_time_that_they_take_themselves() -> None:
     collected = Collected()
-    collected.point((), function="shop.*", calls=True)
+    collected.ensure_point((), function="shop.*", calls=True)
     calls = [("report", 0, 0, 5e8), ("unique", 1, 1e7, 3e8)]
     calls += [("check", 1, 3.2e8 + number * 1e6, 9e5) for number in range(100)]
     for number, (function, depth, start, took) in enumerate(calls, 1):

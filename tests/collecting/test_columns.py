@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dapeer.collecting.rows.table import NumberColumn, Table
-from dapeer.collecting.text.column_lines import lines_on_columns, odd_rows, shown_columns
+from dapeer.collecting.text.column_lines import lines_on_columns, odd_row_lines, shown_columns
 
 FEW = st.integers(-2, 2)
 WHOLE = st.one_of(
@@ -32,7 +32,7 @@ def told(cells: list[str] | NumberColumn) -> list[str]:
     table = Table(2, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells, [*cells]])
     table.threads = table.tasks = table.callers = [""] * len(cells)
     found = shown_columns(table, ["a", "b"])
-    return [*lines_on_columns(found, few=False), *odd_rows(found)]
+    return [*lines_on_columns(found, few=False), *odd_row_lines(found)]
 
 
 @settings(max_examples=50)
@@ -67,7 +67,7 @@ def test_the_row_that_breaks_a_sequence_is_odd_and_no_other(
     cells = [str(each) for each in values]
     table = Table(1, NumberColumn(array("q", range(1, len(cells) + 1))), cells=[cells])
     table.threads = table.tasks = table.callers = [""] * len(cells)
-    rows = odd_rows(shown_columns(table, ["out"]))
+    rows = odd_row_lines(shown_columns(table, ["out"]))
     assert [" ".join(row.split()) for row in rows if "←" in row] == says
 
 

@@ -20,8 +20,8 @@ Steps = list[tuple[int, tuple[str, ...]]]
 def collected(steps: Iterable[tuple[int, tuple[str, ...]]], threads: str = "") -> Collected:
     """Return a run with these rows; `threads` has a letter for each."""
     found = Collected()
-    found.point(["i", "total"], path="/p/a.py", line=3)
-    found.point(["total"], path="/p/a.py", line=5)
+    found.ensure_point(["i", "total"], path="/p/a.py", line=3)
+    found.ensure_point(["total"], path="/p/a.py", line=5)
     for number, (point, cells) in enumerate(steps):
         thread = threads[number : number + 1]
         found.add(1, CollectedRow(point, 0, 0.0, thread, "", "", cells), "log points")
@@ -36,7 +36,7 @@ def parted(a: Collected, b: Collected) -> ComparisonReport:
 
 
 def text(a: Collected, b: Collected) -> str:
-    return "\n".join(parted(a, b).text())
+    return "\n".join(parted(a, b).lines())
 
 
 def rounds(count: int, start: int = 0) -> Steps:
@@ -120,12 +120,12 @@ def test_points_whose_lines_an_edit_has_moved_are_the_same_points() -> None:
     a, b = Collected(), Collected()
     for found, lines in ((a, (3, 9)), (b, (4, 12))):
         for line in lines:
-            point = found.point(["x"], path="/p/a.py", line=line)
+            point = found.ensure_point(["x"], path="/p/a.py", line=line)
             found.add(
                 1, CollectedRow(point.number, 0, 0.0, "", "", "", (str(lines.index(line)),)), ""
             )
     assert "do not part: 2 rows" in text(a, b)
-    b.point(["x"], path="/p/a.py", line=30)
+    b.ensure_point(["x"], path="/p/a.py", line=30)
     assert pair_points(a.points.values(), b.points.values()) == []
 
 
@@ -140,12 +140,12 @@ RUNS = st.lists(
 @given(RUNS, RUNS)
 def test_every_row_is_counted_once_and_the_first_difference_is_found(a: Steps, b: Steps) -> None:
     told = parted(collected(a), collected(b))
-    found = told.found
+    found = told.comparison
     assert found.alike + found.rows_changed + found.only_a == len(a)
     assert found.alike + found.rows_changed + found.only_b == len(b)
     alike = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
     if not found.constant_differences and found.first is not None and alike is not None:
         assert (found.first.index_a, found.first.index_b) == (alike, alike)
     assert (found.first is None) == (a == b) or found.constant_differences
-    assert told.text()
+    assert told.lines()
     assert told.data()["rows"] == [len(a), len(b)]

@@ -38,7 +38,7 @@ def put(rows: RowsFile, line: bytes) -> None:
     try:
         rows.write(line)
     except ValueError:
-        rows.kept(line)
+        rows.write_to_next_chunk(line)
 
 
 def test_what_was_written_is_read_once(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_any_bytes_are_read_without_failing(spoilt: bytes, at: int, after: tuple
     good[at : at + len(spoilt)] = spoilt
     seen = read_row_file(bytes(good[: len(good) - at]), FilePosition(*after))
     collected = Collected()
-    collected.point(["a", "b"], path="/p/a.py", line=1)
+    collected.ensure_point(["a", "b"], path="/p/a.py", line=1)
     for part in seen.parts:
         collected.add_part(1, part, "tracer")
     assert len(list(collected.rows(1))) <= sum(each.count for each in seen.parts)
@@ -136,7 +136,7 @@ def test_rows_of_plain_values_and_of_text_are_read_as_they_were_collected(
         }
         collected = Collected()
         for number in points:
-            collected.point(["a", "b"], path="/p/a.py", line=number)
+            collected.ensure_point(["a", "b"], path="/p/a.py", line=number)
         place = START
         for hit, (number, context, values) in enumerate(every, 1):
             put(rows, points[number].line(hit, rows.numbered(context), tuple(values)))

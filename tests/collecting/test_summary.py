@@ -19,7 +19,7 @@ def told(
 ) -> list[str]:
     """Return the section of rows that one process has collected."""
     collected = Collected()
-    collected.point(expressions, path="/p/shop.py", line=12)
+    collected.ensure_point(expressions, path="/p/shop.py", line=12)
     rows = [
         "\t".join(map(str, (1, hit, hit / 1e6, "MainThread", "", callers, *each)))
         for hit, each in enumerate(cells, 1)
@@ -30,7 +30,7 @@ def told(
 
 def test_of_a_flood_it_is_told_how_fast_it_came_and_where_rows_were_dropped() -> None:
     collected = Collected()
-    collected.point(["i", "x"], path="/p/shop.py", line=12)
+    collected.ensure_point(["i", "x"], path="/p/shop.py", line=12)
     for hit in (*range(1, 601), *range(99_401, 100_001)):
         row = f"1\t{hit}\t{hit}000e-9\tMainThread\t\t\t{hit}\t{hit * 2 + 9}\n"
         collected.add_part(1, BlockPart.of_text(row), "tracer")
@@ -46,7 +46,7 @@ def test_of_a_flood_it_is_told_how_fast_it_came_and_where_rows_were_dropped() ->
 
 def test_of_several_processes_each_is_named() -> None:
     collected = Collected()
-    collected.point(["x"], path="/p/shop.py", line=12)
+    collected.ensure_point(["x"], path="/p/shop.py", line=12)
     for process in (1, 4):
         row = f"1\t1\t1\tMainThread\t\t\t{process}\n"
         collected.add_part(process, BlockPart.of_text(row), "tracer")

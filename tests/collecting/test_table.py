@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dapeer.collecting.rows.collected import Collected
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.rows.table import CollectedRow, Table, by_point
+from dapeer.collecting.rows.table import CollectedRow, Table, lines_by_point
 
 CELL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), max_size=8)
 
@@ -33,7 +33,7 @@ def test_what_was_written_is_read(written: tuple[int, list[CollectedRow]]) -> No
     width, every = written
     table = Table(width)
     lines = "".join(f"{line(each)}\n" for each in every)
-    for text, order in by_point(lines, range(len(every))).values():
+    for text, order in lines_by_point(lines, range(len(every))).values():
         assert table.extend(text, order) == 0
     assert [table.row(index, 1) for index in range(len(table))] == every
     assert table.order == list(range(len(every)))
@@ -48,7 +48,7 @@ def test_lines_that_are_no_rows_cost_no_other(
         # A line of another number of cells, or of anything.
         lines.insert(chance.randint(0, len(lines)), "1\t" + each.replace("\n", ""))
     collected = Collected()
-    collected.point(["a", "b"], path="/p/a.py", line=1)
+    collected.ensure_point(["a", "b"], path="/p/a.py", line=1)
     collected.add_part(7, BlockPart.of_text("".join(f"{each}\n" for each in lines)), "tracer")
     read = list(collected.rows(7))
     assert [each for each in read if each in good] == good or len(good) > len(set(good))
@@ -60,7 +60,7 @@ def test_lines_that_are_no_rows_cost_no_other(
 @given(st.text())
 def test_any_text_is_read_without_failing(text: str) -> None:
     collected = Collected()
-    collected.point(["a"], path="/p/a.py", line=1)
+    collected.ensure_point(["a"], path="/p/a.py", line=1)
     collected.add_part(1, BlockPart.of_text(text), "tracer")
     assert all(row.point == 1 for row in collected.rows(1))
 
@@ -68,7 +68,7 @@ def test_any_text_is_read_without_failing(text: str) -> None:
 def test_rows_of_several_points_are_told_in_the_order_in_which_they_came() -> None:
     collected = Collected()
     for number in (1, 2):
-        collected.point(["a"], path="/p/a.py", line=number)
+        collected.ensure_point(["a"], path="/p/a.py", line=number)
     text = "".join(
         f"{point}\t{hit}\t0.1\tMain\t\t\t{hit}\n" for hit in range(5) for point in (2, 1)
     )

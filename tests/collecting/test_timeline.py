@@ -17,8 +17,8 @@ LONG = "order.customer.address.lines[0].number"
 def collected(*rows: tuple[int, int, float, str, str, str]) -> Collected:
     """Return rows: process, point, seconds, thread, task, cell."""
     made = Collected()
-    made.point(["paid"], path="/p/shop.py", line=12)
-    made.point([LONG], path="/p/shop.py", line=20)
+    made.ensure_point(["paid"], path="/p/shop.py", line=12)
+    made.ensure_point([LONG], path="/p/shop.py", line=20)
     for number, (process, point, seconds, thread, task, cell) in enumerate(rows):
         line = f"{point}\t{number + 1}\t{seconds}\t{thread}\t{task}\tmain shop.py:9\t{cell}\n"
         made.add_part(process, BlockPart.of_text(line), "tracer", started=100.0 * process)
@@ -88,7 +88,7 @@ def test_of_many_rows_the_ends_and_those_around_the_odd_one_are_shown() -> None:
 
 def test_what_did_not_hold_is_told_with_the_row_before_it() -> None:
     made = Collected()
-    made.point(["paid", "not not (paid > 0)"], path="/p/shop.py", line=12, expect="paid > 0")
+    made.ensure_point(["paid", "not not (paid > 0)"], path="/p/shop.py", line=12, expect="paid > 0")
     for hit, paid in enumerate((3, 2, 0), 1):
         row = f"1\t{hit}\t{hit}\tMainThread\t\t\t{paid}\t{paid > 0}\n"
         made.add_part(1, BlockPart.of_text(row), "tracer")

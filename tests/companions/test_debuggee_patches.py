@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 from dapeer.adapters.process.normalized_transport import with_all_frames
 from dapeer.dap.messages import Body
 from tests.processes import LIMIT
 
-FOLDER = f"{own_values()['launchers']}/python"
+FOLDER = f"{installation_values()['launchers']}/python"
 
 WAITS = """
 import importlib, sys, threading

@@ -19,7 +19,7 @@ from typing import Any, cast
 import pytest
 from debugpy.common import log, messaging
 
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 from dapeer.adapters.process.adapter import open_adapter
 from dapeer.adapters.process.owned_process import Reaper
 from dapeer.base.errors import ChannelClosed
@@ -27,7 +27,7 @@ from dapeer.base.text.tracebacks import cause
 from dapeer.companions.python import debugpy_adapter
 from dapeer.companions.python.debugpy_adapter import BENEATH, NEWEST, PROMPT
 from dapeer.companions.python.debugpy_launcher import ENVIRONMENT, delay_imports
-from dapeer.companions.python.debugpy_launching import INTEGRATION, SUPPORT, greenlets
+from dapeer.companions.python.debugpy_launching import INTEGRATION, SUPPORT, set_gevent_support
 from dapeer.dap.handshake import CLIENT
 from tests.adapters.toys import channel, toy
 from tests.harness import ask, client, evaluate, read
@@ -35,8 +35,8 @@ from tests.processes import LIMIT
 from tests.programs import program
 
 QUICKACK = (socket.IPPROTO_TCP, getattr(socket, "TCP_QUICKACK", 0))
-ADAPTER = f"{own_values()['launchers']}/python/debugpy_adapter.py"
-LAUNCHER = f"{own_values()['launchers']}/python/debugpy_launcher.py"
+ADAPTER = f"{installation_values()['launchers']}/python/debugpy_adapter.py"
+LAUNCHER = f"{installation_values()['launchers']}/python/debugpy_launcher.py"
 LATE = """
 import runpy, sys, threading
 from debugpy.adapter import clients, launchers
@@ -406,6 +406,6 @@ def test_pydevd_works_beside_greenlets_where_the_programs_own_imports_have_some(
     monkeypatch.setitem(sys.modules, INTEGRATION, sys)
     monkeypatch.chdir(tmp_path)
     for command in (["--connect", "5678", str(tmp_path / "main.py"), "x"], ["-m", "main"]):
-        with greenlets(["debugpy", *command]):
+        with set_gevent_support(["debugpy", *command]):
             assert (os.environ.get(SUPPORT) == "True") == uses
         assert SUPPORT not in os.environ

@@ -13,7 +13,7 @@ STEP = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from dapeer_debuggee.exceptions import loops
-step = loops.step("half", "shop.py", 12)
+step = loops.make_generator_at("half", "shop.py", 12)
 frame = step.gi_frame
 print(frame.f_code.co_name, frame.f_code.co_filename, frame.f_lineno, frame.f_locals, frame.f_back)
 """

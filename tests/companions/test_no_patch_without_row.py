@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 from tests.companions.patches_elsewhere import FINDERS, unasked
 from tests.programs import ROOT
 
-COMPANIONS = Path(str(own_values()["launchers"]))
+COMPANIONS = Path(str(installation_values()["launchers"]))
 REGISTERS = {"patching.py", "patching.cjs", "patching.rb"}
 ALL = sorted(each for each in COMPANIONS.rglob("*.*") if each.name not in REGISTERS)
 PYTHON = [each for each in ALL if each.suffix == ".py"]

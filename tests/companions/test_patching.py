@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 from dapeer.companions.python.dapeer_debuggee import patching
 
 THERE = "foreign_software:Stack.frames"
@@ -150,7 +150,7 @@ def test_a_stand_in_that_the_stock_function_does_not_know_how_to_use_is_taken_ba
 
 def test_an_error_that_is_meant_is_raised(there: types.ModuleType) -> None:
     def refuse(_stock: Function, *_given: object, **_named: object) -> object:
-        raise patching.Meant(PermissionError("no"))
+        raise patching.IntendedError(PermissionError("no"))
 
     made = patched(refuse)
     with pytest.raises(PermissionError):
@@ -356,7 +356,7 @@ def test_ruby_s_register_falls_back_to_stock_methods_too() -> None:
     ruby = shutil.which("ruby")
     if ruby is None:
         pytest.skip("needs ruby: apt-get install ruby")
-    register = f"{own_values()['launchers']}/ruby/patching.rb"
+    register = f"{installation_values()['launchers']}/ruby/patching.rb"
     command, environment = [ruby, "-r", register, "-e", IN_RUBY], {**os.environ, patching.WORD: "w"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [

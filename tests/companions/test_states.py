@@ -104,8 +104,8 @@ def test_a_property_is_refused_with_the_attribute_that_it_reads() -> None:
     with pytest.raises(
         watched.expressions.InvalidExpression, match=r"doubled is a property .* reads number"
     ):
-        watched.attribute_of(Compared(1), "doubled")
-    read = watched.reader_of(np.array([1, 2]), 1)
+        watched.attribute_reader(Compared(1), "doubled")
+    read = watched.item_reader(np.array([1, 2]), 1)
     assert read() == 2
 
 
@@ -117,7 +117,7 @@ def test_a_method_that_cython_has_compiled_is_a_function_and_no_property() -> No
 
 def test_a_look_at_a_missing_key_adds_nothing_to_a_defaultdict() -> None:
     orders: collections.defaultdict[str, list[int]] = collections.defaultdict(list)
-    read = watched.reader_of(orders, "x")
+    read = watched.item_reader(orders, "x")
     assert read() is watched.NOTHING
     assert not orders
     orders["x"].append(1)

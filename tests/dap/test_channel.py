@@ -207,7 +207,7 @@ async def test_every_waiter_fails_when_the_wire_dies() -> None:
 async def test_a_request_after_the_end_fails_at_once() -> None:
     async with wire() as w:
         await w.adapter.aclose()
-        await w.channel.closed.wait()
+        await w.channel.closed_event.wait()
         with pytest.raises(ChannelClosed, match="`threads`"):
             await w.channel.request("threads")
 
@@ -219,7 +219,7 @@ async def test_a_waiter_that_nobody_awaits_leaves_no_warning(
         async with wire() as w:
             await w.channel.send("launch")
             await w.adapter.aclose()
-            await w.channel.closed.wait()
+            await w.channel.closed_event.wait()
     assert not caplog.records
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from dapeer.mcp.rendezvous import reaching
 from dapeer.mcp.rendezvous.announcement import runtime_folder
-from dapeer.mcp.rendezvous.knocks import FOR_CORES, open_door
+from dapeer.mcp.rendezvous.knocks import FOR_CORES, listen_for_knocks
 from tests import second_user
 from tests.debugging.project import Shell, shell
 from tests.mcp.wire import call, started
@@ -44,7 +44,7 @@ def impatient(shell: Shell, limit: str) -> Generator["subprocess.Popen[bytes]"]:
     )
     command = [sys.executable, "-c", code]
     with (
-        open_door(FOR_CORES) as listener,
+        listen_for_knocks(FOR_CORES) as listener,
         subprocess.Popen(
             command, stdin=subprocess.DEVNULL, cwd=shell.folder, start_new_session=True
         ) as process,

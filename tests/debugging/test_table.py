@@ -6,7 +6,7 @@ import pytest
 
 from dapeer.cli.command_line import command_parser
 from dapeer.cli.debugging import options, table
-from dapeer.cli.debugging.calls import as_commands, as_error
+from dapeer.cli.debugging.calls import as_commands, error_as_commands
 from dapeer.tools.base.known_tools import known_tools
 
 COMMANDS = table.tools_by_command()
@@ -142,5 +142,7 @@ def test_arguments_in_an_answer_are_options(tool: str, text: str, shown: str) ->
 
 
 def test_arguments_in_an_error_are_options_and_names_of_the_program_stay() -> None:
-    said = as_error("`at`: line 1 does not have `column`; `hit_condition` does.", "dap_run")
+    said = error_as_commands(
+        "`at`: line 1 does not have `column`; `hit_condition` does.", "dap_run"
+    )
     assert said == "`--at`: line 1 does not have `column`; `--hit-condition` does."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 from dapeer.collecting.rows.table import FAILED
 from tests.e2e.collecting import cells, collect, files, parsed, rows
 from tests.e2e.running import listening
@@ -195,7 +195,7 @@ async def test_a_program_that_is_attached_to_is_collected_from_by_text_until_the
 ) -> None:
     path = tmp_path / "turns.py"
     path.write_text(TURNS, encoding="utf-8")
-    modules = Path(str(own_values()["launchers"])) / "python" / "dapeer_debuggee"
+    modules = Path(str(installation_values()["launchers"])) / "python" / "dapeer_debuggee"
     launchers = modules.parents[1]
     texts = {
         each.relative_to(launchers).as_posix(): each.read_text() for each in modules.rglob("*.py")

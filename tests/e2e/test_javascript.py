@@ -310,7 +310,7 @@ async def test_a_program_is_debugged_where_its_messages_cannot_be_hastened(
     async with asyncio.timeout(LIMIT), client(waits.parent) as c:
         at = {"filename": str(waits), "line": 3}
         with monkeypatch.context() as patched:
-            patched.setattr("dapeer.adapters.process.children.send_at_once", fail)
+            patched.setattr("dapeer.adapters.process.children.set_nodelay_between", fail)
             stop = await ask(c, "dap_run", program=str(waits), breakpoints=[at])
         assert (stop["state"], stop["line"]) == ("stopped", 3)
         assert "not here" in str(stop["notes"])

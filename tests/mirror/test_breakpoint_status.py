@@ -9,16 +9,16 @@ ASKED = {"source": {"path": "/a.py"}, "breakpoints": [{"line": 3}]}
 def test_a_file_whose_breakpoints_were_not_answered_is_known_with_the_reason() -> None:
     placed = BreakpointStatuses()
     placed.apply_request("setBreakpoints", ASKED)
-    assert placed.unanswered == {"/a.py": "has not answered `setBreakpoints`"}
+    assert placed.failed_requests == {"/a.py": "has not answered `setBreakpoints`"}
     placed.record_refusal("setBreakpoints", ASKED, "no such file")
-    assert placed.unanswered == {"/a.py": "refused: no such file"}
+    assert placed.failed_requests == {"/a.py": "refused: no such file"}
 
 
 def test_a_request_about_something_else_is_not_taken_for_one_about_a_file() -> None:
     placed = BreakpointStatuses()
     placed.apply_request("setFunctionBreakpoints", {"breakpoints": [{"name": "f"}]})
     placed.record_refusal("setFunctionBreakpoints", ASKED, "not supported")
-    assert placed.unanswered == {}
+    assert placed.failed_requests == {}
 
 
 def test_an_answer_that_leaves_out_a_breakpoint_says_nothing_new_of_it() -> None:

@@ -14,9 +14,9 @@ def test_evaluate_marks_what_was_fetched_as_outdated_until_it_is_fetched_again()
     told.variables(7, x="1")
     told.variables(8, y="1")
     told.tell("evaluate", {"result": "2"}, expression="x = 2", context="repl")
-    assert stop.values.outdated == {7, 8}
+    assert stop.values.outdated_references == {7, 8}
     told.variables(7, x="2")
-    assert stop.values.outdated == {8}
+    assert stop.values.outdated_references == {8}
 
 
 def test_a_hover_changes_nothing() -> None:
@@ -24,7 +24,7 @@ def test_a_hover_changes_nothing() -> None:
     stop = told.stopped()
     told.variables(7, x="1")
     told.tell("evaluate", {"result": "1"}, expression="x", context="hover")
-    assert not stop.values.outdated
+    assert not stop.values.outdated_references
 
 
 def test_a_refused_write_marks_nothing_as_outdated() -> None:
@@ -32,7 +32,7 @@ def test_a_refused_write_marks_nothing_as_outdated() -> None:
     stop = told.stopped()
     told.variables(7, x="1")
     told.answer(told.ask("setVariable", variablesReference=7, name="x"), success=False)
-    assert not stop.values.outdated
+    assert not stop.values.outdated_references
 
 
 def test_a_page_of_a_long_container_is_not_taken_for_the_whole() -> None:
@@ -141,7 +141,7 @@ def test_function_breakpoints_are_kept_by_name() -> None:
     told = Told()
     body = {"breakpoints": [{"id": 1, "verified": True}]}
     told.tell("setFunctionBreakpoints", body, breakpoints=[{"name": "main"}])
-    assert told.mirror.placed.functions == [("main", {"id": 1, "verified": True})]
+    assert told.mirror.breakpoint_statuses.functions == [("main", {"id": 1, "verified": True})]
 
 
 def test_breakpoints_on_data_and_instructions_are_kept_and_changed_by_events() -> None:
@@ -152,10 +152,10 @@ def test_breakpoints_on_data_and_instructions_are_kept_and_changed_by_events() -
     told.tell("setInstructionBreakpoints", {"breakpoints": [{"id": 2}]}, breakpoints=[at])
     told.event("breakpoint", reason="changed", breakpoint={"id": 1, "verified": True})
     told.event("breakpoint", reason="changed", breakpoint={"id": 2, "verified": True})
-    assert told.mirror.placed.data == [(watched, {"id": 1, "verified": True})]
-    assert told.mirror.placed.instructions == [(at, {"id": 2, "verified": True})]
+    assert told.mirror.breakpoint_statuses.data == [(watched, {"id": 1, "verified": True})]
+    assert told.mirror.breakpoint_statuses.instructions == [(at, {"id": 2, "verified": True})]
     told.tell("setDataBreakpoints", {"breakpoints": []}, breakpoints=[])
-    assert told.mirror.placed.data == []
+    assert told.mirror.breakpoint_statuses.data == []
 
 
 def test_a_capabilities_event_adds_to_what_initialize_said() -> None:
@@ -170,7 +170,7 @@ def test_modules_come_and_go() -> None:
     told.event("module", reason="new", module={"id": 1, "name": "a"})
     told.event("module", reason="new", module={"id": 2, "name": "b"})
     told.event("module", reason="removed", module={"id": 1})
-    assert told.mirror.loaded.modules == {"2": {"id": 2, "name": "b"}}
+    assert told.mirror.loaded_sources.modules == {"2": {"id": 2, "name": "b"}}
 
 
 def test_modules_that_are_listed_replace_those_of_events_and_a_later_page_adds() -> None:
@@ -178,7 +178,7 @@ def test_modules_that_are_listed_replace_those_of_events_and_a_later_page_adds()
     told.event("module", reason="new", module={"id": 1, "name": "a"})
     told.tell("modules", {"modules": [{"id": 2, "name": "b"}]})
     told.tell("modules", {"modules": [{"id": 3, "name": "c"}]}, startModule=1)
-    assert list(told.mirror.loaded.modules) == ["2", "3"]
+    assert list(told.mirror.loaded_sources.modules) == ["2", "3"]
 
 
 def test_sources_come_and_go_by_path_or_by_reference() -> None:
@@ -186,11 +186,11 @@ def test_sources_come_and_go_by_path_or_by_reference() -> None:
     file, text = {"path": "/a.py"}, {"name": "<made>", "sourceReference": 7}
     told.event("loadedSource", reason="new", source=file)
     told.event("loadedSource", reason="changed", source=text)
-    assert list(told.mirror.loaded.sources.values()) == [file, text]
+    assert list(told.mirror.loaded_sources.sources.values()) == [file, text]
     told.event("loadedSource", reason="removed", source=file)
-    assert list(told.mirror.loaded.sources.values()) == [text]
+    assert list(told.mirror.loaded_sources.sources.values()) == [text]
     told.tell("loadedSources", {"sources": [file]})
-    assert list(told.mirror.loaded.sources.values()) == [file]
+    assert list(told.mirror.loaded_sources.sources.values()) == [file]
 
 
 @pytest.mark.parametrize("event", ["memory", "invalidated"])
@@ -199,10 +199,10 @@ def test_what_somebody_has_changed_at_a_stop_is_outdated(event: str) -> None:
     stop = told.stopped()
     told.variables(5, x="1")
     told.event(event, memoryReference="0x10")
-    assert stop.values.outdated == {5}
+    assert stop.values.outdated_references == {5}
     told.variables(5, x="2")
     told.tell("writeMemory", {}, memoryReference="0x10", data="")
-    assert stop.values.outdated == {5}
+    assert stop.values.outdated_references == {5}
 
 
 def test_a_short_stack_without_a_total_is_whole() -> None:
@@ -249,12 +249,12 @@ def test_output_that_was_shown_at_a_stop_is_not_told_again_at_the_next() -> None
     told = Told()
     told.event("output", category="stdout", output="one\n")
     first = told.stopped()
-    first.reported.output_shown = told.mirror.output.end
+    first.presentation.output_shown = told.mirror.output.end
     told.ask("next", threadId=1)
     told.event("output", category="stdout", output="two\n")
     second = told.stopped()
-    assert (first.reported.output_start, second.reported.output_start) == (0, 4)
-    assert told.mirror.output.read(second.reported.output_start).text == "two\n"
+    assert (first.presentation.output_start, second.presentation.output_start) == (0, 4)
+    assert told.mirror.output.read(second.presentation.output_start).text == "two\n"
 
 
 def test_output_that_nobody_was_shown_is_told_with_the_next_stop() -> None:
@@ -262,7 +262,7 @@ def test_output_that_nobody_was_shown_is_told_with_the_next_stop() -> None:
     told.event("output", category="stdout", output="one\n")
     told.stopped()
     told.ask("next", threadId=1)
-    assert told.stopped().reported.output_start == 0
+    assert told.stopped().presentation.output_start == 0
 
 
 def test_output_that_was_shown_at_a_later_stop_of_another_process_is_not_told_again() -> None:
@@ -271,6 +271,6 @@ def test_output_that_was_shown_at_a_later_stop_of_another_process_is_not_told_ag
     told.event("output", category="stdout", output="one\n")
     stops = [told.stopped(), other.stopped()]
     other.mirror.mark_reported(stops[1], printed.output.end, [])
-    assert stops[0].reported.output_from(printed.output.shown_end) == 4
+    assert stops[0].presentation.output_from(printed.output.shown_end) == 4
     told.mirror.mark_reported(stops[0], printed.output.end, [])
-    assert stops[0].reported.output_start == 4
+    assert stops[0].presentation.output_start == 4

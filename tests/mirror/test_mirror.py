@@ -279,7 +279,7 @@ def test_what_an_adapter_tells_without_end_is_kept_in_part_and_that_is_told(told
     for number in range(MANY):
         told.event(event, **body(number))
     mirror = told.mirror
-    loaded = mirror.loaded
+    loaded = mirror.loaded_sources
     tables = (mirror.threads, loaded.modules, loaded.sources, mirror.failures.known)
     assert max(len(table) for table in (*tables, mirror.capabilities)) < MANY
     assert (mirror.overflow_note or "").startswith("It sent ")

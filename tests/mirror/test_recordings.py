@@ -44,8 +44,8 @@ def story(mirror: Mirror) -> list[tuple[str, str, Mapping[str, tuple[str | None,
 
 
 def place(stop: Stop) -> str:
-    assert stop.top is not None
-    return f"{stop.top['name']}:{stop.top['line']}"
+    assert stop.default_frame is not None
+    return f"{stop.default_frame['name']}:{stop.default_frame['line']}"
 
 
 def values(stop: Stop | None) -> dict[str, str]:
@@ -79,7 +79,7 @@ def test_a_recording_of_gdb_tells_its_whole_story() -> None:
     ]
     assert mirror.output.read().text.endswith("round 4\ntotal 125, last tea\n")
     assert mirror.breakpoints == {"/project/fixtures/programs/loop.c": []}
-    assert "/build/record/loop" in mirror.loaded.modules
+    assert "/build/record/loop" in mirror.loaded_sources.modules
 
 
 def test_a_recording_of_bash_tells_its_whole_story() -> None:
@@ -109,7 +109,7 @@ def test_a_pending_breakpoint_of_gdb_is_verified_by_an_event() -> None:
 
 def test_each_stop_of_a_recording_remembers_the_output_since_the_one_before() -> None:
     mirror = replayed("bash-dap")
-    starts = [stop.reported.output_start for stop in mirror.history]
+    starts = [stop.presentation.output_start for stop in mirror.history]
     ends = [mirror.history.output_end(stop) for stop in mirror.history]
     assert starts == [0, 0, 0]  # nobody was shown any of it
     assert ends == [0, 0, None]

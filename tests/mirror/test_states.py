@@ -96,9 +96,9 @@ def test_messages_lead_to_a_state_in_which_tools_answer(
     assert (mirror.state, mirror.phase) == (state, phase)
     assert refusal(mirror.require_stop) == without_stop
     assert refusal(mirror.require_live) == without_program
-    assert mirror.pausing == (without_stop == PENDING)
+    assert mirror.is_pausing == (without_stop == PENDING)
     assert mirror.has_started == (phase is not Phase.STARTING)
-    assert mirror.state.is_running == (mirror.stop is None and not mirror.ended)
+    assert mirror.state.is_running == (mirror.stop is None and not mirror.has_ended)
 
 
 def refusal(tool: Callable[[], object]) -> str:

@@ -40,56 +40,58 @@ def at(
 def test_a_handle_stands_for_the_adapter_s_id() -> None:
     stop = Told().stopped()
     frame, container = (
-        stop.reported.handles.handle_for("frame_id", 1),
-        stop.reported.handles.handle_for("variables_reference", 1),
+        stop.presentation.handles.handle_for("frame_id", 1),
+        stop.presentation.handles.handle_for("variables_reference", 1),
     )
     assert frame != container
-    assert stop.reported.handles.resolve("frame_id", frame) == 1
-    assert stop.reported.handles.resolve("variables_reference", container) == 1
+    assert stop.presentation.handles.resolve("frame_id", frame) == 1
+    assert stop.presentation.handles.resolve("variables_reference", container) == 1
 
 
 def test_a_handle_is_the_same_each_time_it_is_asked_for() -> None:
     stop = Told().stopped()
-    assert stop.reported.handles.handle_for("frame_id", 5) == stop.reported.handles.handle_for(
+    assert stop.presentation.handles.handle_for(
         "frame_id", 5
-    )
+    ) == stop.presentation.handles.handle_for("frame_id", 5)
 
 
 def test_a_handle_of_the_wrong_kind_is_refused() -> None:
     stop = Told().stopped()
-    frame = stop.reported.handles.handle_for("frame_id", 1)
+    frame = stop.presentation.handles.handle_for("frame_id", 1)
     with pytest.raises(ArgumentError, match=f"no variables_reference {frame} at this stop"):
-        stop.reported.handles.resolve("variables_reference", frame)
+        stop.presentation.handles.resolve("variables_reference", frame)
 
 
 @pytest.mark.parametrize("handle", [-1, 0, 1, 999_999_999])
 def test_a_number_that_is_no_handle_is_refused(handle: int) -> None:
     stop = Told().stopped()
     with pytest.raises(ArgumentError, match=f"no frame_id {handle} "):
-        stop.reported.handles.resolve("frame_id", handle)
+        stop.presentation.handles.resolve("frame_id", handle)
 
 
 def test_a_handle_of_an_earlier_stop_is_stale_also_where_the_adapter_s_id_is_the_same() -> None:
     told = Told()
-    old = told.stopped().reported.handles.handle_for("frame_id", 1)
+    old = told.stopped().presentation.handles.handle_for("frame_id", 1)
     now = told.stopped()
     assert (
-        now.reported.handles.resolve("frame_id", now.reported.handles.handle_for("frame_id", 1))
+        now.presentation.handles.resolve(
+            "frame_id", now.presentation.handles.handle_for("frame_id", 1)
+        )
         == 1
     )
     with pytest.raises(StaleReference, match=rf"frame_id {old} belongs to an earlier stop"):
-        now.reported.handles.resolve("frame_id", old)
+        now.presentation.handles.resolve("frame_id", old)
 
 
 def test_a_handle_that_a_stop_of_another_thread_gives_later_is_no_one_s_else() -> None:
     told = Told()
     told.threads(1, 2)
     one, two = told.stopped(1), told.stopped(2)
-    assert two.reported.handles.handle_for("frame_id", 7) == 1
-    late = one.reported.handles.handle_for("frame_id", 8)
-    assert two.reported.handles.handle_for("frame_id", 9) == 3
+    assert two.presentation.handles.handle_for("frame_id", 7) == 1
+    late = one.presentation.handles.handle_for("frame_id", 8)
+    assert two.presentation.handles.handle_for("frame_id", 9) == 3
     with pytest.raises(ArgumentError, match=f"no frame_id {late} at this stop"):
-        two.reported.handles.resolve("frame_id", late)
+        two.presentation.handles.resolve("frame_id", late)
 
 
 def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
@@ -98,7 +100,8 @@ def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
     for _ in range(20):
         stop = told.stopped()
         given = {
-            stop.reported.handles.handle_for("variables_reference", number) for number in range(50)
+            stop.presentation.handles.handle_for("variables_reference", number)
+            for number in range(50)
         }
         assert len(given) == 50
         assert not given & seen
@@ -108,10 +111,10 @@ def test_no_handle_is_ever_used_again_by_a_later_stop() -> None:
 def test_the_handles_of_a_stop_end_with_it() -> None:
     told = Told()
     first = told.stopped()
-    handle = first.reported.handles.handle_for("frame_id", 1)
+    handle = first.presentation.handles.handle_for("frame_id", 1)
     told.stopped()
     with pytest.raises(ArgumentError):
-        first.reported.handles.resolve("frame_id", handle)
+        first.presentation.handles.resolve("frame_id", handle)
 
 
 # -- what is kept
@@ -205,16 +208,17 @@ def test_a_reference_that_is_used_for_another_frame_takes_nothing_from_the_inner
 def test_a_handle_of_a_scope_knows_its_frame() -> None:
     stop = Told().stopped()
     of_frame = [
-        stop.reported.handles.handle_for("variables_reference", 1, frame) for frame in (100, 101)
+        stop.presentation.handles.handle_for("variables_reference", 1, frame)
+        for frame in (100, 101)
     ]
     assert len(set(of_frame)) == 2
     assert [
-        stop.reported.handles.resolve("variables_reference", handle) for handle in of_frame
+        stop.presentation.handles.resolve("variables_reference", handle) for handle in of_frame
     ] == [1, 1]
-    assert [stop.reported.handles.frame_of_scope(handle) for handle in of_frame] == [100, 101]
+    assert [stop.presentation.handles.frame_of_scope(handle) for handle in of_frame] == [100, 101]
     assert (
-        stop.reported.handles.frame_of_scope(
-            stop.reported.handles.handle_for("variables_reference", 1)
+        stop.presentation.handles.frame_of_scope(
+            stop.presentation.handles.handle_for("variables_reference", 1)
         )
         is None
     )

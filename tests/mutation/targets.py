@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 
 _FOUND = importlib.util.find_spec("debugpy")
 assert _FOUND is not None
 assert _FOUND.origin is not None
 FOLDER = Path(_FOUND.origin).parent
-FITS = f"{own_values()['launchers']}/python/debugpy_fits.py"
+FITS = f"{installation_values()['launchers']}/python/debugpy_fits.py"
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,6 +158,6 @@ class Arrivals:
             case ["dap", _, kind, number, message] if self._listeners:
                 self._listeners.queue_frame(kind, number, message)
             case ["closed", _] if self._listeners:
-                self._listeners.ended()
+                self._listeners.mark_ended()
             case _:
                 pass

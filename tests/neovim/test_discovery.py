@@ -98,7 +98,7 @@ async def test_a_link_to_a_project_leads_to_the_same_project(tmp_path: Path) -> 
     async with neovim(tmp_path, dap=False, cwd=tmp_path / "link") as editor:
         found = await look_at(editor.socket, tmp_path / "real")
         assert found
-        assert found.steps == 0
+        assert found.folder_distance == 0
 
 
 # -- who is found
@@ -117,7 +117,7 @@ async def test_a_neovim_is_found_once_with_what_it_tells(tmp_path: Path, runtime
             cwd=ROOT / "server",
             version=found.version,
             plugin="loadable",
-            steps=1,
+            folder_distance=1,
         )
         assert found.version >= "0.10"
 
@@ -190,7 +190,7 @@ async def test_a_neovim_that_does_not_answer_is_busy_and_keeps_nobody_else(tmp_p
         assert (found[busy.pid].state, found[busy.pid].waits_in) == ("busy", "")
         assert (found[waiting.pid].state, found[waiting.pid].waits_in) == ("busy", "n")
         # They cannot say where they work, the system can.
-        assert (found[busy.pid].steps, found[waiting.pid].steps) == (0, 1)
+        assert (found[busy.pid].folder_distance, found[waiting.pid].folder_distance) == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_line_keeps_one_for_each_of_its_columns_and_shows_the_first_as_its_sig
     wanted.add("/a.js", RequestedBreakpoint(line=1, column=20, collect=["x"]))
     assert [each.get("column") for each in wanted.in_file("/a.js")] == [10, 20, 30]
     # An editor's sign has no column, and stays until the last is gone.
-    assert wanted.sign("/a.js", 1) == at(1)
+    assert wanted.breakpoint_for_sign("/a.js", 1) == at(1)
     assert wanted.remove("/a.js", 1, column=10) == [places[1]]
     assert shown == [at(1)]
     assert len(wanted.remove("/a.js", 1)) == 2

@@ -89,7 +89,7 @@ async def test_what_the_persons_client_asks_is_not_asked_again_unless_its_answer
             await w.session.request("threads")
             assert bool(w.peer.of("variables")) == ("start" in given)
             answer = Response(-2 - number, "variables", success=success, body=told)
-            w.session.observe(replace(answer, arguments=arguments))
+            w.session.apply_message(replace(answer, arguments=arguments))
             names = [each["name"] for each in await looking]
             assert names == (asked or ["told"])
             assert len(w.peer.of("variables")) == len(asked)
@@ -124,6 +124,6 @@ async def test_at_the_assistants_stop_a_question_is_left_to_a_client_that_is_abo
         for number, (command, arguments, body) in enumerate(conversation, 2):
             await asks(w, -number, command, arguments)
             answer = Response(-number, command, success=True, body=body)
-            w.session.observe(replace(answer, arguments=arguments))
+            w.session.apply_message(replace(answer, arguments=arguments))
         assert (await looking).get("locals") == {"told": "1"}
         assert not {"stackTrace", "scopes", "variables"} & {*w.peer.commands()}

@@ -71,17 +71,17 @@ def test_the_error_that_ends_a_program_is_found_in_what_it_prints(
     adapter: str, printed: str, place: tuple[str, int] | None, error: str
 ) -> None:
     mirror, ends = Mirror(), "" if place is None or adapter != "js-debug" else "\nNode.js v22.1.0\n"
-    mirror.printed.output.append("stderr", f"before\n{printed}{ends}")
+    mirror.output_intake.output.append("stderr", f"before\n{printed}{ends}")
     mirror.exit_code = 1
     pattern = load_all(shipped())[adapter].stopping.traceback
-    errors = PrintedErrors(mirror.printed.output, pattern)
+    errors = PrintedErrors(mirror.output_intake.output, pattern)
     end = snapshot_of_end(1, mirror, 0, None, Path("/a"), error=errors.last())
     assert (end.get("file"), end.get("line")) == (place or (None, None))
     assert end.get("exception", "") == error
 
 
 def test_an_error_of_the_debugger_is_not_the_program_s() -> None:
-    stopping, output = load_all(shipped())["rdbg"].stopping, Mirror().printed.output
+    stopping, output = load_all(shipped())["rdbg"].stopping, Mirror().output_intake.output
     errors = PrintedErrors(output, stopping.traceback, stopping.debugger)
     own = "/usr/lib/ruby/gems/3.1.0/gems/debug-1.4.0/lib/debug/thread_client.rb"
     output.append(

@@ -101,9 +101,9 @@ async def test_breakpoints_of_a_file_are_sent_whole() -> None:
 async def test_an_unknown_exception_filter_is_named_with_those_there_are() -> None:
     offered = [{"filter": "raised", "label": "r"}, {"filter": "uncaught", "label": "u"}]
     async with wired(capabilities={"exceptionBreakpointFilters": offered}) as w:
-        w.session.stops_at.check(["raised"])
+        w.session.functions_and_filters.check(["raised"])
         with pytest.raises(ArgumentError, match=r"filter 'rised'. It offers: raised, uncaught;"):
-            w.session.stops_at.check(["rised"])
+            w.session.functions_and_filters.check(["rised"])
 
 
 # -- when nobody answers
@@ -116,7 +116,7 @@ async def test_an_end_without_an_answer_kills_and_says_so() -> None:
         assert "did not answer `disconnect` within 0.01 s" in str(error)
         assert "killed together with the program" in str(error)
         assert len(w.killed) == 1
-        assert w.session.over
+        assert w.session.is_over
         assert w.session.mirror.phase is Phase.ENDED
         assert "`disconnect`" in str(view_of(w.session).get("cause"))
         assert "killed" in str(view_of(w.session).get("cause"))
@@ -128,7 +128,7 @@ async def test_what_is_no_end_kills_nobody_without_an_answer(command: str) -> No
     async with wired({command: never}, control=0.01) as w:
         assert isinstance(await failure(w.session.send(command)), RequestTimeout)
         assert w.killed == []
-        assert not w.session.over
+        assert not w.session.is_over
 
 
 async def test_an_inspection_without_an_answer_kills_nobody() -> None:
@@ -137,7 +137,7 @@ async def test_an_inspection_without_an_answer_kills_nobody() -> None:
         assert isinstance(error, RequestTimeout)
         assert "The session continues" in str(error)
         assert w.killed == []
-        assert not w.session.over
+        assert not w.session.is_over
 
 
 async def test_the_end_of_the_wire_without_a_word_ends_the_session_and_says_so() -> None:
@@ -147,7 +147,7 @@ async def test_the_end_of_the_wire_without_a_word_ends_the_session_and_says_so()
             await w.peer.asked("evaluate")
             await w.peer.wire.aclose()
             assert isinstance(await waiting, ChannelClosed)
-        await w.session.wait_for(lambda: w.session.over, None)
+        await w.session.wait_for(lambda: w.session.is_over, None)
         assert view_of(w.session) == {
             "session_id": 7,
             "state": "ended",
@@ -160,7 +160,7 @@ async def test_an_end_that_was_announced_has_no_cause() -> None:
         await w.peer.event("exited", exitCode=3)
         await w.peer.event("terminated")
         await w.peer.wire.aclose()
-        await w.session.wait_for(lambda: w.session.over, None)
+        await w.session.wait_for(lambda: w.session.is_over, None)
         assert view_of(w.session) == {"session_id": 7, "state": "ended", "exit_code": 3}
 
 
@@ -195,7 +195,7 @@ async def test_an_adapter_that_ends_at_a_resume_is_no_failure_of_it() -> None:
             tasks.create_task(w.session.resume("continue", {"threadId": 1}))
             await w.peer.asked("continue")
             await w.peer.wire.aclose()
-        await w.session.wait_for(lambda: w.session.over, None)
+        await w.session.wait_for(lambda: w.session.is_over, None)
         assert w.session.mirror.phase is Phase.ENDED
 
 
@@ -209,7 +209,7 @@ async def test_a_pause_without_a_thread_takes_the_first() -> None:
 async def test_a_program_that_has_ended_cannot_be_paused() -> None:
     async with wired() as w:
         await w.peer.event("terminated")
-        await w.session.wait_for(lambda: w.session.mirror.ended, None)
+        await w.session.wait_for(lambda: w.session.mirror.has_ended, None)
         assert isinstance(await failure(w.session.pause(None, 1)), NotStopped)
         assert w.peer.commands() == []
 
@@ -306,7 +306,7 @@ async def test_who_waits_longer_than_allowed_is_told_so() -> None:
 
 async def test_who_waits_is_woken_by_the_end() -> None:
     async with wired() as w, asyncio.TaskGroup() as tasks:
-        waiting = tasks.create_task(w.session.wait_for(lambda: w.session.over, None))
+        waiting = tasks.create_task(w.session.wait_for(lambda: w.session.is_over, None))
         await w.peer.wire.aclose()
         assert await waiting
 
@@ -327,7 +327,7 @@ async def test_a_function_breakpoint_that_is_tried_is_removed_also_for_who_no_lo
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(give_up)
             with scope:
-                async with w.session.stops_at.temporary_breakpoint("f"):
+                async with w.session.functions_and_filters.temporary_breakpoint("f"):
                     pass
         sent = [each.arguments["breakpoints"] for each in w.peer.of("setFunctionBreakpoints")]
         assert sent == [[{"name": "f"}], []]

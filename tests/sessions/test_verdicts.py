@@ -82,7 +82,7 @@ def facts(*answers: BreakpointAnswer, **more: Any) -> BreakpointFacts:  # noqa: 
         (facts(REJECTED), [("rejected", " (no code here)")]),
         (facts(SILENT), [("rejected", "")]),
         (facts(SILENT, REJECTED), [("rejected", " (no code here)")]),
-        (facts(REJECTED, truly="it is not compiled"), [("rejected", " (it is not compiled)")]),
+        (facts(REJECTED, rejection_reason="it is not compiled"), [("rejected", " (it is not compiled)")]),
         (facts(REJECTED, **OVER), [("never bound", " (no code here)")]),
         (facts(REJECTED, **LOST), [("never bound", " (no code here)")]),
         # No adapter has got it.

@@ -12,7 +12,7 @@ from tests.sockets import needs_tables
 
 HASTENS = """
 import ctypes, encodings.ascii, encodings.idna, os, socket, sys
-from dapeer.adapters.process.children import send_at_once
+from dapeer.adapters.process.children import set_nodelay_between
 
 user = int(sys.argv[1])
 if user:
@@ -33,7 +33,7 @@ if not program:
     os._exit(0)
 connection = us.accept()[0]
 connection.recv(9)
-print(send_at_once(program, [os.getpid()]), flush=True)
+print(set_nodelay_between(program, [os.getpid()]), flush=True)
 connection.send(b".")
 os.waitpid(program, 0)
 """
@@ -60,4 +60,4 @@ def test_a_connection_that_was_closed_meanwhile_is_passed_over(
 
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
         monkeypatch.setattr(children, "sockets_connected_to", connected)
-        assert children.send_at_once(program.pid, []) == 0
+        assert children.set_nodelay_between(program.pid, []) == 0

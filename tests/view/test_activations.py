@@ -69,7 +69,7 @@ def test_frames_of_others_below_a_call_do_not_make_it_another_one() -> None:
         told.event("stopped", reason="exception", threadId=1, allThreadsStopped=True)
         told.tell("stackTrace", {"stackFrames": [*inner, *own]}, threadId=1)
     stop = told.mirror.require_stop()
-    assert stop.stack.front == len(inner)
+    assert stop.stack.default_index == len(inner)
     assert comparison(told, stop).is_same is None
 
 

@@ -159,7 +159,9 @@ def breakpoints(told: Told, n: int) -> None:
     for each in range(n):
         told.event("breakpoint", reason="changed", breakpoint={"id": each, "verified": True})
     told.event("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=[*range(n)])
-    told.mirror.placed.is_breakpoint_stop(told.mirror.stop.body if told.mirror.stop else {})
+    told.mirror.breakpoint_statuses.is_breakpoint_stop(
+        told.mirror.stop.body if told.mirror.stop else {}
+    )
 
 
 def files_with_breakpoints(told: Told, n: int) -> None:
@@ -190,7 +192,7 @@ def rows(n: int, points: int, parts: int) -> None:
     """Take in rows, as a program's collector has written them."""
     collected = Collected()
     for each in range(points):
-        collected.point(("a",), path=PATH, line=each)
+        collected.ensure_point(("a",), path=PATH, line=each)
     for part in range(parts):
         numbers = range(part * n // parts, (part + 1) * n // parts)
         lines = [ROW.format(point=1 + each % points, hit=1 + each // points) for each in numbers]

@@ -177,7 +177,7 @@ def test_long_source_lines_are_cut_and_say_how_long_they_were() -> None:
 def test_much_output_is_cut_to_its_last_lines_and_the_call_for_the_rest_is_named() -> None:
     told = Told()
     told.event("output", category="stdout", output="first\n" * 4)
-    told.stopped().reported.output_shown = told.mirror.output.end
+    told.stopped().presentation.output_shown = told.mirror.output.end
     told.ask("continue", threadId=1)
     told.event("output", category="stdout", output="".join(f"line {n}\n" for n in range(5000)))
     stop(told)
@@ -307,7 +307,7 @@ NOT_AT_A_STOP = {
 def test_text_and_data_tell_the_same_facts() -> None:
     told = Told()
     told.threads(1, 2)
-    stop(told, frames=9, x="1", empty="").reported.output_shown = 0
+    stop(told, frames=9, x="1", empty="").presentation.output_shown = 0
     told.ask("continue", threadId=1)
     told.event("output", category="stdout", output="said\n\npartly" + "z" * 700)
     where = {"source": {"path": "/project/b.py"}, "line": 3, LOG_POINT: True}
@@ -448,7 +448,7 @@ def test_an_earlier_stop_shows_its_own_output_only() -> None:
     told = Told()
     told.event("output", category="stdout", output="one\n")
     first = stop(told)
-    first.reported.output_shown = told.mirror.output.end
+    first.presentation.output_shown = told.mirror.output.end
     told.ask("continue", threadId=1)
     told.event("output", category="stdout", output="two\n")
     stop(told)
@@ -469,8 +469,8 @@ def crashed(told: Told, reason: str, *names: str) -> Stop:
         source = {} if name.startswith("_") else {"source": {"path": "/project/a.c"}}
         stack.append({**made, **source})
     told.tell("stackTrace", {"stackFrames": stack}, threadId=1, startFrame=0, levels=20)
-    if stopped.top is not None:
-        told.tell("scopes", {"scopes": []}, frameId=stopped.top["id"])
+    if stopped.default_frame is not None:
+        told.tell("scopes", {"scopes": []}, frameId=stopped.default_frame["id"])
     return stopped
 
 
@@ -489,7 +489,7 @@ def test_at_a_crash_the_users_frame_comes_first_and_others_are_counted() -> None
         "2 frames of code without source",
     ]
     assert "notes" not in view
-    assert stop.top is stop.stack.frames[1][3]
+    assert stop.default_frame is stop.stack.frames[1][3]
 
 
 def test_where_somebody_wanted_to_stop_the_innermost_frame_comes_first() -> None:

@@ -98,7 +98,7 @@ def reading(folder: Path) -> tuple[float, float, int]:
     count = 0
     for _ in range(5):
         kept = Collected()
-        kept.point(["i", "x"], path=str(P.source), line=P.line("tight"))
+        kept.ensure_point(["i", "x"], path=str(P.source), line=P.line("tight"))
         begin = time.thread_time()
         for part in read_row_file(data).parts:
             kept.add_part(1, part, "tracer")

@@ -37,8 +37,8 @@ CASES: Mapping[str, Callable[[int], Cells]] = {
 def collected(cells: Callable[[int], Cells]) -> Collected:
     """Return a run whose rows come by turns from two points."""
     found = Collected()
-    found.point(["i", "total"], path="/cart.py", line=3)
-    found.point(["i"], path="/cart.py", line=5)
+    found.ensure_point(["i", "total"], path="/cart.py", line=3)
+    found.ensure_point(["i"], path="/cart.py", line=5)
     rows = ((1 + n % 2, n // 2 + 1, cells(n)[: 2 - n % 2]) for n in range(ROWS))
     lines = [f"{point}\t{hit}\t0.1\tMainThread\t\tmain\t" + "\t".join(c) for point, hit, c in rows]
     found.add_part(1, BlockPart.of_text("\n".join([*lines, ""])), "tracer")

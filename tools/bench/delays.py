@@ -45,7 +45,7 @@ async def javascript(folder: Path) -> Measured:
     loop.write_text(LOOP)
     measured = Measured()
     async with client(folder) as c:
-        as_it_comes = mock.patch.object(children, "send_at_once", return_value=0)
+        as_it_comes = mock.patch.object(children, "set_nodelay_between", return_value=0)
         sessions = await _both(c, loop, 3, as_it_comes)
         for _ in range(ROUNDS):
             for whose in shuffled(sessions):

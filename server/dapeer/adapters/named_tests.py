@@ -12,7 +12,7 @@ from typing import Any, Final
 from dapeer.adapters.definition.definition import Definition, shipped, user_folder
 from dapeer.adapters.definition.placeholders import fill, fill_table
 from dapeer.adapters.definition.sections import Tests
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 from dapeer.adapters.launch_request import (
     MAX_SUGGESTED_TESTS,
     LaunchRequest,
@@ -136,9 +136,9 @@ def as_program(
     else:
         return {**inputs}, config, ""
     rest = {key: value for key, value in inputs.items() if key != "module"}
-    launcher = fill(tests.launcher, own_values())
+    launcher = fill(tests.launcher, installation_values())
     args = [runner, *selected, *inputs.get("args", ())]
-    more = fill_table(tests.arguments, own_values())
+    more = fill_table(tests.arguments, installation_values())
     return {**rest, "program": launcher, "args": args}, {**more, **config}, name
 
 
@@ -260,7 +260,7 @@ def _values(recognised: RecognisedRunner, file: Path | None, inputs: Json) -> di
         "sign_dir": str(folder_of(recognised.marker)),
         "runner": program_of(recognised),
         "args": inputs.get("args") or [],
-        **own_values(),
+        **installation_values(),
         "word": "${word}",
     }
     if file is not None:
@@ -407,7 +407,7 @@ def _folder_as_tests(definitions: Iterable[Definition], folder: Path, inputs: Js
     """
     known = list(definitions)
     own = _own_files(folder)
-    packages = [each for each in known if any(_named(file, each.folders) for file in own)]
+    packages = [each for each in known if any(_matches_name(file, each.folders) for file in own)]
     if any(_is_program(each, own) for each in packages):
         return inputs
     files = own if packages else _files_in(folder)
@@ -444,17 +444,17 @@ def _is_program(definition: Definition, files: Iterable[Path]) -> bool:
     kinds = {definition.id, *definition.languages}
     own = [each for each in runners() if each.type in kinds and FOLDER in each.files]
     for file in files:
-        if not _named(file, definition.folders):
+        if not _matches_name(file, definition.folders):
             continue
-        knowing = [each for each in own if each.main or _named(file, each.collects)]
+        knowing = [each for each in own if each.main or _matches_name(file, each.collects)]
         if not knowing or any(
-            not _named(file, each.collects) and holds(file, each.main) for each in knowing
+            not _matches_name(file, each.collects) and holds(file, each.main) for each in knowing
         ):
             return True
     return False
 
 
-def _named(file: Path, patterns: Iterable[str]) -> bool:
+def _matches_name(file: Path, patterns: Iterable[str]) -> bool:
     """Return whether the name of a file fits one of these patterns of `fnmatch`."""
     return any(fnmatch(file.name, pattern) for pattern in patterns)
 
@@ -491,7 +491,9 @@ def _runner_of(definitions: Iterable[Definition], file: Path) -> str | None:
         OSError: The file cannot be read.
     """
     python = [each.tests for each in definitions if each.tests is not None]
-    able = [each for each in runners() if each.naming.written and _named(file, each.collects)]
+    able = [
+        each for each in runners() if each.naming.written and _matches_name(file, each.collects)
+    ]
     if not able and not any(each.is_named(str(file)) for each in python):
         return None
     text = foreign_files.read_text(file)

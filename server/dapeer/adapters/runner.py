@@ -26,7 +26,7 @@ from dapeer.adapters.definition.table import DefinitionTable, Regex, Seconds, re
 from dapeer.base.errors import AdapterFailed, AdapterUnknown, ArgumentError
 from dapeer.base.json_types import as_array, is_array, is_object
 from dapeer.base.system import foreign_files
-from dapeer.base.system.environment import of_starter
+from dapeer.base.system.environment import starter_environment
 from dapeer.base.text.fitting import shortened
 
 
@@ -477,7 +477,7 @@ async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], sec
     """Run a command to its end, and return its stdout; what it has started is killed then.
 
     It is killed if it does not end within `seconds`, or if the caller is cancelled. It has no input. `env` are variables that replace or
-    join those of the command line that has asked for a start in this task, or else those of dapeer (`of_starter`).
+    join those of the command line that has asked for a start in this task, or else those of dapeer (`starter_environment`).
 
     Raises:
         AdapterFailed: It cannot be run, does not end in time, or fails, with the end of its output.
@@ -487,7 +487,7 @@ async def _output(command: Sequence[str], cwd: Path, env: Mapping[str, str], sec
         process = await asyncio.create_subprocess_exec(
             *command,
             cwd=cwd,
-            env={**of_starter(), **env},
+            env={**starter_environment(), **env},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

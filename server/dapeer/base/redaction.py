@@ -627,7 +627,9 @@ def redacted(text: str, placeholders: dict[str, str] | None = None) -> str:
     done = 0
     for first, last, label in secrets:
         start, end = (
-            (first, last) if places is None else (places.of(first), places.of(last - 1) + 1)
+            (first, last)
+            if places is None
+            else (places.original_position(first), places.original_position(last - 1) + 1)
         )
         if start >= done:
             pieces += text[done:start], mask(label)
@@ -646,7 +648,7 @@ def mask(label: str) -> str:
 class Redaction:
     """Masks one answer: its text, and its data, in which a value is known by its name."""
 
-    found: dict[str, str] = field(default_factory=dict[str, str])
+    placeholders: dict[str, str] = field(default_factory=dict[str, str])
     """Values that were masked by their name, each with its placeholder; they are masked everywhere."""
 
     def data(self, value: Any, name: str = "") -> Any:
@@ -655,20 +657,20 @@ class Redaction:
         Secrets that are found are masked in all later data and texts of this object, too.
         """
         if not may_hold_secrets(name, value):
-            return self._masked_copy(value, "") if self.found else value
+            return self._masked_copy(value, "") if self.placeholders else value
         masked = self._masked_copy(value, name)
-        return self._masked_copy(masked, "") if self.found else masked
+        return self._masked_copy(masked, "") if self.placeholders else masked
 
     def text(self, text: str) -> str:
         """Return a text with its secrets and all those found before masked.
 
         Secrets that are found are masked in later data and texts of this object, too.
         """
-        return redacted(self._mask_known(text), self.found)
+        return redacted(self._mask_known(text), self.placeholders)
 
     def _mask_known(self, text: str) -> str:
         """Return a text in which the secrets that were found before are masked where they are whole words."""
-        for secret, instead in self.found.items():
+        for secret, instead in self.placeholders.items():
             if secret in text:
                 # A short one may be a part of a number or of a word.
                 text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", lambda _, it=instead: it, text)
@@ -705,7 +707,7 @@ class Redaction:
         `name` is the variable's; of a long one only the last 80 characters count.
         """
         head = f"{name[-80:]} = "
-        masked = redacted(f"{head}{value}", self.found)
+        masked = redacted(f"{head}{value}", self.placeholders)
         return masked.removeprefix(head) if masked.startswith(head) else value
 
 
@@ -733,7 +735,7 @@ class _PositionMap(NamedTuple):
     plain: list[int]
     shift: list[int]
 
-    def of(self, position: int) -> int:
+    def original_position(self, position: int) -> int:
         """Return the position in the text with escape sequences of a position in the text without them."""
         return position + self.shift[bisect.bisect_right(self.plain, position) - 1]
 

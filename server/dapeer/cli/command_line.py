@@ -195,7 +195,7 @@ def _add_adapters(add_parser: AddParser) -> None:
             "adapter", nargs="*", metavar="ADAPTER", help="as `dapeer adapters` names it"
         )
         changing.add_argument("--all", action="store_true", help=every)
-        changing.set_defaults(command=commands.adapters_changed, installs=installs)
+        changing.set_defaults(command=commands.install_or_uninstall_adapters, installs=installs)
 
 
 def _add_stdio(add_parser: AddParser) -> None:

@@ -89,7 +89,7 @@ def _connect_to_joinable(arguments: argparse.Namespace, nvim: str) -> ReachedSer
     if reached is None:
         return None
     server = f"the server of {reached.announcement.project} (process {reached.announcement.pid})"
-    if of_a_server := _of_a_whole_server(arguments):
+    if of_a_server := _server_wide_options(arguments):
         reached.connection.close()
         say(
             f"{', '.join(of_a_server)}: a server that runs cannot change this for one client, so this client has "
@@ -101,7 +101,7 @@ def _connect_to_joinable(arguments: argparse.Namespace, nvim: str) -> ReachedSer
     return reached
 
 
-def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
+def _server_wide_options(arguments: argparse.Namespace) -> list[str]:
     """Return the names of the options that were given and that apply to all clients of a server.
 
     These are `--read-only`, `--tools`, `--readable`, `--no-redact` and those of integrations.
@@ -113,7 +113,7 @@ def _of_a_whole_server(arguments: argparse.Namespace) -> list[str]:
         "--no-redact": arguments.no_redact,
     }
     for each in ENTRIES:
-        options |= each.of_whole_server(arguments)
+        options |= each.server_wide_options(arguments)
     return [name for name, value in options.items() if value]
 
 
@@ -155,7 +155,7 @@ def _server_options(arguments: argparse.Namespace, nvim: str) -> ServerOptions:
         arguments.no_redact,
         arguments.data,
         nvim=None if nvim == NONE else nvim,
-        patient=getattr(arguments, "successor", False),
+        may_await_neovim=getattr(arguments, "successor", False),
         readable=tuple(arguments.readable),
         credentials=arguments.credentials,
         neovim_socket=getattr(arguments, "door", None),
@@ -234,7 +234,7 @@ def adapters(arguments: argparse.Namespace) -> int:
     return doctor.report_adapters_as_data() if arguments.json else doctor.report_adapters()
 
 
-def adapters_changed(arguments: argparse.Namespace) -> int:
+def install_or_uninstall_adapters(arguments: argparse.Namespace) -> int:
     """Install or remove the debug adapters that the arguments name, and return the exit code."""
     from dapeer.cli import adapters
 

@@ -212,7 +212,7 @@ class Seat:
         with in_time(f"show: {kind}"):
             return await self._notifications[kind].take()
 
-    async def is_at(self, text: str) -> None:
+    async def wait_for_line(self, text: str) -> None:
         """Wait until the line at Neovim's cursor is this text.
 
         Raises:
@@ -222,7 +222,7 @@ class Seat:
             while await self.lua("return vim.api.nvim_get_current_line()") != text:
                 pass  # each question lets Neovim's loop turn once
 
-    async def waits_for_a_key(self) -> str:
+    async def wait_until_blocked(self) -> str:
         """Wait until Neovim waits for a key, and return the clause that says so.
 
         Raises:
@@ -238,7 +238,7 @@ class Seat:
         await self.keys("<C-\\><C-n>")
         self._neovim.send("vim.cmd('qall!')")
         with anyio.move_on_after(SECONDS_TO_QUIT):
-            await self._neovim.closed.wait()
+            await self._neovim.closed_event.wait()
         await self._neovim.aclose()
 
     def _take(self, name: str, arguments: list[Value]) -> None:
@@ -452,7 +452,7 @@ async def _away(client: Client, seat: Seat, somebody: Person) -> str:
         UnexpectedBehaviour: The program does not behave as the story says.
     """
     await somebody.types("f")
-    state = await seat.waits_for_a_key()
+    state = await seat.wait_until_blocked()
     say(
         f"The person presses `f` to find a letter, and is called away. Neovim {state} and runs nothing until one "
         "comes. The assistant continues all the same."
@@ -487,15 +487,15 @@ async def _finds(client: Client, seat: Seat, somebody: Person, cost: str) -> Non
         "window all the while: the assistant's step takes nothing from under their hands."
     )
     await somebody.types(":botright new<CR>iDoes Ada know ")
-    await seat.is_at("Does Ada know ")
+    await seat.wait_for_line("Does Ada know ")
     last = await call(client, "dap_step_over")
     expect(last["line"] == TOTAL, f"the step should end at line {TOTAL}")
     await somebody.sees_stop(TOTAL)
     await somebody.types("of this?<Esc>")
-    await seat.is_at("Does Ada know of this?")
+    await seat.wait_for_line("Does Ada know of this?")
     show("\n  Their note: Does Ada know of this?")
     await somebody.types(":close!<CR>:Dapeer follow<CR>")
-    await seat.is_at(SHOP.read_text(encoding="utf-8").splitlines()[TOTAL - 1])
+    await seat.wait_for_line(SHOP.read_text(encoding="utf-8").splitlines()[TOTAL - 1])
     await _screen(somebody)
     so_far = float(last["locals"]["total"])
     returned = await call(client, "dap_evaluate", expressions=["total * (1 - self.discount)"])

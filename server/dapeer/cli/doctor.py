@@ -196,8 +196,8 @@ class _Trial:
                     return await self._start_adapter_only(
                         f"needs a compiler: {' or '.join(COMPILERS)}"
                     )
-                program = await anyio.to_thread.run_sync(_compiled, compiler, source)
-            await self._debugged(source, program, 1 + _last_line_with(text))
+                program = await anyio.to_thread.run_sync(_compile_program, compiler, source)
+            await self._debug_program(source, program, 1 + _last_line_with(text))
         except (DapeerError, OSError, subprocess.SubprocessError) as error:
             return TrialOutcome("failed", getattr(error, "what", "") or str(error))
         return TrialOutcome("ready", f"debugged a program in {time.perf_counter() - began:.1f} s")
@@ -211,7 +211,7 @@ class _Trial:
         await start_without_program(self._definition, self._folder)
         return TrialOutcome("ready", f"starts; not tried with a program: {why}")
 
-    async def _debugged(self, source: Path, program: Path, line: int) -> None:
+    async def _debug_program(self, source: Path, program: Path, line: int) -> None:
         """Launch a program with a breakpoint at `line` of `source`, read a local there, and end the program.
 
         `program` is what is launched: the source, or what was compiled of it. `_step_name` is set to what is tried, for `late`.
@@ -234,7 +234,7 @@ class _Trial:
         if stopped is None or stopped.mirror.stop is None:
             raise DapeerError("passed the breakpoint without a stop", "")
         self._step_name = "show a local variable"
-        value = await _value(stopped)
+        value = await _fetch_local_value(stopped)
         if value != VALUE:
             raise DapeerError(f"showed the local variable {NAME} as {value}, not {VALUE}", "")
         self._step_name = "end the program"
@@ -247,7 +247,7 @@ def _last_line_with(text: str) -> int:
     return max(number for number, line in enumerate(lines) if NAME in line)
 
 
-def _compiled(compiler: str, source: Path) -> Path:
+def _compile_program(compiler: str, source: Path) -> Path:
     """Compile a C file with debug information, and return the program's path.
 
     Raises:
@@ -259,7 +259,7 @@ def _compiled(compiler: str, source: Path) -> Path:
     return target
 
 
-async def _value(session: Session) -> str | None:
+async def _fetch_local_value(session: Session) -> str | None:
     """Fetch the locals at a session's stop, and return the value of the local `NAME` as text.
 
     None means that there is no such local. It is looked for among the locals, and then among the children of
@@ -297,14 +297,14 @@ async def start_without_program(definition: Definition, folder: Path) -> tuple[i
     """
     reaper = Reaper()
     try:
-        inputs = _nothing_to_run(definition, folder)
+        inputs = _inputs_to_start_adapter(definition, folder)
         async with open_adapter(definition, "launch", inputs, reaper) as adapter:
             return adapter.pid, await _capabilities(definition, adapter)
     finally:
         await reaper.aclose()
 
 
-def _nothing_to_run(definition: Definition, folder: Path) -> dict[str, object]:
+def _inputs_to_start_adapter(definition: Definition, folder: Path) -> dict[str, object]:
     """Return the inputs to start an adapter with, by name, where nothing is to be debugged.
 
     They have `cwd`, which is `folder`. If the adapter starts together with a program, a file with the single line
@@ -468,7 +468,7 @@ async def _check(definition: Definition, as_data: bool) -> int:
     `slow`, else 0.
     """
     findings: list[Finding] = []
-    async with aclosing(_trial(definition)) as trial:
+    async with aclosing(_trial_findings(definition)) as trial:
         async for finding in trial:
             findings.append(finding)
             if not as_data:
@@ -478,7 +478,7 @@ async def _check(definition: Definition, as_data: bool) -> int:
     return NOTHING_READY if findings[-1].state in ("missing", "failed", "slow") else 0
 
 
-async def _trial(definition: Definition) -> AsyncGenerator[Finding]:
+async def _trial_findings(definition: Definition) -> AsyncGenerator[Finding]:
     """Yield what a trial of one adapter finds, as it comes: installed, starts, debugs a program.
 
     Notes on the adapter (state `note`) come after the first finding. If a step fails, the last finding says

@@ -37,7 +37,7 @@ def run(argv: Sequence[str]) -> int | None:
 
         say(STDIO_AT_A_TERMINAL)
     options = _read_options(argv[1:])
-    if options is None or not _is_usual():
+    if options is None or not _needs_only_own_tools():
         return None
     nvim, flags = options
     if NO_BRIDGE not in flags:
@@ -74,7 +74,7 @@ def _read_options(argv: Sequence[str]) -> tuple[str, set[str]] | None:
     return nvim, flags
 
 
-def _is_usual() -> bool:
+def _needs_only_own_tools() -> bool:
     """Return whether a server that starts here needs nothing but dapeer's own tools and adapters.
 
     That is so if stdin and stdout can be waited for, stderr is open, the current folder exists, no variable of the
@@ -136,7 +136,7 @@ def _neovim_socket() -> Generator[socket.socket | None]:
         door = None
         # Without a door the whole server says why.
         with suppress(OSError):
-            door = stack.enter_context(knocks.open_door(knocks.FOR_NEOVIMS))
+            door = stack.enter_context(knocks.listen_for_knocks(knocks.FOR_NEOVIMS))
         yield door
 
 

@@ -19,7 +19,7 @@ from dapeer.base.sources import relative_to_project
 from dapeer.collecting.rows.collected import OF_CALLS, Collected, Point
 from dapeer.collecting.rows.table import CollectedRow, Table
 from dapeer.collecting.text.call_lines import FUNCTION, call_text
-from dapeer.collecting.text.column_lines import value
+from dapeer.collecting.text.column_lines import cell_text
 from dapeer.dap.requested_breakpoints import place_in_file
 
 # Which rows of one sequence are which of another, as few as possible left over. Pure.
@@ -105,7 +105,7 @@ def _edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator[RowDi
         yield from _trace_edits(a, b, i, j)
 
 
-def _columns(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _distance_changes(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield for each row of `b` two integers: where the distance grows along `a`, and where it falls.
 
     Distances are Levenshtein's, between the beginning of `b` up to this row, and each beginning of `a`. In the
@@ -132,7 +132,7 @@ def _distances(a: Sequence[int], b: Sequence[int]) -> Sequence[int]:
 
     The sequence `b` must not be empty.
     """
-    last = deque(_columns(a, b), maxlen=1)[0]
+    last = deque(_distance_changes(a, b), maxlen=1)[0]
     bits = (map(int, f"{each:0{len(a)}b}"[::-1]) for each in last)
     return list(accumulate(map(sub, *bits), initial=len(b)))
 
@@ -142,7 +142,7 @@ def _trace_edits(a: Sequence[int], b: Sequence[int], i: int, j: int) -> Iterator
 
     `i` and `j` are added to the indices of rows in `a` and in `b`.
     """
-    columns = list(_columns(a, b))
+    columns = list(_distance_changes(a, b))
     alike: list[tuple[int, int]] = [(len(a), len(b))]
     x, y = len(a), len(b)
     while x and y:
@@ -433,13 +433,13 @@ class RunComparison:
     data: Divergence | None = None
     """The first place of its kind."""
     flow: Divergence | None = None
-    changed: Counter[ColumnNumbers] = field(default_factory=Counter[ColumnNumbers])
+    changed_counts: Counter[ColumnNumbers] = field(default_factory=Counter[ColumnNumbers])
     """How many rows differ, by column."""
     rows_changed: int = 0
     only_a: int = 0
     """Rows that only run a has."""
     only_b: int = 0
-    order: int | None = None
+    first_order_difference: int | None = None
     """The first row at which another thread or task was on, where nothing else differs."""
 
     threads: bool = False
@@ -468,7 +468,7 @@ class RunComparison:
                 self.flow = parting
             return
         self.rows_changed += 1
-        self.changed.update(parting.columns)
+        self.changed_counts.update(parting.columns)
         if self.data is None or parting.position < self.data.position:
             self.data = parting
 
@@ -497,7 +497,9 @@ def compare_runs(a: RunRows, b: RunRows) -> RunComparison:
             ):
                 found.add_difference(parting)
     if found.first is None and lanes_a.keys() == lanes_b.keys() and found.threads:
-        found.order = next((n for n in range(len(a)) if a.lane(n) != b.lane(n)), None)
+        found.first_order_difference = next(
+            (n for n in range(len(a)) if a.lane(n) != b.lane(n)), None
+        )
     return found
 
 
@@ -543,7 +545,7 @@ def _differences_of_gap(
     end = RowDifference(gap.end_a, gap.end_a, gap.end_b, gap.end_b)
     for each in chain(inner, (end,)):
         for x, y in zip(rows.rows_a[i : each.start_a], rows.rows_b[j : each.start_b], strict=True):
-            yield Divergence("data", x, y, columns=_unlike(found, x, y), lane=rows.lane)
+            yield Divergence("data", x, y, columns=_differing_columns(found, x, y), lane=rows.lane)
         i, j = each.end_a, each.end_b
         if each != end:
             x, y = (
@@ -555,7 +557,7 @@ def _differences_of_gap(
             )
 
 
-def _unlike(found: RunComparison, x: int, y: int) -> list[ColumnNumbers]:
+def _differing_columns(found: RunComparison, x: int, y: int) -> list[ColumnNumbers]:
     """Return the columns, as (place, number), in which two rows of a place differ, constant ones apart.
 
     `x` and `y` are the indices of the rows in run a and run b. A place is a pair of points that both runs have.
@@ -579,14 +581,14 @@ MAX_NAMED_COLUMNS = 6
 class ComparisonReport:
     """Two runs, and what of them is told."""
 
-    found: RunComparison
+    comparison: RunComparison
     points: Sequence[tuple[Point, Point]]
     """By number of a place, as each of them has it."""
     project: Path
 
-    def text(self) -> list[str]:
+    def lines(self) -> list[str]:
         """Return as lines where the runs part, with the rows before it, and what else differs."""
-        found = self.found
+        found = self.comparison
         first = found.first
         lines = (
             [self._no_difference_sentence()]
@@ -598,7 +600,7 @@ class ComparisonReport:
             lines += [f"Later {self._outcome(second)}", *self._rows(second)]
         if found.constant_differences:
             columns = [
-                f"{self._column(each)} {value(a)} | {value(b)}"
+                f"{self._column(each)} {cell_text(a)} | {cell_text(b)}"
                 for each, (a, b) in found.constant_differences.items()
             ]
             lines.append(f"In every row: {_join_first(columns)}.")
@@ -612,7 +614,7 @@ class ComparisonReport:
         run a and that of run b at the first difference: each a dict with `hit`, `values` (by expression), and `file`,
         `line` and `function` as far as they are known, or None where the run has no more rows.
         """
-        found, first = self.found, self.found.first
+        found, first = self.comparison, self.comparison.first
         facts: dict[str, Any] = {"rows": [len(found.run_a), len(found.run_b)], "alike": found.alike}
         facts |= {"changed": found.rows_changed, "only_a": found.only_a, "only_b": found.only_b}
         if first is not None:
@@ -641,12 +643,15 @@ class ComparisonReport:
 
     def _no_difference_sentence(self) -> str:
         """Return a sentence that says that the runs do not part, or only take turns otherwise between threads."""
-        found, count = self.found, len(self.found.run_a)
+        found, count = self.comparison, len(self.comparison.run_a)
         rows = f"{count:,} row{'' if count == 1 else 's'}"
         besides = " but for what differs in all of them" if found.constant_differences else ""
-        if found.order is None:
+        if found.first_order_difference is None:
             return f"They do not part: {rows}, the same in both{besides}."
-        here, there = (self._row(run, found.order, which) for which, run in enumerate(self._runs))
+        here, there = (
+            self._row(run, found.first_order_difference, which)
+            for which, run in enumerate(self._runs)
+        )
         return (
             f"Each thread and task did the same in both{besides} ({rows}); they took turns otherwise "
             f"from {here} in a, {there} in b."
@@ -655,7 +660,7 @@ class ComparisonReport:
     @property
     def _runs(self) -> tuple[RunRows, RunRows]:
         """The rows of run a, and those of run b."""
-        return self.found.run_a, self.found.run_b
+        return self.comparison.run_a, self.comparison.run_b
 
     def _first_difference_lines(self, first: Divergence) -> Iterator[str]:
         """Yield lines on the first difference: how the runs part, rows before it, and the row of each."""
@@ -675,7 +680,9 @@ class ComparisonReport:
     def _ends(self, parting: Divergence) -> tuple[int, int]:
         """Return the index in run a and in run b up to which the rows were the same."""
         a, b = parting.index_a, parting.index_b
-        return len(self.found.run_a) if a is None else a, len(self.found.run_b) if b is None else b
+        return len(self.comparison.run_a) if a is None else a, len(
+            self.comparison.run_b
+        ) if b is None else b
 
     def _rows(self, parting: Divergence) -> Iterator[str]:
         """Yield two lines: the row at which run a, and run b, parts from the other, or that it has no more."""
@@ -691,8 +698,8 @@ class ComparisonReport:
         It begins with a small letter ("values part at …", "control flow parts: …"), so that it can follow a word, and ends with a period.
         Of values it names the columns that differ, not what they are in each run.
         """
-        a, b = self.found.run_a, self.found.run_b
-        thread = f" in {self._thread_name(parting)}" if self.found.threads else ""
+        a, b = self.comparison.run_a, self.comparison.run_b
+        thread = f" in {self._thread_name(parting)}" if self.comparison.threads else ""
         if parting.kind == "data":
             names = [f"`{self.points[place][0].columns[n]}`" for place, n in parting.columns]
             verb = "differs" if len(names) == 1 else "differ"
@@ -750,12 +757,12 @@ class ComparisonReport:
         point = self.points[row.point][which]
         names = point.columns
         if point.calls:
-            who = f" [{row.task or row.thread}]" if self.found.threads else ""
+            who = f" [{row.task or row.thread}]" if self.comparison.threads else ""
             return f"#{row.hit}{who} {call_text(row.cells, point.expressions)}"
         values = ", ".join(
-            f"{name} = {value(cell)}" for name, cell in zip(names, row.cells, strict=True)
+            f"{name} = {cell_text(cell)}" for name, cell in zip(names, row.cells, strict=True)
         )
-        who = f" [{row.task or row.thread}]" if self.found.threads else ""
+        who = f" [{row.task or row.thread}]" if self.comparison.threads else ""
         return f"#{row.hit} {self._place(row.point, which)}{who}{f': {values}' if values else ''}"
 
     def _column(self, column: ColumnNumbers) -> str:
@@ -765,8 +772,10 @@ class ComparisonReport:
 
     def _totals(self) -> str:
         """Return a sentence on how many rows are alike, differ, and are only in one run."""
-        found = self.found
-        names = [f"{self._column(each)} {count:,}" for each, count in found.changed.most_common()]
+        found = self.comparison
+        names = [
+            f"{self._column(each)} {count:,}" for each, count in found.changed_counts.most_common()
+        ]
         parts = [f"{found.alike:,} row{'' if found.alike == 1 else 's'} alike"]
         verb = "differs" if found.rows_changed == 1 else "differ"
         parts += [f"{found.rows_changed:,} {verb} ({_join_first(names)})"] * bool(

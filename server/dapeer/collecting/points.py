@@ -68,7 +68,7 @@ class CollectionPoints:
                 listener(path)
         return before
 
-    def of(self, path: str) -> list[RequestedBreakpoint]:
+    def breakpoints_of_file(self, path: str) -> list[RequestedBreakpoint]:
         """Return the breakpoints of a file that collect, of all clients, by place."""
         lines = self.by_path.get(path, {})
         return [lines[line][key] for line in sorted(lines) for key in sorted(lines[line])]
@@ -104,26 +104,26 @@ class FunctionPoints(UserDict[tuple[str, str], RequestedFunction]):
 
     def __setitem__(self, key: tuple[str, str], item: RequestedFunction) -> None:
         super().__setitem__(key, item)
-        self._changed()
+        self._record_change()
 
     def __delitem__(self, key: tuple[str, str]) -> None:
         super().__delitem__(key)
-        self._changed()
+        self._record_change()
 
-    def _changed(self) -> None:
+    def _record_change(self) -> None:
         """Count a change, and call all listeners."""
         self.change_count += 1
         for listener in self.listeners:
             listener()
 
 
-def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) -> Point:
+def ensure_line_point(collected: Collected, path: str, requested: RequestedBreakpoint) -> Point:
     """Return the point of a breakpoint that collects in the file `path`.
 
     It is made in `collected` if it is new. Of `requested` its `line`, `column`, `collect`, `expect`, `collectedBy` and `maxHits` count.
     """
     line, column = spot_of(requested)
-    return collected.point(
+    return collected.ensure_point(
         requested.get("collect") or (),
         path=path,
         line=line,
@@ -134,12 +134,12 @@ def point_of(collected: Collected, path: str, requested: RequestedBreakpoint) ->
     )
 
 
-def point_at(collected: Collected, requested: RequestedFunction) -> Point:
+def ensure_function_point(collected: Collected, requested: RequestedFunction) -> Point:
     """Return the point of functions at which a program collects; it is made in `collected` if it is new.
 
     Of `requested` its `name`, `collect`, `calls`, `collectedBy` and `maxHits` count.
     """
-    return collected.point(
+    return collected.ensure_point(
         requested["collect"],
         function=requested["name"],
         client=requested.get("collectedBy") or "",
@@ -152,7 +152,7 @@ FINALIZER = "__del__"
 LATE = " (unless while the interpreter ended, where the debugger sees nothing)"
 
 
-def without_calls(
+def functions_without_rows(
     collected: Collected, name: str, *, calls: bool
 ) -> Iterator[tuple[Literal["never called", "never ended"], str, str]]:
     """Yield state, name and doubt of those functions of a point at functions that have no row.

@@ -48,12 +48,14 @@ class RowFiles:
                 self._positions[path] = written.place
                 for part in written.parts:
                     self._collected.add_part(written.pid, part, TRACER, written.started)
-                self._collected.lose(written.pid, written.lost_rows, _reason(written.error))
+                self._collected.record_lost_rows(
+                    written.pid, written.lost_rows, _reason(written.error)
+                )
                 self._collected.note_calls(written.pid, written.called, written.dropped)
         for path in self.folder.glob("*.lost"):
-            self._take_lost(path)
+            self._record_lost_rows(path)
 
-    def _take_lost(self, path: Path) -> None:
+    def _record_lost_rows(self, path: Path) -> None:
         """Record how many rows a process without a file of rows has lost (format: `dapeer_recording`).
 
         The numbers stand in the file's times. A file that is gone or spoilt is ignored.
@@ -61,7 +63,9 @@ class RowFiles:
         # A process may remove or spoil what it has written, and removes it once there is room for rows.
         with contextlib.suppress(OSError, ValueError):
             of = path.stat()
-            self._collected.lose(int(path.stem), int(of.st_mtime), _reason(int(of.st_atime)))
+            self._collected.record_lost_rows(
+                int(path.stem), int(of.st_mtime), _reason(int(of.st_atime))
+            )
 
 
 def _reason(error: int) -> str:
@@ -100,7 +104,7 @@ class RowFolders:
         self._reaper = reaper
         self._stack = contextlib.ExitStack()
 
-    def made(self, collected: Collected) -> RowFiles:
+    def create_files(self, collected: Collected) -> RowFiles:
         """Make a temporary folder for a new program, and return its files.
 
         The reaper removes it if dapeer is killed.

@@ -29,8 +29,8 @@ def main() -> None:
         OSError: The command cannot be read or run.
     """
     if sys.argv[1] == "--patches":
-        row("")
-        json.dump(patching.listed(), sys.stdout)
+        set_temporary_folder("")
+        json.dump(patching.rows_as_dicts(), sys.stdout)
         return
     if sys.argv[1] == "--within":
         run_within(*sys.argv[2:])
@@ -41,19 +41,19 @@ def main() -> None:
     interpreter = first[2:].split() if first.startswith("#!") else []
     if any("python" in word for word in interpreter):
         within = [*interpreter, __file__, "--within", folder, command]
-        os.execve(interpreter[0], within, patching.with_word())
+        os.execve(interpreter[0], within, patching.environment_for_reports())
     os.execv(command, [command])
 
 
 def run_within(folder: str, command: str) -> None:
     """Run the Python script `command` as `__main__` in this process, with its temporary files in `folder`."""
     patching.reporters.append(patching.to_stderr)
-    row(folder)
+    set_temporary_folder(folder)
     sys.argv = [command]
     runpy.run_path(command, run_name="__main__")
 
 
-def row(folder: str) -> None:
+def set_temporary_folder(folder: str) -> None:
     """Register and apply the row that sets `tempfile.tempdir` to `folder` in this process."""
     made = patching.Row(
         "bash-temporary-files",

@@ -56,9 +56,9 @@ class Channel:
         """Numbers of another client's requests without an answer yet."""
         self._unanswered_reverse_requests = 0
         """Requests of the adapter that have no answer yet."""
-        self.broken_off: tuple[Request, ...] = ()
+        self.unanswered_at_close: tuple[Request, ...] = ()
         """The requests that had no answer when the connection closed, the oldest first."""
-        self.closed = anyio.Event()
+        self.closed_event = anyio.Event()
         self.fault: str | None = None
         """The first message that was invalid or rejected; None if there is none."""
         self.breach: str | None = None
@@ -68,7 +68,7 @@ class Channel:
         """Receive and dispatch the adapter's messages until the connection ends; then fail waiting requests.
 
         It returns also when the adapter has broken the protocol (`breach` then says how). At its end, or when it is cancelled, it sets
-        `closed` and `broken_off`, and each request without a response fails with `ChannelClosed`. Answers to the adapter's requests that
+        `closed` and `unanswered_at_close`, and each request without a response fails with `ChannelClosed`. Answers to the adapter's requests that
         are still being made are cancelled. The transport stays open.
         """
         try:
@@ -115,7 +115,7 @@ class Channel:
             ChannelClosed: The session has ended.
             DapeerError: The transport rejected the request; it was not sent.
         """
-        if self.closed.is_set():
+        if self.closed_event.is_set():
             raise _closed(command)
         request = Request(next(self._seq), command, arguments or {})
         answer = Answer[Response]()
@@ -260,9 +260,9 @@ class Channel:
             log.debug("the adapter had ended before the answer to %s", describe(request))
 
     def _close(self) -> None:
-        """Set `closed` and `broken_off`, and fail every waiting request with `ChannelClosed`."""
-        self.closed.set()
-        self.broken_off = tuple(request for request, _ in self._pending_requests.values())
+        """Set `closed` and `unanswered_at_close`, and fail every waiting request with `ChannelClosed`."""
+        self.closed_event.set()
+        self.unanswered_at_close = tuple(request for request, _ in self._pending_requests.values())
         for request, answer in self._pending_requests.values():
             answer.fail(_closed(request.command))
         self._pending_requests.clear()

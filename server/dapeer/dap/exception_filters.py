@@ -28,7 +28,7 @@ class Filter:
     """Variables that it needs in the program's environment."""
 
     @property
-    def ours(self) -> bool:
+    def is_made_by_dapeer(self) -> bool:
         """Return whether dapeer makes this filter itself, so that the adapter does not know it."""
         return bool(self.functions or self.environment)
 
@@ -77,7 +77,7 @@ class Filters:
         known = {
             name: each.default
             for name, each in self._known_filters.items()
-            if each.ours or name in adapter_filters
+            if each.is_made_by_dapeer or name in adapter_filters
         }
         return {**adapter_filters, **known}
 

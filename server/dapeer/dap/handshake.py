@@ -49,7 +49,7 @@ async def handshake(
     arguments: Body,
     initialized: anyio.Event,
     configure: Callable[[], Awaitable[None]],
-    patience: float = 10,
+    seconds_to_answer: float = 10,
 ) -> None:
     """Start a DAP session: `initialize`, `launch` or `attach`, `configure`, and that request's response.
 
@@ -64,7 +64,7 @@ async def handshake(
         RequestTimeout: The adapter did not answer `initialize` in time.
         ChannelClosed: The connection to the adapter ended first.
     """
-    await channel.request("initialize", initialize_arguments(adapter_id), seconds=patience)
+    await channel.request("initialize", initialize_arguments(adapter_id), seconds=seconds_to_answer)
     # Not awaited: several adapters answer it only after `configurationDone`.
     started = await channel.send(request, arguments)
     if await _wait_for_initialized(
@@ -93,12 +93,12 @@ async def _wait_for_initialized(
         ChannelClosed: The connection to the adapter ended before it answered that request.
     """
     _, answer = started
-    await first_of(initialized.wait, answer.wait_until_given, channel.closed.wait)
+    await first_of(initialized.wait, answer.wait_until_given, channel.closed_event.wait)
     if answer.is_given and not initialized.is_set():
         body_of(await answer.wait())
         if not debug:
             return False
-        await first_of(initialized.wait, channel.closed.wait)
+        await first_of(initialized.wait, channel.closed_event.wait)
     if not initialized.is_set():
         # Fails with `ChannelClosed`, or with the adapter's error for the request.
         body_of(await answer.wait())

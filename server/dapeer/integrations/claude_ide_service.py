@@ -423,7 +423,7 @@ class Service:
         self._token = secrets.token_hex(32)
         self._cwd = cwd
         self._announce: Callable[[], None] = lambda: None
-        self._connected: dict[ServerConnection, Editor] = {}
+        self._editors: dict[ServerConnection, Editor] = {}
         self._numbers = itertools.count(1)
         self._calls = Calls()
         self._selection: Json | None = None
@@ -457,7 +457,7 @@ class Service:
             with keeping_lock_files(
                 lock, lock_file_folders(os.environ, Path(folder_names.home()))
             ) as self._announce:
-                self._report(port, len(self._connected))
+                self._report(port, len(self._editors))
                 yield port
         finally:
             self._announce = lambda: None
@@ -488,7 +488,7 @@ class Service:
         """
         if method == "selection_changed":
             self._selection = params
-        for connection, editor in list(self._connected.items()):
+        for connection, editor in list(self._editors.items()):
             if method == "selection_changed":
                 editor.select(params)
             await _notify(connection, method, params)
@@ -500,7 +500,7 @@ class Service:
         """
         for pause in SECONDS_BETWEEN_REPEATS:
             await anyio.sleep(pause)
-            if connection in self._connected and editor.selection:
+            if connection in self._editors and editor.selection:
                 await _notify(connection, "selection_changed", editor.selection)
 
     def _refusal(self, connection: ServerConnection, request: Request) -> Response | None:
@@ -526,8 +526,8 @@ class Service:
         ) -> None:
             """Count the CLI as connected: only from now on does it read notifications."""
             # Only now does it hear what it is told.
-            self._connected[connection] = editor
-            self._report(self._port, len(self._connected))
+            self._editors[connection] = editor
+            self._report(self._port, len(self._editors))
 
         server.add_notification_handler("ide_connected", t.NotificationParams, connected)
         received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
@@ -540,9 +540,9 @@ class Service:
                 await server.run(incoming, outgoing, server.create_initialization_options())
                 tasks.cancel_scope.cancel()
         finally:
-            if self._connected.pop(connection, None):
-                self._report(self._port, len(self._connected))
-            if not self._connected:
+            if self._editors.pop(connection, None):
+                self._report(self._port, len(self._editors))
+            if not self._editors:
                 self._selection = None  # nobody hears of the next ones
             await _close_diffs(editor)
 

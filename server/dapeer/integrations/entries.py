@@ -30,7 +30,7 @@ class IntegrationEntry(ABC):
     def add_commands(self, add_parser: AddParser, add: AddCommand) -> None:
         """Add its own commands: `add_parser` and `add` create them, the latter with the common options."""
 
-    def of_whole_server(self, arguments: argparse.Namespace) -> Mapping[str, object]:
+    def server_wide_options(self, arguments: argparse.Namespace) -> Mapping[str, object]:
         """Return the options and variables that hold for all clients of a server, by name, with their values.
 
         They are read from the parsed `arguments` and the environment; the default is none.
@@ -100,7 +100,7 @@ class OpenCodeEntry(IntegrationEntry):
                 command=commands.plugin, installs=installs
             )
 
-    def of_whole_server(self, arguments: argparse.Namespace) -> Mapping[str, object]:
+    def server_wide_options(self, arguments: argparse.Namespace) -> Mapping[str, object]:
         """Return the values of the option and the variable that name a server.
 
         A server that runs already cannot follow them. A value is None if none is given.

@@ -17,7 +17,7 @@ from dapeer.adapters.choice.interpreter import find_program
 from dapeer.adapters.definition.definition import INPUTS, Definition
 from dapeer.adapters.definition.placeholders import fill_table
 from dapeer.adapters.definition.sections import Command, InterpreterArguments, NotFollowed
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object
@@ -512,7 +512,7 @@ def _program_beside_interpreter(typed: _TypedProgram, command: Command, shim: Pa
 
 def _test_env(command: Command, launch: LaunchRequest) -> Json:
     """Return the variables for a program that may run tests: the definition's, then the caller's."""
-    known = fill_table(command.env, {**own_values(), "word": "${word}"})
+    known = fill_table(command.env, {**installation_values(), "word": "${word}"})
     return {**known, **as_object(launch.inputs.get("env"))}
 
 

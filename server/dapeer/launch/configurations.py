@@ -14,7 +14,7 @@ from dapeer.adapters.definition.definition import TARGETS
 from dapeer.base.errors import ArgumentError
 from dapeer.base.json_types import Json, as_object, is_array, is_object
 from dapeer.base.system import folder_names, foreign_files
-from dapeer.base.system.environment import of_starter
+from dapeer.base.system.environment import starter_environment
 from dapeer.launch.launch_json import (
     IN_EDITOR,
     Compound,
@@ -476,7 +476,7 @@ def _read(written: Json, variable_values: VariableValues, inputs: Json) -> Confi
         asks,
         task=_label(own.get("preLaunchTask")),
         task_after=_label(own.get("postDebugTask")),
-        ready=_ready(as_object(own.get("serverReadyAction"))),
+        ready=_ready_condition(as_object(own.get("serverReadyAction"))),
     )
 
 
@@ -485,7 +485,7 @@ def _label(value: object) -> str:
     return label_of(value) if is_object(value) else str(value or "")
 
 
-def _ready(action: Json) -> ReadyCondition:
+def _ready_condition(action: Json) -> ReadyCondition:
     """Return the condition on a server's output that a configuration's `serverReadyAction` states.
 
     `action` is that object. Its `pattern` is a regular expression (by default one for a line such as
@@ -522,7 +522,9 @@ def _variable_values(
 ) -> VariableValues:
     """Return the values of variables in a project's files; `answers` are what a caller says for them."""
     platform = {"win32": "windows", "darwin": "osx"}.get(sys.platform, "linux")
-    return VariableValues(str(project), folder_names.home(), of_starter(), platform, answers)
+    return VariableValues(
+        str(project), folder_names.home(), starter_environment(), platform, answers
+    )
 
 
 def _without_editor_keys(values: Json) -> dict[str, Any]:

@@ -45,13 +45,13 @@ class Inheritance:
     client: str
     breakpoints: Places
     """The breakpoints meant for it: those of the call, and those set since the last start."""
-    filters: bool
+    keeps_filters: bool
     """Whether it has the exception filters from before."""
     own_programs: Sequence[Session] = ()
     """The programs of the client's own, which a fresh start would end."""
-    ended: Sequence[Session] = ()
+    ended_sessions: Sequence[Session] = ()
     """Those that were ended for it."""
-    forgotten: Broadcast | None = None
+    removal_broadcast: Broadcast | None = None
     """Sends other programs the removal of breakpoints."""
 
     async def report(self, session: Session, new: Sequence[Broadcast]) -> list[str]:
@@ -60,10 +60,10 @@ class Inheritance:
         `session` is the new program's. `new` are the changes of breakpoints that were sent to other programs; it waits for them,
         and there is a line for each session that has not applied one.
         """
-        pushes = [*new, *([self.forgotten] if self.forgotten else ())]
+        pushes = [*new, *([self.removal_broadcast] if self.removal_broadcast else ())]
         lines = [line for each in pushes for line in await each.wait_for_failures()]
-        if self.ended:
-            lines += [f"ended {_numbered(self.ended)}"]
+        if self.ended_sessions:
+            lines += [f"ended {_numbered(self.ended_sessions)}"]
         places = self._places(session)
         parts = list(self._breakpoints(places))
         known = self.debugger.breakpoints.person_places
@@ -81,7 +81,7 @@ class Inheritance:
             word = "sessions" if len(others) > 1 else "session"
             parts.append(f"{word} {list_sessions(others[-MAX_NAMED_BREAKPOINTS:])}{left}")
         # A fresh start keeps what others have set and started.
-        hint = HINT if self.forgotten is None and (self.own_programs or not persons) else ""
+        hint = HINT if self.removal_broadcast is None and (self.own_programs or not persons) else ""
         return [*lines, f"from before: {'; '.join(parts)}{hint}"] if parts else lines
 
     def _places(self, session: Session) -> list[Place]:
@@ -119,7 +119,7 @@ class Inheritance:
         titles = [title for _, title in points.at_functions(self.client)]
         if kept := [each for each in titles if (each, 0, 0) not in self.breakpoints]:
             yield f"collecting at {_join_names(kept)}"
-        if self.filters and points.exceptions is not None:
+        if self.keeps_filters and points.exceptions is not None:
             yield f"exception filters {_join_names(points.exceptions) or 'none'}"
 
 
@@ -160,8 +160,8 @@ def inheritance_of(
         functions: The functions at which the call stops or collects.
         filters: The exception filters of the call; None: it has none, so those from before count.
     """
-    own = {*_requested_places(requested, functions), *debugger.breakpoints.fresh}
-    return Inheritance(debugger, focus.key, own, filters is None, focus.own)
+    own = {*_requested_places(requested, functions), *debugger.breakpoints.places_for_next_start}
+    return Inheritance(debugger, focus.key, own, filters is None, focus.own_programs)
 
 
 async def end_earlier_programs(
@@ -188,11 +188,11 @@ async def end_earlier_programs(
         RequestTimeout: A program neither ends nor can be killed.
         DapeerError: An adapter rejects the request, or cannot detach.
     """
-    ended = focus.own
+    ended = focus.own_programs
     for program in ended:
         await _end_program(debugger, program)
     stops = bool(debugger.breakpoints.functions)
-    collecting = bool(debugger.breakpoints.collecting)
+    collecting = bool(debugger.breakpoints.function_points)
     kept = {(path, *spot_of(each)) for path, each in requested if "collect" not in each}
     collected = {(path, *spot_of(each)) for path, each in requested if "collect" in each}
     titles = {title_of(each) for each in functions if collects_at(each)}
@@ -227,17 +227,17 @@ async def _end_program(debugger: Debugger, program: Session) -> None:
         RequestTimeout: The adapter does not answer, and the session is not over.
         DapeerError: The adapter rejects the request, or cannot detach.
     """
-    living = program.program.alive
-    if program.over:
+    living = program.program.living_sessions
+    if program.is_over:
         await debugger.terminate(program)
     else:
         try:
             await debugger.disconnect(program, terminate=None)
         except RequestTimeout:
-            if not program.over:
+            if not program.is_over:
                 raise
     for each in living:
-        each.ending.credit(TOOL)
+        each.ending.set_ending_tool(TOOL)
 
 
 def _numbered(programs: Sequence[Session]) -> str:
@@ -251,9 +251,12 @@ def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
     It changes `breakpoints` and what the earlier program, of which `before` is a session, still waits for. It yields a line for
     each breakpoint that has moved, or whose line was changed; it does its work while it is iterated.
     """
-    refused, sessions = before.program.awaited.undelivered, before.program.sessions
+    refused, sessions = (
+        before.program.awaited_breakpoints.undelivered_places,
+        before.program.sessions,
+    )
     for path in breakpoints.paths:
-        changes = (each.inspect.editions.known_change(path) for each in sessions)
+        changes = (each.inspect.source_versions.known_change(path) for each in sessions)
         # Each process has its own session, and its breakpoints are those of all: they move once.
         change = next(
             (each for each in changes if each is not None and each.old_lines is not None), None
@@ -261,12 +264,14 @@ def follow_edits(breakpoints: Breakpoints, before: Session) -> Iterator[str]:
         if change is None:
             continue
         had = {
-            sent["line"] for each in sessions for sent, _ in each.mirror.placed.breakpoints_in(path)
+            sent["line"]
+            for each in sessions
+            for sent, _ in each.mirror.breakpoint_statuses.breakpoints_in(path)
         }
         lines = {each["line"] for each in breakpoints.in_file(path)} & had
         moves, gone = change.moved(n for n in sorted(lines) if (path, n) not in refused)
         breakpoints.move(path, moves)
-        before.program.awaited.move(path, moves)
+        before.program.awaited_breakpoints.move(path, moves)
         name = relative_to_project(path, before.project)
         yield from (f"breakpoint {name}:{n} → {to}: its line has moved" for n, to in moves.items())
         yield from (f"breakpoint {name}:{n}: this line was changed" for n in gone)

@@ -370,12 +370,12 @@ def _value_of_variable(variable: str, variable_values: VariableValues) -> str:
         "userHome": lambda: variable_values.home,
         "pathSeparator": lambda: separator,
         "/": lambda: separator,
-        **_of_file(variable_values),
+        **_editor_file_variables(variable_values),
     }
     return values.get(variable, lambda: f"${{{variable}}}")()
 
 
-def _of_file(variable_values: VariableValues) -> dict[str, Callable[[], str]]:
+def _editor_file_variables(variable_values: VariableValues) -> dict[str, Callable[[], str]]:
     """Return functions that return the values of the variables for the file in the editor, by variable.
 
     It is empty if the caller has not named that file (`answers["file"]`).

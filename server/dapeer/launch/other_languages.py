@@ -29,7 +29,7 @@ from dapeer.adapters.choice.interpreter import check_version
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.placeholders import fill_table, fill_texts
 from dapeer.adapters.definition.sections import OF_WAITING, Command, InterpreterArguments
-from dapeer.adapters.definition.table import COMPANIONS, own_values
+from dapeer.adapters.definition.table import COMPANIONS, installation_values
 from dapeer.adapters.launch_request import LaunchRequest
 from dapeer.base.errors import DapeerError
 from dapeer.base.json_types import as_object, is_array
@@ -136,7 +136,7 @@ async def note_undebugged(debugger: Debugger, program: Program[Session]) -> None
     does nothing for a program that was attached to or has ended, or without such a breakpoint.
     """
     first = program.first
-    if not isinstance(first, DirectSession) or not first.plan.launched or first.over:
+    if not isinstance(first, DirectSession) or not first.plan.launched or first.is_over:
         return
     wanted = _adapters_that_attach(debugger, first.plan, {*debugger.breakpoints.paths})
     pid = pid_of(first) if wanted else 0
@@ -207,13 +207,13 @@ def _with_stand_ins(definition: Definition, env: Mapping[str, object]) -> dict[s
     """
     children = definition.children
     ours = fill_table(
-        children.stand_in_env if children else {}, {**own_values(), "word": "${word}"}
+        children.stand_in_env if children else {}, {**installation_values(), "word": "${word}"}
     )
     joined = {name: f"{each} {env[name]}" if env.get(name) else each for name, each in ours.items()}
     return {**env, **joined}
 
 
-def _is_meant(definition: Definition, told: _Told) -> bool:
+def _can_debug(definition: Definition, told: _StandInFacts) -> bool:
     """Return whether a definition's adapter can debug a process that waits, judged by its command line.
 
     `told` is what the stand-in has told of that command line. The answer is True for an adapter that is not
@@ -224,14 +224,14 @@ def _is_meant(definition: Definition, told: _Told) -> bool:
     way = definition.attach.get(OF_WAITING)
     if way is None or not way.inserted:
         return True
-    split = told.split(definition)[1]
+    split = told.split_command(definition)[1]
     served = definition.attach["tcp"].served_by if "tcp" in definition.attach else ""
     is_there = split.how != "program" or (Path(told.folder) / split.target).exists()
     return bool(split.how) and is_there and not (served and re.search(served, split.target))
 
 
-def _under(
-    definition: Definition, told: _Told, reported: Mapping[str, object]
+def _command_below_adapter(
+    definition: Definition, told: _StandInFacts, reported: Mapping[str, object]
 ) -> dict[str, object]:
     """Return what a stand-in is told to run in place of its command: that, below its adapter's code.
 
@@ -243,8 +243,8 @@ def _under(
         KeyError: `definition` has no way to attach to a waiting process.
     """
     way = definition.attach[OF_WAITING]
-    interpreter, split = told.split(definition)
-    values = {**own_values(), **detect(definition).found, **reported}
+    interpreter, split = told.split_command(definition)
+    values = {**installation_values(), **detect(definition).found, **reported}
     how = {"module": ["-m"], "code": ["-c"]}.get(split.how, [])
     words = [*fill_texts(way.inserted, values), *how, split.target, *split.args]
     ours = {
@@ -259,7 +259,7 @@ def _under(
     }
 
 
-def _runs(definition: Definition, executable: str) -> bool:
+def _is_interpreter_of(definition: Definition, executable: str) -> bool:
     """Return whether a file is an interpreter of a definition's, or a script whose first line names it."""
     command = definition.command
     names = {Path(each).name for each in (executable, os.path.realpath(executable))}
@@ -289,11 +289,11 @@ class _StandIns:
     debugger: Debugger
     plan: Plan
     _first_session: DirectSession | None = None
-    _begun: anyio.Event = field(default_factory=anyio.Event)
+    _begun_event: anyio.Event = field(default_factory=anyio.Event)
     _limit: anyio.CapacityLimiter = field(
         default_factory=lambda: anyio.CapacityLimiter(ATTACHES_AT_ONCE)
     )
-    _held: ExitStack = field(default_factory=ExitStack)
+    _cleanups: ExitStack = field(default_factory=ExitStack)
 
     async def listen(self, wanted: Sequence[Definition]) -> Plan:
         """Listen at a Unix socket that is this user's alone, until `close`; return the changed plan.
@@ -306,11 +306,11 @@ class _StandIns:
         Raises:
             OSError: The system gives no such socket.
         """
-        folder = self._held.enter_context(self.debugger.temporary_folder())
+        folder = self._cleanups.enter_context(self.debugger.temporary_folder())
         server = await asyncio.start_unix_server(
             self._connected, folder / "children", limit=MAX_LINE_BYTES
         )
-        self._held.callback(server.close)
+        self._cleanups.callback(server.close)
         setting = {
             "script": str(STAND_IN),
             "socket": str(folder / "children"),
@@ -327,22 +327,22 @@ class _StandIns:
         env = {**as_object(self.plan.inputs.get("env")), SETTING: json.dumps(setting)}
         env = _with_stand_ins(self.plan.definition, env)
         files = frozenset(name for each in wanted for name in each.extensions)
-        return replace(self.plan, inputs={**self.plan.inputs, "env": env}, in_children=files)
+        return replace(self.plan, inputs={**self.plan.inputs, "env": env}, child_extensions=files)
 
     def close(self) -> None:
         """Listen no more; stand-ins that wait run on."""
-        self._begun.set()
-        self._held.close()
+        self._begun_event.set()
+        self._cleanups.close()
 
     def begin(self, session: Session) -> None:
         """Attach to stand-ins as children of a session from now on, until its program has ended."""
         self._first_session = session if isinstance(session, DirectSession) else None
-        self._begun.set()
+        self._begun_event.set()
         self.debugger.start_task(self._close_at_end, session)
 
     async def _close_at_end(self, session: Session) -> None:
         try:
-            await session.wait_for(lambda: not session.program.alive, None)
+            await session.wait_for(lambda: not session.program.living_sessions, None)
         finally:
             self.close()
 
@@ -366,8 +366,8 @@ class _StandIns:
 
         try:
             pid = _peer_process(writer.get_extra_info("socket"))
-            told = _Told.read(await reader.readline())
-            await self._begun.wait()
+            told = _StandInFacts.read(await reader.readline())
+            await self._begun_event.wait()
             parent = self._parent(pid)
             definition = await in_thread(self._definition_for, told)
             if parent is not None and definition is not None:
@@ -375,7 +375,7 @@ class _StandIns:
 
                 def go(changes: Changes, reported: Mapping[str, object]) -> None:
                     """Tell the stand-in to become its program under its adapter."""
-                    under = _under(definition, told, reported) if reported else {}
+                    under = _command_below_adapter(definition, told, reported) if reported else {}
                     let_go({"environment": changes, **under})
 
                 event = way.event if way else ""
@@ -391,7 +391,7 @@ class _StandIns:
             with suppress(OSError):
                 writer.close()
 
-    def _definition_for(self, told: _Told) -> Definition | None:
+    def _definition_for(self, told: _StandInFacts) -> Definition | None:
         """Return the definition of the adapter that is to debug the program of a stand-in, a child process.
 
         `told` is what the stand-in says of itself. The adapter must fit the file (its interpreter, or any binary where no definition knows
@@ -403,7 +403,9 @@ class _StandIns:
         able = _adapters_for_files(self.debugger, self.plan, {*self.debugger.breakpoints.paths})
         able += [self.plan.definition] if OF_WAITING in self.plan.definition.attach else []
         interpreters = [
-            each for each in self.debugger.definitions.values() if _runs(each, executable)
+            each
+            for each in self.debugger.definitions.values()
+            if _is_interpreter_of(each, executable)
         ]
         fitting = [
             each
@@ -411,7 +413,7 @@ class _StandIns:
             if (each in interpreters if interpreters else OF_WAITING not in each.attach)
         ]
         chosen = next((each for each in fitting if detect(each).ready), next(iter(fitting), None))
-        return chosen if chosen is not None and _is_meant(chosen, told) else None
+        return chosen if chosen is not None and _can_debug(chosen, told) else None
 
     def _parent(self, pid: int) -> DirectSession | None:
         """Return the session to whose process a stand-in belongs: that of the nearest process above it.
@@ -421,18 +423,18 @@ class _StandIns:
         direct one, or if `pid` is 0 or no process that the program has started.
         """
         first = self._first_session
-        if first is None or first.over or first.by_us or not pid:
+        if first is None or first.is_over or first.is_ended_by_tool or not pid:
             return None
-        if not first.process.processes.has_started(pid):
+        if not first.adapter_process.processes.has_started(pid):
             return None
         debugged = (each for each in first.program.debugged if isinstance(each, DirectSession))
-        by_pid = {each.pid: each for each in debugged if not each.over}
-        acting = first.program.acting(first, exactly=True)
-        usual = acting if isinstance(acting, DirectSession) and not acting.over else None
+        by_pid = {each.pid: each for each in debugged if not each.is_over}
+        acting = first.program.session_for_tool(first, exactly=True)
+        usual = acting if isinstance(acting, DirectSession) and not acting.is_over else None
         return next((by_pid[each] for each in ancestors(pid) if each in by_pid), usual)
 
     async def _debug(
-        self, parent: DirectSession, definition: Definition, waiting: WaitingProcess, told: _Told, reader: asyncio.StreamReader
+        self, parent: DirectSession, definition: Definition, waiting: WaitingProcess, told: _StandInFacts, reader: asyncio.StreamReader
     ) -> None:  # fmt: skip
         """Start a session for a stand-in, or note why that was not done; return when it may go on.
 
@@ -467,7 +469,7 @@ class _StandIns:
             parent.program.add_undebugged(waiting.pid, note)
 
     def _plan(
-        self, definition: Definition, waiting: WaitingProcess, told: _Told, command: str
+        self, definition: Definition, waiting: WaitingProcess, told: _StandInFacts, command: str
     ) -> Plan:
         """Return the plan of an attach to a stand-in, by the adapter of a definition; nothing is started.
 
@@ -489,11 +491,11 @@ class _StandIns:
             inputs = {"cwd": told.folder, **more}
         launch = LaunchRequest(definition.id, "attach", command, inputs, {}, None)
         plan = plan_of(self.debugger, launch, "attach", inputs, {}, waits=True)
-        return replace(plan, waiting=waiting)
+        return replace(plan, waiting_process=waiting)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _StandInFacts:
     """What a stand-in tells of itself; of its environment what is text, without half a character."""
 
     words: Sequence[str]
@@ -518,7 +520,7 @@ class _Told:
         """Whether the file is a script, whose first line names its interpreter."""
         return bool(interpreter_command(self.path, self.environment))
 
-    def split(self, definition: Definition) -> tuple[str, InterpreterArguments]:
+    def split_command(self, definition: Definition) -> tuple[str, InterpreterArguments]:
         """Return the process's interpreter, and its arguments split by a definition's `[command]`.
 
         For a script, the interpreter is the path or name in its first line, and the arguments are that line's options, the
@@ -535,7 +537,7 @@ class _Told:
         return name, command.split(rest)
 
     @classmethod
-    def read(cls, line: bytes) -> _Told:
+    def read(cls, line: bytes) -> _StandInFacts:
         """Read what a stand-in tells of itself from its line of JSON.
 
         The keys of the object are `command` (a list of words), `executable`, `folder` and `environment` (an object). A key

@@ -54,7 +54,7 @@ def take_mappings(
     Raises:
         ArgumentError: A mapping does not have that form.
     """
-    mappings = [*_pairs(config.get(OF_PYTHON)), *_table(config.get(OF_CPP))]
+    mappings = [*_pairs(config.get(OF_PYTHON)), *_source_file_mappings(config.get(OF_CPP))]
     rest = {key: value for key, value in config.items() if key not in (OF_PYTHON, OF_CPP)}
     absolute = tuple(
         PathMapping(str((project / Path(each.local).expanduser()).absolute()), each.remote)
@@ -82,7 +82,7 @@ def _pairs(value: object) -> Iterator[PathMapping]:
                 raise _mapping_error(OF_PYTHON)
 
 
-def _table(value: object) -> Iterator[PathMapping]:
+def _source_file_mappings(value: object) -> Iterator[PathMapping]:
     """Yield the mappings of `sourceFileMap`, a key of launch configurations for cpptools.
 
     `value` is that key's value; None yields nothing. Else the value is an object of local folders by remote ones:
@@ -126,7 +126,7 @@ def _check_process_or_port(debugger: Debugger, definition: Definition, inputs: J
     if pid is not None:
         check_process(definition, pid)
         for session in debugger.sessions.values():
-            if not session.over and session.mirror.process.get("systemProcessId") == pid:
+            if not session.is_over and session.mirror.process.get("systemProcessId") == pid:
                 raise ArgumentError(
                     f"Process {pid} is debugged already, in session {session.id}.",
                     "Continue there, or dap_disconnect it first.",

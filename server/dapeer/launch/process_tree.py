@@ -53,7 +53,7 @@ class ProcessTree:
         """The sessions of the processes that are debugged, the oldest first."""
         program = self.root.program
         return sorted(
-            (each for each in program.debugged if not each.over), key=lambda each: each.id
+            (each for each in program.debugged if not each.is_over), key=lambda each: each.id
         )
 
     async def attach(self) -> None:
@@ -65,7 +65,9 @@ class ProcessTree:
         seen = {self.pid}
         while True:
             parents = descendants(self.pid)
-            self._by_pid |= {pid: each for each in self.root.program.alive if (pid := pid_of(each))}
+            self._by_pid |= {
+                pid: each for each in self.root.program.living_sessions if (pid := pid_of(each))
+            }
             seen |= self._by_pid.keys()
             generation = [each for each in parents if each not in seen and parents[each] in seen]
             if not generation:
@@ -133,8 +135,8 @@ class ProcessTree:
         while pid in parents:
             pid = parents[pid]
             known = self._by_pid.get(pid)
-            if known is not None and not known.over:
-                acting = known.program.acting(known, exactly=True)
+            if known is not None and not known.is_over:
+                acting = known.program.session_for_tool(known, exactly=True)
                 return acting if isinstance(acting, DirectSession) else self.root
         return self.root
 

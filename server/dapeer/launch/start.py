@@ -17,7 +17,7 @@ from dapeer.base.errors import AdapterUnknown, ArgumentError
 from dapeer.base.json_types import Json, as_object, is_array
 from dapeer.base.sources import with_home_folder
 from dapeer.base.system import foreign_files
-from dapeer.base.system.environment import of_starter
+from dapeer.base.system.environment import starter_environment
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.fitting import shortened
 from dapeer.launch.commands import resolve_command
@@ -166,7 +166,7 @@ class Launcher:
     answers: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the caller says for `${input:…}`, and `file` for the file in an editor."""
 
-    async def start(
+    async def prepare_start(
         self, launch: LaunchRequest, configuration: str | None = None, where: Where = "auto"
     ) -> Start:
         """Return the start of a configuration by name, or else of the call's arguments; nothing is started.
@@ -325,7 +325,7 @@ class Launcher:
         _check_answered(chosen, launch, in_neovim=there is not None)
         own = definition is not None and chosen.type in definition.names
         if there is not None and (own or there[1] == chosen.type):
-            ours = _in_its_words(definition, launch) if definition else {}
+            ours = _as_adapter_keys(definition, launch) if definition else {}
             worded = replace(launch, config={**ours, **launch.config})
             inputs = resolve_paths(launch.inputs, debugger.project)
             return await self._start_configuration_in_neovim(there, worded, chosen, inputs)
@@ -471,7 +471,7 @@ def _with_env_file(inputs: Json, config: Json) -> tuple[Json, Json]:
             text = foreign_files.read_bytes(path).decode("utf-8", "replace")
         except OSError as error:
             raise ArgumentError(f"`envFile`: {path}: {error.strerror}.", "Name a file.") from error
-        found |= read_env_file(text, {**of_starter(), **found})
+        found |= read_env_file(text, {**starter_environment(), **found})
     own = {**found, **as_object(inputs.get("env"))}
     return {**inputs, **({"env": own} if found else {})}, {
         key: each for key, each in config.items() if key != "envFile"
@@ -520,7 +520,7 @@ _OURS = ("terminal", "follow_children", "just_my_code")
 """Arguments that no adapter knows by these names."""
 
 
-def _in_its_words(definition: Definition, launch: LaunchRequest) -> dict[str, Any]:
+def _as_adapter_keys(definition: Definition, launch: LaunchRequest) -> dict[str, Any]:
     """Return the caller's arguments that no adapter knows by name (`_OURS`), as keys of this adapter.
 
     The definition's launch variants and its template of launch arguments say which keys these are; others are left out.

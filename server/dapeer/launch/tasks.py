@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.spawn import ChildProcess
 from dapeer.base.errors import DapeerError
-from dapeer.base.system.environment import of_starter
+from dapeer.base.system.environment import starter_environment
 from dapeer.base.system.limited_answers import MAX_PROCESSOR_SECONDS
 from dapeer.base.system.matching import AwaitedLines, PatternOverdue
 from dapeer.base.system.tasks import Answer, all_of
@@ -105,7 +105,7 @@ class TaskRun:
     """Goes on reading what a background task prints."""
     outcomes: list[str] = field(default_factory=list[str])
     """What became of each, for the answer."""
-    _done: dict[str, anyio.Event] = field(default_factory=dict[str, anyio.Event])
+    _done_events: dict[str, anyio.Event] = field(default_factory=dict[str, anyio.Event])
     """By label, whether each task that was begun has ended, or is ready."""
 
     async def run(self, stage: TaskStage) -> None:
@@ -128,10 +128,10 @@ class TaskRun:
         if not stage.task.command:
             return
         label = stage.task.label
-        if (done := self._done.get(label)) is not None:
+        if (done := self._done_events.get(label)) is not None:
             await done.wait()
             return
-        done = self._done[label] = anyio.Event()
+        done = self._done_events[label] = anyio.Event()
         await self._run_task(stage.task)
         done.set()
 
@@ -179,7 +179,7 @@ class TaskRun:
                 the shell cannot run, it reports itself, by output and exit code.
         """
         command = ["/bin/sh", "-c", *task.command] if task.shell else task.command
-        env = {**of_starter(), **(task.env or {}), **self.processes.mark}
+        env = {**starter_environment(), **(task.env or {}), **self.processes.mark}
         try:
             child = await ChildProcess.start(
                 command,
@@ -305,7 +305,7 @@ class StartTasks:
         """
         try:
             for program in [each.program for each in sessions]:
-                await program.waiters.wait_for(lambda it=program: not it.alive, None)
+                await program.waiters.wait_for(lambda it=program: not it.living_sessions, None)
             if self._plan.stage_after is not None:
                 run = await self._run_of()
                 await run.run(self._plan.stage_after)

@@ -319,7 +319,7 @@ def _anything(_value: object) -> bool:
     return True
 
 
-def _objects(value: object) -> bool:
+def _is_object_of_objects(value: object) -> bool:
     """Whether this is an object of objects."""
     return _is_object(value) and all(_is_object(each) for each in value.values())
 
@@ -329,7 +329,7 @@ def _only_objects(value: object) -> bool:
     return _is_object(value) and all(map(_only_objects, value.values()))
 
 
-def _roots(value: object) -> bool:
+def _is_roots_capability(value: object) -> bool:
     """Whether a value is a valid capability `roots`."""
     return (
         _is_object(value)
@@ -339,9 +339,9 @@ def _roots(value: object) -> bool:
 
 
 _ACCEPTS: Final = {
-    "experimental": _objects,
-    "extensions": _objects,
-    "roots": _roots,
+    "experimental": _is_object_of_objects,
+    "extensions": _is_object_of_objects,
+    "roots": _is_roots_capability,
     "sampling": _only_objects,
     "elicitation": _only_objects,
     "tasks": _only_objects,
@@ -363,9 +363,9 @@ class Handover:
     def __init__(
         self, answered: Sequence[tuple[bytes, bytes]], unfinished_line: bytes, *, has_left: bool
     ) -> None:
-        self.answered = answered
+        self.answered_lines = answered
         """Each line with its answer."""
-        self.rest = unfinished_line
+        self.unanswered_bytes = unfinished_line
         """What came after these: lines, the last one perhaps incomplete."""
         self.has_left = has_left
         """Whether nothing follows."""

@@ -55,7 +55,7 @@ class ServerOptions:
     tools: Iterable[AnyTool] = TOOLS
     nvim: str | None = None
     """The Neovim to attach to: a path, `host:port`, or `auto`; None: no Neovim."""
-    patient: bool = False
+    may_await_neovim: bool = False
     """Whether that Neovim need not be there yet."""
     credentials: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those that were in the environment, by their names."""
@@ -91,7 +91,7 @@ async def serve_stdio(offer: ServerOptions, front: Front | None = None) -> None:
     data = _whoever_it_is if offer.data else asks_for_data
     async with running_server(offer, data) as (server, stop), anyio.create_task_group() as tasks:
         tasks.start_soon(_end_calls_at, stop, server, tasks.cancel_scope)
-        clients, alone = Clients(), not (offer.patient and offer.complete)
+        clients, alone = Clients(), not (offer.may_await_neovim and offer.complete)
         if alone or SEES_HALVES:
             clients.watch(os.dup(0))
         if alone:
@@ -173,7 +173,7 @@ async def running_server(
     selection = Selection(offer.read_only, offer.groups, offer.shows_secrets, gives_data)
     selection.check([*offer.tools, *(tool for each in offer.integrations for tool in each.tools)])
     definitions = load_all(shipped(), user_folder())
-    with _signals() as stop:
+    with _stop_event_at_signals() as stop:
         async with (
             Debugger(definitions, Path.cwd()) as debugger,
             Peers(debugger) as peers,
@@ -197,7 +197,7 @@ async def running_server(
                     # Listen before the first search, so that no Neovim is missed in between.
                     neovims = Neovims(offer.nvim, peers, debugger.project, offer.neovim_socket)
                     tasks.start_soon(neovims.attach_newcomers)
-                    await neovims.attach(tasks, patient=offer.patient)
+                    await neovims.attach(tasks, patient=offer.may_await_neovim)
                 yield server, stop
             tasks.cancel_scope.cancel()
 
@@ -214,7 +214,7 @@ async def _serving_integrations(
 
 
 @contextmanager
-def _signals() -> Generator[anyio.Event]:
+def _stop_event_at_signals() -> Generator[anyio.Event]:
     """Yield an event that SIGTERM and SIGINT set while the body runs; a second signal changes nothing."""
     stop = anyio.Event()
     loop = asyncio.get_running_loop()

@@ -48,7 +48,7 @@ class _SentBreakpoint(NamedTuple):
     place: int
 
     @property
-    def made(self) -> Breakpoint:
+    def adapter_state(self) -> Breakpoint:
         """Its state: the adapter's latest `Breakpoint` of it."""
         return self.pairs[self.place][1]
 
@@ -61,31 +61,31 @@ class BreakpointStatuses:
         default_factory=dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]
     )
     """By source path."""
-    collecting: dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]] = field(
+    collecting_lines: dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]] = field(
         default_factory=dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]
     )
     """By source path, those that no adapter has: the program collects there by itself."""
-    collecting_at: dict[str, Breakpoint] = field(default_factory=dict[str, Breakpoint])
+    collecting_functions: dict[str, Breakpoint] = field(default_factory=dict[str, Breakpoint])
     """By title the functions at which the program collects by itself."""
     functions: list[tuple[str, Breakpoint]] = field(default_factory=list[tuple[str, Breakpoint]])
     data: list[tuple[DataBreakpoint, Breakpoint]] = field(
         default_factory=list[tuple[DataBreakpoint, Breakpoint]]
     )
-    names: dict[str, str] = field(default_factory=dict[str, str])
+    data_names: dict[str, str] = field(default_factory=dict[str, str])
     """Callers' names of the data, by `dataId`; the protocol has no field for it."""
     instructions: list[tuple[InstructionBreakpoint, Breakpoint]] = field(
         default_factory=list[tuple[InstructionBreakpoint, Breakpoint]]
     )
 
-    reached: set[Place] = field(default_factory=set[Place])
+    reached_places: set[Place] = field(default_factory=set[Place])
     """Requested places of those at which the program was seen."""
     functions_reached: set[str] = field(default_factory=set[str])
     """Functions of stops, by the last parts of their names; whole names of those with a breakpoint hit."""
 
-    unanswered: dict[str, str] = field(default_factory=dict[str, str])
+    failed_requests: dict[str, str] = field(default_factory=dict[str, str])
     """By source path: why the last request has no response."""
 
-    named: dict[str, str] = field(default_factory=dict[str, str])
+    file_name_notes: dict[str, str] = field(default_factory=dict[str, str])
     """By source path what is known of the name that the program has of the file."""
 
     change_count: int = 0
@@ -95,7 +95,7 @@ class BreakpointStatuses:
     """By the adapter's number, where the breakpoints are that have it; None: to be found out."""
 
     @property
-    def on_response(self) -> Mapping[str, ResponseHandler]:
+    def response_handlers(self) -> Mapping[str, ResponseHandler]:
         """Return the handlers of successful responses to requests that set breakpoints, by command.
 
         The mirror calls each with the request's arguments and the response's body. It passes failed responses to
@@ -110,12 +110,12 @@ class BreakpointStatuses:
 
     def name_data(self, data_id: str, name: str) -> None:
         """Keep the name by which a caller knows the data of a data breakpoint, by its `dataId`."""
-        self.names[data_id] = name
+        self.data_names[data_id] = name
 
     def name_file(self, path: str, note: str) -> None:
         """Keep in `named` what is known (`note`, a clause) of the program's own name of a source file."""
         self.change_count += 1
-        self.named[path] = note
+        self.file_name_notes[path] = note
 
     def apply_file_name_event(self, body: Body) -> None:
         """Apply the event that tells the program's name of a file."""
@@ -128,7 +128,7 @@ class BreakpointStatuses:
         """
         if command == SET_LINES:
             self.change_count += 1
-            self.unanswered[_path(arguments)] = f"has not answered `{command}`"
+            self.failed_requests[_path(arguments)] = f"has not answered `{command}`"
 
     def record_refusal(self, command: str, arguments: Body, why: str) -> None:
         """Keep in `unanswered` why the adapter has rejected a `setBreakpoints` request (`why`).
@@ -137,7 +137,7 @@ class BreakpointStatuses:
         """
         if command == SET_LINES and arguments:
             self.change_count += 1
-            self.unanswered[_path(arguments)] = f"refused: {why}"
+            self.failed_requests[_path(arguments)] = f"refused: {why}"
 
     def apply_breakpoint_event(self, body: BreakpointEventBody) -> None:
         """Merge a `breakpoint` event into the state of the breakpoints that have its number (`id`).
@@ -162,9 +162,12 @@ class BreakpointStatuses:
         for _, group in itertools.groupby(found, lambda each: id(each.pairs)):
             same = [*group]
             # js-debug gives a new one the number of another; their lines still differ.
-            there = [each for each in same if each.made.get("line") == changed.get("line")]
+            there = [each for each in same if each.adapter_state.get("line") == changed.get("line")]
             for each in there or same:
-                each.pairs[each.place] = each.pairs[each.place][0], _merged(each.made, changed)
+                each.pairs[each.place] = (
+                    each.pairs[each.place][0],
+                    _merged(each.adapter_state, changed),
+                )
 
     def _breakpoints_with_id(self, number: int) -> Sequence[_SentBreakpoint]:
         """Return the breakpoints that have a number of the adapter's; empty if none has.
@@ -191,10 +194,10 @@ class BreakpointStatuses:
         self.change_count += 1
         if "functions" in body:
             titles = map(title_of, body["functions"])
-            self.collecting_at = dict(zip(titles, body.get("made") or (), strict=False))
+            self.collecting_functions = dict(zip(titles, body.get("made") or (), strict=False))
             return
         pairs = zip(body.get("breakpoints") or (), body.get("made") or (), strict=False)
-        self.collecting[_path(body)] = list(pairs)
+        self.collecting_lines[_path(body)] = list(pairs)
 
     def breakpoints_in(
         self, path: str, *, collecting: bool = False
@@ -203,7 +206,7 @@ class BreakpointStatuses:
 
         Those of the adapter come first, then those at which the program collects by itself; with `collecting` the other way round.
         """
-        every = [[*self.lines.get(path, ())], [*self.collecting.get(path, ())]]
+        every = [[*self.lines.get(path, ())], [*self.collecting_lines.get(path, ())]]
         return [pair for each in (reversed(every) if collecting else every) for pair in each]
 
     def state_at(self, path: str, spot: Spot, *, collecting: bool = False) -> Breakpoint | None:
@@ -215,7 +218,7 @@ class BreakpointStatuses:
         The reverse does not hold: for column 0, a breakpoint with a column gives None. None: no such breakpoint was answered yet.
         """
         line, _ = spot
-        every = [self.lines.get(path, ()), self.collecting.get(path, ())]
+        every = [self.lines.get(path, ()), self.collecting_lines.get(path, ())]
         for pairs in reversed(every) if collecting else every:
             # They are mostly in order, and may be many.
             near = bisect_left(pairs, line, key=_line)
@@ -244,7 +247,7 @@ class BreakpointStatuses:
             # js-debug reuses the number of another breakpoint; the location identifies it.
             if len(found) == 1:
                 only = found[0]
-                self.reached.add((only.path, *spot_of(only.pairs[only.place][0])))
+                self.reached_places.add((only.path, *spot_of(only.pairs[only.place][0])))
 
     def is_breakpoint_stop(self, body: Body) -> bool:
         """Return whether a `stopped` event is of a breakpoint on a line or function that does not collect.
@@ -272,7 +275,7 @@ class BreakpointStatuses:
         name = str(frame.get("source", {}).get("path") or "").rpartition("/")[2]
         for known, pairs in self.lines.items():
             if known.rpartition("/")[2] == name:
-                self.reached.update(
+                self.reached_places.update(
                     (known, *spot_of(sent))
                     for sent, made in pairs
                     if line in (sent["line"], made.get("line")) and _may_be_at(sent, made, frame)
@@ -310,7 +313,7 @@ class BreakpointStatuses:
         self.change_count += 1
         self._numbers = None
         path = _path(arguments)
-        self.unanswered.pop(path, None)
+        self.failed_requests.pop(path, None)
         known, paired = self.lines.get(path, []), _paired(arguments, body)
         # js-debug has a client ask twice at a start, and answers the second time with an empty list.
         silent = as_array(arguments.get("breakpoints"))[len(paired) :]

@@ -135,7 +135,7 @@ class CurrentStops:
         # Output that was shown with another process is not shown again.
         start = max(self._output_start, shown)
         reported = ShownStop(start, self._output_start, self.history.new_handles())
-        stop = Stop(self.epoch, body, Stack(thread_id), reported=reported)
+        stop = Stop(self.epoch, body, Stack(thread_id), presentation=reported)
         if stop.all_threads:
             self._keep({})
         self._add(thread_id, stop)
@@ -204,7 +204,7 @@ class CurrentStops:
         """
         stop = self.stop
         if stop is not None:
-            reported = stop.reported
+            reported = stop.presentation
             # Output that was not shown at this stop is shown with the next one.
             self._output_start = (
                 reported.output_start if reported.output_shown is None else reported.output_shown
@@ -226,12 +226,12 @@ class FetchedFacts:
         self._current_stops = suspended
         self._frames = frames
         self._breakpoint_statuses = placed
-        self.on_event: Mapping[str, EventHandler] = {
+        self.event_handlers: Mapping[str, EventHandler] = {
             "memory": self._mark_outdated,
             "invalidated": self._mark_outdated,
         }
         """The handlers of events."""
-        self.on_response: Mapping[str, ResponseHandler] = {
+        self.response_handlers: Mapping[str, ResponseHandler] = {
             "stackTrace": self._apply_stack_trace,
             "scopes": self._apply_scopes,
             "variables": self._apply_variables,
@@ -257,14 +257,14 @@ class FetchedFacts:
             frames = body.get("stackFrames", [])
             if frames and known[0] is frames[0]:
                 self._breakpoint_statuses.record_frame(known[0])
-            stop.place(self._frames)
+            stop.set_front_frame(self._frames)
 
     def _apply_scopes(self, arguments: Body, body: ScopesResponseBody) -> None:
         """Add the scopes of a `scopes` response to the current stop, by the `frameId` that was asked for."""
         stop = self._current_stops.stop
         if stop is not None:
             scopes = body.get("scopes", [])
-            stop.values.keep_scopes(arguments["frameId"], scopes, stop.top_id)
+            stop.values.keep_scopes(arguments["frameId"], scopes, stop.default_frame_id)
 
     def _apply_variables(self, arguments: Body, body: VariablesResponseBody) -> None:
         """Add the children of a `variables` response to the current stop."""
@@ -324,12 +324,12 @@ class LoadedSources:
         return self.modules, self.sources
 
     @property
-    def on_event(self) -> Mapping[str, EventHandler]:
+    def event_handlers(self) -> Mapping[str, EventHandler]:
         """The handlers of events, by the event's name; each gets the event's body."""
         return {"module": self._apply_module, "loadedSource": self._apply_loaded_source}
 
     @property
-    def on_response(self) -> Mapping[str, ResponseHandler]:
+    def response_handlers(self) -> Mapping[str, ResponseHandler]:
         """The handlers of responses, by command; each gets the request's arguments and the response's body."""
         return {"modules": self._apply_modules, "loadedSources": self._apply_loaded_sources}
 
@@ -405,7 +405,7 @@ class Notes:
 
     def mark_flowing(self, stop: Stop, *, flows: bool) -> None:
         """Record whether more of the output that belongs to a stop is still arriving."""
-        stop.reported.flow(flows=flows)
+        stop.presentation.set_output_flows(flows=flows)
 
     def mark_shown(self, cursor: int) -> None:
         """Record that a client has seen the program's output up to a cursor."""
@@ -421,16 +421,16 @@ class Notes:
         """
         if stop is not None:
             # Another process may have stopped later, and been shown first.
-            stop.reported.skip_to(stop.reported.output_from(self.output.shown_end))
+            stop.presentation.skip_to(stop.presentation.output_from(self.output.shown_end))
         self.mark_shown(cursor)
         for failure, count in failed:
             failure.mark_reported(count)
         if stop is None:
             return
-        stop.reported.mark_shown(cursor)
+        stop.presentation.mark_shown(cursor)
         latest = self.history.latest
         if latest is not None and latest is not stop:
-            latest.reported.skip_to(cursor)
+            latest.presentation.skip_to(cursor)
 
 
 UNKNOWN = -1
@@ -457,17 +457,17 @@ class Mirror(Notes):
         conditions and log messages that failed, and `gathered` the values that points collect.
         """
         self._current_stops = CurrentStops()
-        self.printed = printed or OutputIntake()
+        self.output_intake = printed or OutputIntake()
         failed = failed or failures.Failures()
-        super().__init__(self._current_stops.history, self.printed.output, failed)
+        super().__init__(self._current_stops.history, self.output_intake.output, failed)
         self.frames = frames or Frames()
         self.capabilities: Bounded[str, Any] = Bounded("capabilities")
         self._threads = Threads()
-        self.gathered = gathered or CollectedOutputReader(Collected(), 0)
+        self.collected_reader = gathered or CollectedOutputReader(Collected(), 0)
         """What its breakpoints collect."""
-        self.placed = BreakpointStatuses()
+        self.breakpoint_statuses = BreakpointStatuses()
         """The breakpoints that were sent, with their states."""
-        self.loaded = LoadedSources()
+        self.loaded_sources = LoadedSources()
         """Modules and sources."""
         self.process: Body = {}
         """Body of the `process` event."""
@@ -476,7 +476,7 @@ class Mirror(Notes):
         """The state beneath the stops of its threads."""
         self._epochs_of_requests: dict[int, int] = {}
         """By seq of a request without an answer yet: the epoch in which it was sent."""
-        self._fetched = FetchedFacts(self._current_stops, self.frames, self.placed)
+        self._fetched = FetchedFacts(self._current_stops, self.frames, self.breakpoint_statuses)
         self._on_event = self._event_handlers()
         self._on_response = self._response_handlers()
 
@@ -490,16 +490,16 @@ class Mirror(Notes):
             "stopped": self._apply_stopped,
             "continued": self._current_stops.apply_continued_event,
             "thread": self._apply_thread,
-            "breakpoint": self.placed.apply_breakpoint_event,
-            TRACED: self.placed.record_tracing,
-            FILE_NAMED: self.placed.apply_file_name_event,
-            REMOVED: self.gathered.note_removed,
+            "breakpoint": self.breakpoint_statuses.apply_breakpoint_event,
+            TRACED: self.breakpoint_statuses.record_tracing,
+            FILE_NAMED: self.breakpoint_statuses.apply_file_name_event,
+            REMOVED: self.collected_reader.note_removed,
             failures.EVENT: self.failures.record,
             failures.PATCH_OFF: self.failures.record_patch_off,
-            "capabilities": self._capabilities,
-            "process": self._process,
-            **self._fetched.on_event,
-            **self.loaded.on_event,
+            "capabilities": self._apply_capabilities,
+            "process": self._apply_process,
+            **self._fetched.event_handlers,
+            **self.loaded_sources.event_handlers,
             "exited": self._apply_exited,
             "terminated": self._apply_terminated,
         }
@@ -510,13 +510,13 @@ class Mirror(Notes):
         Each gets the request's arguments and the response's body.
         """
         return {
-            "initialize": self._initialize,
-            "launch": self._launched,
-            "attach": self._launched,
+            "initialize": self._apply_initialize,
+            "launch": self._apply_launched,
+            "attach": self._apply_launched,
             "threads": self._apply_threads,
-            **self._fetched.on_response,
-            **self.placed.on_response,
-            **self.loaded.on_response,
+            **self._fetched.response_handlers,
+            **self.breakpoint_statuses.response_handlers,
+            **self.loaded_sources.response_handlers,
         }
 
     @property
@@ -539,7 +539,7 @@ class Mirror(Notes):
         return self.state.has_started
 
     @property
-    def pausing(self) -> bool:
+    def is_pausing(self) -> bool:
         """Whether a `pause` was asked for, and no stop has come since."""
         return self._program_state.is_pausing
 
@@ -556,7 +556,7 @@ class Mirror(Notes):
     @property
     def breakpoints(self) -> dict[str, list[tuple[RequestedBreakpoint, Breakpoint]]]:
         """By source path: each breakpoint that was sent, with its state."""
-        return self.placed.lines
+        return self.breakpoint_statuses.lines
 
     @property
     def exception_filters(self) -> dict[str, bool]:
@@ -575,23 +575,28 @@ class Mirror(Notes):
         return self._threads.is_complete(self.epoch)
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the debuggee has ended, or dapeer has detached from it."""
         return self._program_state.has_ended
 
     @property
-    def closed(self) -> bool:
+    def is_closed(self) -> bool:
         """Whether the connection has ended: no more output, no more responses."""
         return self._program_state is State.CLOSED
 
     def has_moved_on(self, epoch: int) -> bool:
         """Return whether a stop has come after the one with number `epoch`, or the debuggee has ended."""
-        return self.epoch > epoch or self.ended
+        return self.epoch > epoch or self.has_ended
 
     @property
     def overflow_note(self) -> str | None:
         """A sentence on entries that were dropped because the adapter sent too many or too long ones, or None."""
-        tables = (self._threads.names, *self.loaded.tables, self.failures.known, self.capabilities)
+        tables = (
+            self._threads.names,
+            *self.loaded_sources.tables,
+            self.failures.known,
+            self.capabilities,
+        )
         return next((table.left_out_note for table in tables if table.left_out_note), None)
 
     def stop_of(self, thread_id: int) -> Stop | None:
@@ -603,12 +608,19 @@ class Mirror(Notes):
 
     def was_reached(self, place: Place) -> bool:
         """Return whether the program was seen at a place: it stopped, logged, or collected there."""
-        seen = place in self.printed.logged.points or place in self.placed.reached
-        return seen or self.gathered.reached(place)
+        seen = (
+            place in self.output_intake.log_points.points
+            or place in self.breakpoint_statuses.reached_places
+        )
+        return seen or self.collected_reader.may_have_reached(place)
 
     def was_line_reached(self, path: str, line: int) -> bool:
         """Return whether the program was seen at any place of a line: it stopped, logged, or collected there."""
-        sent = (each for each, _ in self.placed.breakpoints_in(path) if each["line"] == line)
+        sent = (
+            each
+            for each, _ in self.breakpoint_statuses.breakpoints_in(path)
+            if each["line"] == line
+        )
         return any(self.was_reached((path, *spot)) for spot in {(line, 0), *map(spot_of, sent)})
 
     def require_live(self) -> None:
@@ -641,7 +653,7 @@ class Mirror(Notes):
                     self._on_event[name](body)
             case Request(seq=seq, command=command, arguments=arguments):
                 self._epochs_of_requests[seq] = self.epoch
-                self.placed.apply_request(command, arguments)
+                self.breakpoint_statuses.apply_request(command, arguments)
                 if command == "pause":
                     self._move(Cause.PAUSE_DROPPED if self.stop else Cause.PAUSE_SENT)
                 if command in RESUMES:
@@ -656,11 +668,11 @@ class Mirror(Notes):
 
     def name_data(self, data_id: str, name: str) -> None:
         """Keep the name by which a caller knows the data of a data breakpoint, by its `dataId`."""
-        self.placed.name_data(data_id, name)
+        self.breakpoint_statuses.name_data(data_id, name)
 
     def name_file(self, path: str, note: str) -> None:
         """Keep `note`, a clause on the name by which the program itself knows the source file at `path`."""
-        self.placed.name_file(path, note)
+        self.breakpoint_statuses.name_file(path, note)
 
     def mark_closed(self) -> None:
         """Record that the connection has ended, which no message reports."""
@@ -680,18 +692,18 @@ class Mirror(Notes):
         added. `arrived_at` is the time of arrival in seconds.
         """
         if ROW in body:
-            self.gathered.add_row(body[ROW], arrived_at)
+            self.collected_reader.add_row(body[ROW], arrived_at)
             return
-        log_point = self.placed.log_point(body)
+        log_point = self.breakpoint_statuses.log_point(body)
         if log_point is not None:
-            self.placed.reached.add(log_point)
-        self.printed.append_output(body, arrived_at, log_point)
+            self.breakpoint_statuses.reached_places.add(log_point)
+        self.output_intake.append_output(body, arrived_at, log_point)
 
     def _apply_stopped(self, body: Body) -> None:
         """Apply a `stopped` event: begin a stop, end a pending pause, record the breakpoints that were hit."""
         self._move(Cause.STOPPED)
         self._current_stops.begin_stop(body, self._stopped_thread(body), self.output.shown_end)
-        self.placed.record_hits(body.get("hitBreakpointIds") or ())
+        self.breakpoint_statuses.record_hits(body.get("hitBreakpointIds") or ())
 
     def _stopped_thread(self, body: Body) -> int:
         """Return the `threadId` of a `stopped` event; without one the first known thread, or `UNKNOWN`."""
@@ -712,10 +724,10 @@ class Mirror(Notes):
         else:
             self._threads.add(thread_id)
 
-    def _capabilities(self, body: Body) -> None:
+    def _apply_capabilities(self, body: Body) -> None:
         self.capabilities.take(body.get("capabilities") or {})
 
-    def _process(self, body: Body) -> None:
+    def _apply_process(self, body: Body) -> None:
         self.process = body
         self._move(Cause.BEGUN)
 
@@ -743,18 +755,20 @@ class Mirror(Notes):
         if response.command == "pause" and not response.success:
             self._move(Cause.PAUSE_DROPPED)
         if response.command in RESUMES:
-            self._current_stops.apply_resume_response(response, ended=self.ended)
+            self._current_stops.apply_resume_response(response, ended=self.has_ended)
         elif not response.success:
-            self.placed.record_refusal(response.command, response.arguments, response.failure())
+            self.breakpoint_statuses.record_refusal(
+                response.command, response.arguments, response.failure()
+            )
         # A late answer about an earlier stop must not count for this one: its ids may have another meaning
         # now.
         elif known and not (late and response.command in INSPECTIONS):
             known(response.arguments, response.body)
 
-    def _launched(self, _arguments: Body, _body: Body) -> None:
+    def _apply_launched(self, _arguments: Body, _body: Body) -> None:
         self._move(Cause.BEGUN)
 
-    def _initialize(self, _arguments: Body, body: Body) -> None:
+    def _apply_initialize(self, _arguments: Body, body: Body) -> None:
         self.capabilities.take(body)
 
     def _apply_threads(self, _arguments: Body, body: ThreadsResponseBody) -> None:

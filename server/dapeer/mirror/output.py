@@ -299,7 +299,7 @@ class OutputIntake:
 
     def __init__(self) -> None:
         self.output = OutputLog()
-        self.logged = PrintedLogPoints(self.output)
+        self.log_points = PrintedLogPoints(self.output)
 
     def append_output(self, body: Body, arrived_at: float, log_point: Place | None) -> None:
         """Append the text of an `output` event's body to the output, or to the messages of its log point.
@@ -319,4 +319,4 @@ class OutputIntake:
         if log_point is None:
             self.output.append(known, text, arrived_at)
         else:
-            self.logged.add(log_point, text, arrived_at)
+            self.log_points.add(log_point, text, arrived_at)

@@ -106,13 +106,13 @@ class ThreadLocations:
 
     threads: Sequence[ThreadLocation] = ()
     tasks: Sequence[ThreadLocation] = ()
-    silent: bool = False
+    has_timed_out: bool = False
     """The adapter did not answer in time."""
-    unread: str = ""
+    why_unread: str = ""
     """Why no other program has read the places, and how it could; empty: one has, or none is known."""
 
     @property
-    def tells(self) -> bool:
+    def has_frames(self) -> bool:
         """Whether the frames of at least one thread are known."""
         return any(each.frames for each in self.threads)
 

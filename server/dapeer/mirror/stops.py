@@ -47,7 +47,7 @@ class Handles:
 
     numbers: HandleNumbers = field(default_factory=HandleNumbers)
     """Of the session's handles."""
-    given_before: int = 0
+    last_earlier_handle: int = 0
     """The last handle that was given at the stops before."""
     _handles: dict[Target, int] = field(default_factory=dict[Target, int])
     _targets: dict[int, Target] = field(default_factory=dict[int, Target])
@@ -76,7 +76,7 @@ class Handles:
             StaleReference: The handle belongs to an earlier stop.
             ArgumentError: There is no handle of this kind and number.
         """
-        if 0 < handle <= self.given_before:
+        if 0 < handle <= self.last_earlier_handle:
             raise StaleReference(
                 f"{kind} {handle} belongs to an earlier stop; the program has run since.",
                 "Ids live for one stop only: take a new one from dap_stacktrace, dap_scopes or dap_variables.",
@@ -117,16 +117,16 @@ class Stack:
     """How many frames a thread has, where the adapter said."""
     outer: list[StackFrame] = field(default_factory=list[StackFrame])
     """The outermost frames of the thread that stopped, where those before them are not fetched."""
-    front: int | None = 0
+    default_index: int | None = 0
     """Number of the frame to look at first; None: the user's own is not among those that are known."""
     outermost: StackFrame | None = None
     """The outermost frame of the user's own code that is known of the thread that stopped."""
 
     @property
-    def top(self) -> StackFrame | None:
+    def default_frame(self) -> StackFrame | None:
         """The frame to look at first, of the thread that stopped; None if none was fetched."""
         frames = self.frames.get(self.thread_id)
-        return frames[self.front or 0] if frames else None
+        return frames[self.default_index or 0] if frames else None
 
     def frame(self, frame_id: int | None) -> StackFrame | None:
         """Return a fetched frame of any thread by the adapter's id; None if it is not known."""
@@ -161,22 +161,22 @@ class Stack:
             self.total_frames[thread] = len(known)
         return known if thread == self.thread_id else ()
 
-    def place(self, whose: Frames, *, planned: bool) -> None:
+    def set_front_frame(self, frame_owners: Frames, *, planned: bool) -> None:
         """Set `front`, the number of the frame to look at first, and `outermost`, the user's outermost frame.
 
         `whose` tells the user's frames from others. At a `planned` stop the first one is looked at, else the innermost of the
         user's; `front` is None if none of the user's is known. The frames of the thread must have been fetched.
         """
         frames = self.frames[self.thread_id]
-        self.outermost = whose.outermost_users_frame([*frames, *self.outer])
+        self.outermost = frame_owners.outermost_users_frame([*frames, *self.outer])
         if not planned:
-            users = whose.innermost_users_frame(frames)
-            self.front = frames.index(users) if users else None
+            users = frame_owners.innermost_users_frame(frames)
+            self.default_index = frames.index(users) if users else None
 
     def reduce_to_history(self) -> None:
         """Drop all frames but the thread's own down to `KEPT_FRAMES` below the one looked at first."""
         kept = self.frames.get(self.thread_id)
-        last = (self.front or 0) + KEPT_FRAMES
+        last = (self.default_index or 0) + KEPT_FRAMES
         self.frames = {} if kept is None else {self.thread_id: kept[:last]}
         self.outer = []
 
@@ -209,11 +209,11 @@ class StopFindings:
     """The lines around the place as they were then: number of the first, and their text."""
     outdated_source: str = ""
     """A note if the file has changed since the program loaded it."""
-    withheld: str = ""
+    why_no_locals: str = ""
     """Why the adapter has no locals for the frame to look at first."""
     left_out_note: str = ""
     """A note on how many frames of that thread its adapter leaves out, and why; empty if none are known."""
-    place: tuple[str, int] | None = None
+    printed_place: tuple[str, int] | None = None
     """File and line of the user's code that the program has printed.
 
     It is there where the debugger knows no frame of it.
@@ -234,12 +234,12 @@ class ShownStop:
     """The ids that callers see of its frames and containers of variables."""
     output_shown: int | None = None
     """Cursor up to which that output was shown."""
-    output_flows: bool = False
+    is_output_arriving: bool = False
     """Whether more of that output is arriving, as far as known."""
 
-    def flow(self, *, flows: bool) -> None:
-        """Set `output_flows`: whether more of the stop's output is still arriving."""
-        self.output_flows = flows
+    def set_output_flows(self, *, flows: bool) -> None:
+        """Set `is_output_arriving`: whether more of the stop's output is still arriving."""
+        self.is_output_arriving = flows
 
     def mark_shown(self, cursor: int) -> None:
         """Set `output_shown`: the cursor up to which clients have seen the stop's output."""
@@ -270,9 +270,9 @@ class Stop:
     """Body of the `stopped` event."""
     stack: Stack
     values: Values = field(default_factory=Values)
-    found: StopFindings = field(default_factory=StopFindings)
-    reported: ShownStop = field(default_factory=ShownStop)
-    raised: str = ""
+    findings: StopFindings = field(default_factory=StopFindings)
+    presentation: ShownStop = field(default_factory=ShownStop)
+    real_reason: str = ""
     """Why it really stopped, where the adapter speaks of a breakpoint."""
     exception: Body | None = None
     """Body of the `exceptionInfo` response."""
@@ -287,7 +287,7 @@ class Stop:
     @property
     def reason(self) -> str:
         """Why the program stopped; free text of the adapter."""
-        return self.raised or str(self.body.get("reason") or "unknown")
+        return self.real_reason or str(self.body.get("reason") or "unknown")
 
     @property
     def all_threads(self) -> bool:
@@ -300,17 +300,17 @@ class Stop:
         return self.reason in _PLANNED
 
     @property
-    def top(self) -> StackFrame | None:
+    def default_frame(self) -> StackFrame | None:
         """The frame to look at first, of the thread that stopped.
 
         That is the innermost; at an unplanned stop, or where data was written, the innermost of the user's code.
         """
-        return self.stack.top
+        return self.stack.default_frame
 
     @property
-    def top_id(self) -> int | None:
+    def default_frame_id(self) -> int | None:
         """The id of that frame; None: it is not known."""
-        top = self.top
+        top = self.default_frame
         return top["id"] if top else None
 
     def locals(self, frame_id: int | None = None) -> list[Variable]:
@@ -320,7 +320,7 @@ class Stop:
         """
         if frame_id is not None:
             return self.values.locals(frame_id)
-        top = self.top_id
+        top = self.default_frame_id
         return [] if top is None else self.values.top_locals(top)
 
     def arguments(self) -> set[str]:
@@ -328,8 +328,8 @@ class Stop:
 
         The set is empty otherwise.
         """
-        top = self.top_id
-        of_scopes = set[str]() if top is None else self.values.arguments(top)
+        top = self.default_frame_id
+        of_scopes = set[str]() if top is None else self.values.argument_names(top)
         hinted = (
             v for v in self.locals() if v.get("presentationHint", {}).get("kind") == "argument"
         )
@@ -341,16 +341,18 @@ class Stop:
         """Keep the name of the request that resumes its thread, in `resumed_with`; empty: none does."""
         self.resumed_with = command
 
-    def place(self, whose: Frames) -> None:
+    def set_front_frame(self, frame_owners: Frames) -> None:
         """Set `raised` and the frame to look at first, by the stack of its thread that was fetched.
 
         `whose` tells the user's frames from others. `raised` is the real reason where the adapter speaks of a breakpoint. The
         frame is the innermost; at an unplanned stop or a data breakpoint, the innermost of the user's code.
         """
         if self.reason.endswith(("breakpoint", "unknown")):
-            self.raised = whose.reason(self.stack.frames[self.thread_id][0])
+            self.real_reason = frame_owners.reason(self.stack.frames[self.thread_id][0])
         # Data are often written by a library for the user's code.
-        self.stack.place(whose, planned=self.planned and self.reason != "data breakpoint")
+        self.stack.set_front_frame(
+            frame_owners, planned=self.planned and self.reason != "data breakpoint"
+        )
 
     def record_exception(self, body: Body) -> None:
         """Set `exception` to what is known of it: an `exceptionInfo` response's body, or only a `description`."""
@@ -358,13 +360,13 @@ class Stop:
 
     def record_findings(self, found: StopFindings) -> None:
         """Set `found` to what dapeer has found out beyond its adapter's reports."""
-        self.found = found
+        self.findings = found
 
     def reduce_to_history(self) -> None:
         """Drop what history does not show, once the program has resumed; its handles resolve no more."""
-        self.values.reduce_to_history(self.top_id)
+        self.values.reduce_to_history(self.default_frame_id)
         self.stack.reduce_to_history()
-        self.reported.handles.forget()
+        self.presentation.handles.forget()
 
     def comparable_locals(self) -> dict[str, tuple[str, tuple[int, str]]]:
         """Return the locals that history shows, by name: the text of each, and its depth and adapter's value.
@@ -443,4 +445,4 @@ class StopHistory:
         The result is None if it is the latest.
         """
         later = self.find(stop.number + 1)
-        return later.reported.output_start if later else None
+        return later.presentation.output_start if later else None

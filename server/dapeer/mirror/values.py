@@ -36,9 +36,9 @@ class UnfoldedValues:
     with its size only.
     """
 
-    first: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
+    first_children: dict[int, list[Variable]] = field(default_factory=dict[int, list[Variable]])
     """The first children of folded values, by variablesReference."""
-    reported: dict[int, str] = field(default_factory=dict[int, str])
+    reported_members: dict[int, str] = field(default_factory=dict[int, str])
     """Members that the program itself has reported, by variablesReference; `take_reported` adds to them."""
     _insides: dict[int, _Inside] = field(default_factory=dict[int, _Inside])
     """What `_cached_members` returns, by variablesReference."""
@@ -49,7 +49,7 @@ class UnfoldedValues:
 
     def __bool__(self) -> bool:
         """Whether anything was fetched."""
-        return bool(self.first or self.reported)
+        return bool(self.first_children or self.reported_members)
 
     def keep_members(self, reference: int, variables: Sequence[Variable], count: int) -> None:
         """Keep the first members of a folded value, without those that are not data (`is_no_data`).
@@ -58,7 +58,7 @@ class UnfoldedValues:
         `FIRST_MEMBERS`, are kept, although an adapter may send more.
         """
         members = [each for each in variables if not is_no_data(each)]
-        self.first[reference] = members[: min(count, FIRST_MEMBERS)]
+        self.first_children[reference] = members[: min(count, FIRST_MEMBERS)]
         self._outdate()
 
     def shown(self, variable: Variable) -> str:
@@ -68,8 +68,8 @@ class UnfoldedValues:
         reported replace the adapter's value.
         """
         reference = variable["variablesReference"]
-        if reference in self.reported:
-            return self.reported[reference]
+        if reference in self.reported_members:
+            return self.reported_members[reference]
         members, _ = self._cached_members(reference)
         return with_elements(variable["value"], members) if members else variable["value"]
 
@@ -104,7 +104,7 @@ class UnfoldedValues:
         appended to `done`; at `MAX_CONTAINERS` of these, or `MAX_LEVELS` around it, the result is empty. Names and values are shortened, so
         that all fit into `UNFOLDED_TEXT`. The members are those that `keep_members` has kept; without such it is empty. Nothing is sent.
         """
-        first = self.first.get(reference)
+        first = self.first_children.get(reference)
         enough = len(done) >= MAX_CONTAINERS or len(enclosing) >= MAX_LEVELS
         if not first or enough or reference in enclosing:
             return []
@@ -122,28 +122,28 @@ class UnfoldedValues:
         `done`. A text that the program itself printed of it replaces both.
         """
         reference = variable["variablesReference"]
-        if reference in self.reported:
+        if reference in self.reported_members:
             done.append(reference)
-            return self.reported[reference]
+            return self.reported_members[reference]
         members = self._members(reference, enclosing, done) if reference else ()
         return with_elements(variable["value"], members) if members else variable["value"]
 
     def members_of(self, variable: Variable) -> list[Variable]:
         """Return the first members that were fetched of a folded variable; empty if none were."""
-        return self.first.get(variable["variablesReference"], [])
+        return self.first_children.get(variable["variablesReference"], [])
 
     def take_reported(self, members: Mapping[int, str]) -> None:
         """Add texts that the program printed of containers, by variablesReference.
 
         They replace the adapter's values.
         """
-        self.reported |= members
+        self.reported_members |= members
         self._outdate()
 
     def forget(self) -> None:
         """Drop all fetched and reported members, since a write may have changed them."""
-        self.first.clear()
-        self.reported.clear()
+        self.first_children.clear()
+        self.reported_members.clear()
         self._outdate()
 
     def _outdate(self) -> None:
@@ -154,7 +154,7 @@ class UnfoldedValues:
     def expanded_count(self, variable: Variable) -> int:
         """Return how many containers were expanded to show a variable; 0 if its value is the adapter's own."""
         reference = variable["variablesReference"]
-        return 1 if reference in self.reported else self._cached_members(reference)[1]
+        return 1 if reference in self.reported_members else self._cached_members(reference)[1]
 
 
 def adapters_value(variable: Variable, limit: int) -> str:
@@ -223,15 +223,15 @@ class Values:
     """The locals of the first frame to look at, where their reference is now another frame's."""
     unfolded: UnfoldedValues = field(default_factory=UnfoldedValues)
     """The first members of folded values."""
-    elements: dict[int, int] = field(default_factory=dict[int, int])
+    element_counts: dict[int, int] = field(default_factory=dict[int, int])
     """Containers' numbers of elements (DAP: `indexedVariables`), by variablesReference, where known."""
-    lazy: set[int] = field(default_factory=set[int])
+    lazy_references: set[int] = field(default_factory=set[int])
     """References of lazy variables: a request for their children computes them, as a getter does."""
-    outdated: set[int] = field(default_factory=set[int])
+    outdated_references: set[int] = field(default_factory=set[int])
     """Of these containers the children may have changed since they were fetched."""
     written_values: WrittenValues = field(default_factory=WrittenValues)
     """By variablesReference and name, the variables that were set: the value before, and the variable now."""
-    folded: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    expanded_locals: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     """The locals that were expanded, by name: how many containers, and the adapter's own value."""
     is_settled: bool = False
     """Whether the program has resumed, and the locals are those kept for history."""
@@ -298,7 +298,7 @@ class Values:
             if not variable["name"].startswith(_REWRITTEN)
         ]
 
-    def arguments(self, frame_id: int) -> set[str]:
+    def argument_names(self, frame_id: int) -> set[str]:
         """Return the names of a frame's arguments, as far as its scopes and variables were fetched.
 
         The set is empty if nothing was fetched of the frame, or if the adapter gives its arguments no scope of
@@ -328,7 +328,7 @@ class Values:
         """
         number = described.get("indexedVariables")
         if isinstance(number, int) and number > 0:
-            self.elements[described.get("variablesReference", 0)] = number
+            self.element_counts[described.get("variablesReference", 0)] = number
 
     def apply_write(self, arguments: Body, body: Body) -> None:
         """Mark all known variables as outdated after a write, and keep the new value that the response has.
@@ -338,7 +338,7 @@ class Values:
         """
         self._take_written(arguments, body)
         self.keep_size(body)
-        self.outdated = set(self.variables)
+        self.outdated_references = set(self.variables)
         self.unfolded.forget()
 
     def _take_variables(self, arguments: Body, variables: list[Variable]) -> None:
@@ -352,14 +352,14 @@ class Values:
         reference = arguments["variablesReference"]
         if self.written_values:
             variables = [self._as_written(reference, each) for each in variables]
-        self.lazy |= {
+        self.lazy_references |= {
             each["variablesReference"]
             for each in variables
             if each.get("presentationHint", {}).get("lazy")
         }
         if not arguments.keys() & {"filter", "start", "count"}:
             self.variables[reference] = variables
-            self.outdated.discard(reference)
+            self.outdated_references.discard(reference)
         elif arguments.get("start") == 0:
             self.unfolded.keep_members(
                 reference, variables, int(arguments.get("count") or FIRST_MEMBERS)
@@ -386,7 +386,10 @@ class Values:
 
     def is_getter(self, variable: Variable) -> bool:
         """Return whether a variable is lazy: it has a value and a type only once its code has run."""
-        return variable["variablesReference"] != 0 and variable["variablesReference"] in self.lazy
+        return (
+            variable["variablesReference"] != 0
+            and variable["variablesReference"] in self.lazy_references
+        )
 
     def shown(self, variable: Variable) -> str:
         """Return a variable's value as text; of a folded one with its first members, as far as fetched.
@@ -411,7 +414,7 @@ class Values:
         """
         here = [] if top is None else self.top_locals(top)
         opened = here if self.unfolded else ()
-        self.folded = {
+        self.expanded_locals = {
             v["name"]: self.depth_and_value(v) for v in opened if self.unfolded.expanded_count(v)
         }
         self.is_settled = True
@@ -430,7 +433,7 @@ class Values:
         After `reduce_to_history` both are those of before; the count is 0 for a local that was not expanded.
         """
         if self.is_settled:
-            return self.folded.get(variable["name"], (0, variable["value"]))
+            return self.expanded_locals.get(variable["name"], (0, variable["value"]))
         return self.unfolded.expanded_count(variable), adapters_value(variable, KEPT_VALUE)
 
     def kept(self, variables: Sequence[Variable]) -> list[Variable]:

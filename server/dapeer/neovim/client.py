@@ -180,7 +180,7 @@ class Neovim:
     def __init__(self, target: str, notified: Notified) -> None:
         self.target = target
         self.channel = 0
-        self.closed = anyio.Event()
+        self.closed_event = anyio.Event()
         """It has ended, or the connection has."""
         self._on_notification = notified
         self._loop = asyncio.get_running_loop()
@@ -263,7 +263,7 @@ class Neovim:
 
         Nothing is sent if the connection has ended.
         """
-        if not self.closed.is_set():
+        if not self.closed_event.is_set():
             with contextlib.suppress(RuntimeError):  # its loop is closed: it has ended this moment
                 self._run_in_worker(lambda: self._nvim.exec_lua(code, *arguments, async_=True))
 
@@ -297,7 +297,7 @@ class Neovim:
 
     async def aclose(self) -> None:
         """Close the connection, and wait without a limit for the end of its thread; it may have ended."""
-        if self._connected.done() and not self.closed.is_set():
+        if self._connected.done() and not self.closed_event.is_set():
             with contextlib.suppress(RuntimeError):  # its loop is closed: it has hung up already
                 self._nvim.async_call(self._nvim.stop_loop)
         await asyncio.wait({self._life})
@@ -312,7 +312,7 @@ class Neovim:
             NeovimFailed: `ask` has raised: the error has the first line of its message.
             NeovimGone: The connection has ended.
         """
-        if self.closed.is_set():
+        if self.closed_event.is_set():
             raise _gone(self.target)
         future: asyncio.Future[Any] = self._loop.create_future()
         self._pending_futures.add(future)
@@ -355,7 +355,7 @@ class Neovim:
         try:
             await ended
         finally:
-            self.closed.set()
+            self.closed_event.set()
             for future in self._pending_futures:
                 _settle(future, None, _gone(self.target))
 

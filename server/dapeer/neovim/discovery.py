@@ -52,7 +52,7 @@ class FoundNeovim:
     """Whether nvim-dap is loaded."""
     port: int | None = None
     """Where the core listens that runs in it."""
-    steps: int | None = None
+    folder_distance: int | None = None
     """The number of folders between it and dapeer's project; None if it belongs to another project."""
 
 
@@ -76,7 +76,7 @@ async def find_neovims(project: Path) -> list[FoundNeovim]:
 
 async def find_project_neovims(project: Path) -> list[FoundNeovim]:
     """Return the Neovims of this project, the nearest folder first, busy ones included."""
-    return [each for each in await find_neovims(project) if each.steps is not None]
+    return [each for each in await find_neovims(project) if each.folder_distance is not None]
 
 
 async def look_at(address: str, project: Path) -> FoundNeovim | None:
@@ -107,7 +107,7 @@ async def _look_at_neovim(address: str, project: Path) -> FoundNeovim | None:
         if answer.facts is None
         else _free_neovim(address, answer.facts)
     )
-    return replace(found, steps=found.cwd and _steps(found.cwd, project))
+    return replace(found, folder_distance=found.cwd and _steps(found.cwd, project))
 
 
 async def resolve_target(target: str, project: Path) -> list[FoundNeovim]:
@@ -207,8 +207,8 @@ def _address_rank(found: FoundNeovim) -> tuple[bool, str]:
 
 def _rank(found: FoundNeovim) -> tuple[bool, int, bool, str]:
     """Return a key that sorts Neovims: this project's first, by distance, free before busy, by address."""
-    far = found.steps is None
-    return far, found.steps or 0, found.state == "busy", found.address
+    far = found.folder_distance is None
+    return far, found.folder_distance or 0, found.state == "busy", found.address
 
 
 def _why_not(address: str) -> str:

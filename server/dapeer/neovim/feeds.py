@@ -53,7 +53,7 @@ class Feed(Protocol):
     """Carries requests to nvim-dap, and frames back."""
 
     name: FeedName
-    closed: bool
+    is_closed_by_nvim_dap: bool
     """Whether nvim-dap has closed the session; otherwise the connection broke."""
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
@@ -88,7 +88,7 @@ class Tap:
         self._writer = writer
         self._buffer = bytearray()
         self._frames: deque[FeedFrame] = deque()
-        self.closed = False
+        self.is_closed_by_nvim_dap = False
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
         """Have nvim-dap send a request with `command` and `arguments` to its adapter.
@@ -125,7 +125,7 @@ class Tap:
             self._frames.extend(_take_frames(self._buffer))
         frame = self._frames.popleft()
         if frame.kind == "e":
-            self.closed = True
+            self.is_closed_by_nvim_dap = True
             raise anyio.EndOfStream
         return frame
 
@@ -167,7 +167,7 @@ class Listeners:
         self._seconds_ahead = seconds_ahead
         self._session = session
         self._frames = Mailbox[FeedFrame]()
-        self.closed = False
+        self.is_closed_by_nvim_dap = False
 
     def queue_frame(self, kind: str, number: int, message: object) -> None:
         """Queue a frame that Lua has sent for `receive`.
@@ -176,9 +176,9 @@ class Listeners:
         """
         self._frames.put(FeedFrame(kind, number, from_json(without_surrogates(message))))
 
-    def ended(self) -> None:
+    def mark_ended(self) -> None:
         """Set `closed`, and end `receive` after the queued frames: the session or its Neovim has ended."""
-        self.closed = True
+        self.is_closed_by_nvim_dap = True
         self._frames.end()
 
     async def send(self, number: int, command: str, arguments: Body) -> None:
@@ -221,7 +221,7 @@ class Listeners:
 
     async def aclose(self) -> None:
         """End `receive`; nvim-dap's session continues."""
-        self.ended()
+        self.mark_ended()
 
 
 def _request(command: str, arguments: Body) -> str:
@@ -286,7 +286,7 @@ class Taps:
         self._expected_sessions: dict[str, Joined] = {}
         self._server: asyncio.Server | None = None
         self._folder = contextlib.ExitStack()
-        self._lines: set[asyncio.StreamWriter] = set()
+        self._silent_connections: set[asyncio.StreamWriter] = set()
         """Silent connections, whose end shows Neovim that dapeer has ended."""
 
     async def open(self) -> None:
@@ -324,7 +324,7 @@ class Taps:
         """
         if self._server is not None:
             self._server.close()
-            for line in self._lines:
+            for line in self._silent_connections:
                 line.close()
             self._folder.close()
 
@@ -348,9 +348,9 @@ class Taps:
             if not facts.get("line"):
                 joined(Hello.read(facts), Tap(reader, writer))
                 return
-            self._lines.add(writer)
+            self._silent_connections.add(writer)
             await reader.read()
-        self._lines.discard(writer)
+        self._silent_connections.discard(writer)
         writer.close()
 
 

@@ -32,7 +32,7 @@ class LuaTool:
     """The kinds of its calls."""
     action_when: str | None
     """The argument without which a call has no kind: it only shows what it would do."""
-    older: Mapping[str, str]
+    older_names: Mapping[str, str]
     """The arguments that it also takes by an older name, which is not listed: their names by these."""
     seconds: float | None = field(compare=False)
     """Timeout of a call in seconds; None: no timeout. Clients do not see it."""
@@ -70,7 +70,7 @@ def _tool(spec: Mapping[str, Any]) -> LuaTool:
         idempotent=bool(spec.get("idempotent") or spec.get("read_only")),
         kinds=_kinds(spec.get("action")),
         action_when=spec.get("action_when"),
-        older={name: str(now) for name, now in as_object(spec.get("older")).items()},
+        older_names={name: str(now) for name, now in as_object(spec.get("older")).items()},
         seconds=milliseconds / 1000 or None,
     )
 

@@ -138,7 +138,7 @@ class LuaTools:
         neovim = self._neovim
         number = next(self._numbers)
         news = self._running_calls[number] = Mailbox[tuple[Any, ...]]()
-        if neovim.closed.is_set():
+        if neovim.closed_event.is_set():
             self.end_open_calls(f"The Neovim at {neovim.target} has ended.")
         # A little less than the timeout here, so that the outcome of a started tool is known.
         latest = time.time() + self._seconds_ahead + SECONDS_TO_ANSWER - SECONDS_ON_THE_WAY
@@ -268,7 +268,7 @@ class LuaTools:
                 try:
                     await self._neovim.mode(SECONDS_FOR_LAST_WORDS)
                 except NeovimGone:
-                    await self._neovim.closed.wait()
+                    await self._neovim.closed_event.wait()
         self.end_open_calls("The dapeer server ended before the tool answered.")
 
     def end_open_calls(self, what: str) -> None:

@@ -117,8 +117,8 @@ async def _wait_until_running(session: ForwardedSession, start: _Start) -> None:
     If it ended before `initialized` and without a reason of its own, nvim-dap's message on it is awaited for `SECONDS_FOR_LAST_WORDS`: it
     comes by another connection, and sets `failure` of `start`.
     """
-    await session.wait_for(lambda: session.over or session.mirror.has_started, None)
-    if session.over and not session.initialized.is_set() and session.failure is None:
+    await session.wait_for(lambda: session.is_over or session.mirror.has_started, None)
+    if session.is_over and not session.initialized_event.is_set() and session.failure is None:
         with anyio.move_on_after(SECONDS_FOR_LAST_WORDS):
             await start.failed.wait()
 
@@ -183,7 +183,7 @@ class NvimSessions:
             AdapterFailed: nvim-dap or its adapter failed, with their message.
             NeovimError: Neovim does not answer, or refused.
         """
-        if not session.over:
+        if not session.is_over:
             await session.terminate()
         return await self._wait_for_started_session(
             await self._neovim.call(AGAIN, session.hello.session)
@@ -263,7 +263,7 @@ class NvimSessions:
     def _end_feed(self, session: int) -> None:
         """End the feed of a forwarded session that nvim-dap has closed."""
         if session in self._listeners:
-            self._listeners.pop(session).ended()
+            self._listeners.pop(session).mark_ended()
 
     async def handle_disconnect(self) -> None:
         """End all sessions here, and fail the starts in progress, after the connection to Neovim has ended.
@@ -271,7 +271,7 @@ class NvimSessions:
         In Neovim the sessions continue. Those who wait for a start get `AdapterFailed`.
         """
         for session in list(self.by_number.values()):
-            await session.hang_up()
+            await session.close_connection()
         self._starts.fail_all()
 
     # -- their lives
@@ -333,7 +333,7 @@ class NvimSessions:
                 if launch is not None:
                     self._starts.record_session(launch, session)
                 try:
-                    await session.follow()
+                    await session.wait_and_close_connection()
                 finally:
                     running.cancel_scope.cancel()
 
@@ -344,27 +344,33 @@ class NvimSessions:
         exception filters come before those of everybody; if its own are invalid, the start fails and the session is terminated. In the end
         Neovim is notified that the start may go on, with the arguments of `setExceptionBreakpoints`, or None without filters.
         """
-        await session.wait_for(lambda: session.initialized.is_set() or session.over, None)
+        await session.wait_for(lambda: session.initialized_event.is_set() or session.is_over, None)
         breakpoints = self._debugger.breakpoints
-        for path in filter(session.takes, [*breakpoints.points.by_path]):
+        for path in filter(session.accepts_breakpoints_in, [*breakpoints.points.by_path]):
             with contextlib.suppress(DapeerError):
-                await session.lines.collect(path, breakpoints.in_file(path))
-        if breakpoints.collecting:
-            session.program.awaited.expect((title, 0) for _, title in breakpoints.collecting)
+                await session.line_breakpoints.collect(path, breakpoints.in_file(path))
+        if breakpoints.function_points:
+            session.program.awaited_breakpoints.expect(
+                (title, 0) for _, title in breakpoints.function_points
+            )
             with contextlib.suppress(DapeerError):
-                await session.lines.collect_at([*breakpoints.collecting.values()])
+                await session.line_breakpoints.collect_at([*breakpoints.function_points.values()])
         own = session.hello.exception_filters
         try:
-            session.stops_at.check(own or ())
+            session.functions_and_filters.check(own or ())
         except ArgumentError as error:
             self._starts.record_failure(session.hello.launch or 0, error)
             await session.terminate()
             return
-        filters = session.stops_at.filters_at_start(breakpoints.exceptions) if own is None else own
+        filters = (
+            session.functions_and_filters.filters_at_start(breakpoints.exceptions)
+            if own is None
+            else own
+        )
         exceptions = None
         if filters:
             try:
-                exceptions = await session.stops_at.prepare_exceptions(filters)
+                exceptions = await session.functions_and_filters.prepare_exceptions(filters)
             except DapeerError as error:
                 log.warning("exception filters of session %s: %s", session.id, error)
         self._neovim.send(COLLECTS, self._neovim.channel, session.hello.session, exceptions)

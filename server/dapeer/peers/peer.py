@@ -81,7 +81,7 @@ class CollectionSigns:
     def __init__(self, breakpoints: Breakpoints, neovim: Neovim) -> None:
         """Begin to show changes of the points and functions that collect; `join` shows those that exist."""
         self._points = breakpoints.points
-        self._functions = breakpoints.collecting
+        self._functions = breakpoints.function_points
         self._neovim = neovim
         self._points.listeners.append(self._show)
         self._functions.listeners.append(self._send_functions)
@@ -105,7 +105,8 @@ class CollectionSigns:
         answer.
         """
         points = [
-            {"line": each["line"], "collect": each.get("collect")} for each in self._points.of(path)
+            {"line": each["line"], "collect": each.get("collect")}
+            for each in self._points.breakpoints_of_file(path)
         ]
         self._neovim.send(SHOW, self._neovim.channel, path, points)
 
@@ -177,7 +178,7 @@ class Peer:
         self.approvals = Approvals(self.neovim, attached.facts)
         """The person: notified and asked."""
         known, own = self._debugger.breakpoints, self.sessions.by_number
-        self.shared = SharedBreakpoints(known, self.neovim, attached.names, own)
+        self.shared_breakpoints = SharedBreakpoints(known, self.neovim, attached.names, own)
         self._filters = SharedFilters(known, self.neovim)
         self._collecting = CollectionSigns(known, self.neovim)
         self._handlers = self._all_handlers()
@@ -234,7 +235,7 @@ class Peer:
         after the attach.
         """
         facts = self._facts
-        self._push(self.shared.join(facts.get("breakpoints")))
+        self._push(self.shared_breakpoints.join(facts.get("breakpoints")))
         self._apply_exception_filters(self._filters.choose_common_filters(facts.get("exceptions")))
         self._collecting.join()
 
@@ -245,7 +246,7 @@ class Peer:
         """
         with anyio.move_on_after(SECONDS_TO_REPLAY):
             for number in self._facts.get("sessions") or ():
-                await (await self.sessions.wait_for_session(number)).replayed.wait()
+                await (await self.sessions.wait_for_session(number)).replayed_event.wait()
 
     async def detach(self) -> None:
         """Tell Neovim that dapeer detaches, end its sessions here, and close the connection.
@@ -263,7 +264,7 @@ class Peer:
         `Notifications` are called. No more sessions with its secret are accepted. To be called once; dapeer's breakpoints stay.
         """
         self._taps.forget(self._secret)
-        self.shared.close()
+        self.shared_breakpoints.close()
         self._filters.close()
         self._collecting.close()
         self.approvals.deny_open_questions()
@@ -277,7 +278,7 @@ class Peer:
 
     async def wait_for_signs(self) -> None:
         """Wait until the signs are up to date; a Neovim whose main thread is blocked shows them later."""
-        await self.shared.wait_until_applied(SECONDS_TO_SHOW)
+        await self.shared_breakpoints.wait_until_applied(SECONDS_TO_SHOW)
 
     async def unsaved_files(self, paths: Sequence[str]) -> list[str]:
         """Return those of these files that have unsaved changes in Neovim: no sign can be set in them."""
@@ -363,14 +364,14 @@ class Peer:
 
         `sent` is Neovim's whole set, and `applied` the number of dapeer's latest change in it.
         """
-        self._push(self.shared.apply_signs(sent, applied))
+        self._push(self.shared_breakpoints.apply_signs(sent, applied))
 
     def _unite_breakpoints(self, sent: object) -> None:
         """Unite the breakpoints of both sides, since nvim-dap has just been loaded and can show signs."""
-        self._push(self.shared.join(sent))
+        self._push(self.shared_breakpoints.join(sent))
 
     def _record_unapplied(self, number: int, unsaved: str = "") -> None:
-        self.shared.record_unapplied(number, unsaved)
+        self.shared_breakpoints.record_unapplied(number, unsaved)
 
     def _apply_exception_filters(self, sent: object) -> None:
         """Make the person's choice of exception filters everybody's, and send it to programs elsewhere.
@@ -387,7 +388,9 @@ class Peer:
         others = [s for s in self._debugger.sessions.live if s not in own]
 
         async def send(session: Session) -> None:
-            await session.stops_at.set_exceptions(session.stops_at.filters_at_start(filters) or ())
+            await session.functions_and_filters.set_exceptions(
+                session.functions_and_filters.filters_at_start(filters) or ()
+            )
 
         self._debugger.broadcast("the filters", others, send)
 
@@ -398,7 +401,7 @@ class Peer:
         stand for them become everybody's choice, and Neovim shows them. Options that have no such filters change nothing.
         """
         if session in self.sessions.by_number:
-            named = self.sessions.by_number[session].stops_at.filters.texts_of_options(
+            named = self.sessions.by_number[session].functions_and_filters.filters.texts_of_options(
                 as_array(options)
             )
             if named is not None:

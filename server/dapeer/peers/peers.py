@@ -229,7 +229,7 @@ class Peers:
         """The assistants that are connected."""
         self._detached_peers: dict[str, Peer] = {}
         """By target: detached Neovims whose person wants to be asked. Their consent is still needed."""
-        self._arriving: dict[str, BackgroundTask[Peer]] = {}
+        self._attaching: dict[str, BackgroundTask[Peer]] = {}
         """By target: Neovims that are being attached."""
         self._ids = itertools.count(1)
         self._taps = Taps()
@@ -245,7 +245,7 @@ class Peers:
             self._tasks,
             self._taps,
             self.judge,
-            self._tools_changed,
+            self._set_secrets_and_notify,
             self.notifications,
         )
 
@@ -262,7 +262,7 @@ class Peers:
     ) -> bool | None:
         """Detach all Neovims and end all tasks; debug sessions in the Neovims continue."""
         with anyio.CancelScope(shield=True):
-            for arriving in list(self._arriving.values()):
+            for arriving in list(self._attaching.values()):
                 arriving.cancel()
                 await arriving.wait_for_end()
             for number in list(self.attached):
@@ -310,9 +310,11 @@ class Peers:
         for peer in self.attached.values():
             if peer.target == target:
                 return peer
-        arriving = self._arriving.get(target)
+        arriving = self._attaching.get(target)
         if arriving is None:
-            arriving = self._arriving[target] = BackgroundTask(self._attach_neovim(target, seconds))
+            arriving = self._attaching[target] = BackgroundTask(
+                self._attach_neovim(target, seconds)
+            )
         try:
             with anyio.fail_after(seconds):
                 # One caller's timeout must not cancel the others.
@@ -338,13 +340,13 @@ class Peers:
         try:
             peer = await attach(next(self._ids), self._context, target, seconds)
         finally:
-            del self._arriving[target]
+            del self._attaching[target]
         self.attached[peer.id] = peer
         peer.approvals.show_assistants(self.connected_clients.names)
         self._detached_peers = {
             at: left for at, left in self._detached_peers.items() if not left.is_same(peer)
         }
-        self._tools_changed()
+        self._set_secrets_and_notify()
         self._tasks.start_soon(self._watch, peer)
         log.info("attached Neovim %s at %s", peer.pid, target)
         self._detached_targets.discard(target)
@@ -360,7 +362,7 @@ class Peers:
         """
         peer = self.peer(number)
         del self.attached[number]
-        self._tools_changed()
+        self._set_secrets_and_notify()
         await peer.detach()
 
     async def detach_keeping_consent(self, number: int) -> None:
@@ -414,17 +416,17 @@ class Peers:
 
         Nothing is done then if it was detached meanwhile.
         """
-        await peer.neovim.closed.wait()
+        await peer.neovim.closed_event.wait()
         if self.attached.pop(peer.id, None) is not None:
             log.info("Neovim at %s has ended", peer.target)
-            self._tools_changed()
+            self._set_secrets_and_notify()
             await peer.handle_disconnect()
 
     def subscribe(self, listener: Callable[[], None]) -> None:
         """Call `listener` whenever the tools that the Neovims offer have changed."""
         self._listeners.append(listener)
 
-    def _tools_changed(self) -> None:
+    def _set_secrets_and_notify(self) -> None:
         """Set the patterns of secret files from all persons' settings, and call `subscribe`'s listeners.
 
         Those of a detached Neovim count while its consent is still needed. Persons who have sent no patterns add none.
@@ -449,7 +451,9 @@ class Peers:
             ArgumentError: Its lines there are not those on disk.
         """
         # All are asked: each forgets its changes when it has returned them.
-        refused = {peer.shared.take_refusal((path, line)) for peer in self.attached.values()}
+        refused = {
+            peer.shared_breakpoints.take_refusal((path, line)) for peer in self.attached.values()
+        }
         if True in refused:
             raise unsaved_changes_error(path)
 
@@ -458,7 +462,9 @@ class Peers:
 
         `line` is the breakpoint's on disk; None: no Neovim shows it at another line. The first Neovim that does counts.
         """
-        signs = (peer.shared.signs.get(path, {}).get(line) for peer in self.attached.values())
+        signs = (
+            peer.shared_breakpoints.signs.get(path, {}).get(line) for peer in self.attached.values()
+        )
         return next(filter(None, signs), None)
 
     async def outdated_sessions(self) -> dict[int, str]:
@@ -472,7 +478,7 @@ class Peers:
         for peer in list(self.attached.values()):
             deaf = [each for each in peer.sessions.by_number.values() if each.feed == "listeners"]
             if deaf and (state := await peer.why_blocked()):
-                lives = [session.id for session in deaf if not session.mirror.ended]
+                lives = [session.id for session in deaf if not session.mirror.has_ended]
                 found |= dict.fromkeys(lives, f"its Neovim {state}")
         return found
 

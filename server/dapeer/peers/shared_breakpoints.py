@@ -92,7 +92,9 @@ class SharedBreakpoints:
         picture = self._read_signs(signs)
         for path, lines in self._breakpoints.by_path.items():
             for line in lines.keys() - picture.get(path, {}).keys():
-                self._send_breakpoint_change(path, line, self._breakpoints.sign(path, line))
+                self._send_breakpoint_change(
+                    path, line, self._breakpoints.breakpoint_for_sign(path, line)
+                )
         with self._breakpoints.doings.acting_as(None):
             return self._apply_sign_changes(signs, 0)
 
@@ -150,7 +152,7 @@ class SharedBreakpoints:
             place: sent for place, sent in self._unapplied_changes.items() if sent > applied
         }
         for path, line in self._unapplied_changes:
-            requested = self._breakpoints.sign(path, line)
+            requested = self._breakpoints.breakpoint_for_sign(path, line)
             lines = now.setdefault(path, {})
             lines.pop(line, None)
             if requested is not None:
@@ -189,7 +191,10 @@ class SharedBreakpoints:
         for line in before.keys() - now.keys():
             changed |= bool(self._breakpoints.remove(path, line))
         for line, requested in now.items():
-            if requested not in (before.get(line), self._breakpoints.sign(path, line)):
+            if requested not in (
+                before.get(line),
+                self._breakpoints.breakpoint_for_sign(path, line),
+            ):
                 self._breakpoints.replace_line(path, requested)
                 changed = True
         return changed
@@ -219,10 +224,10 @@ class SharedBreakpoints:
         Only changes that its session has noticed by now count.
         """
         return any(
-            (change := each.inspect.editions.known_change(path)) is not None
+            (change := each.inspect.source_versions.known_change(path)) is not None
             and change.old_lines is not None
             for each in self._sessions.values()
-            if not each.mirror.ended
+            if not each.mirror.has_ended
         )
 
     def _read_signs(self, signs: object) -> Picture:

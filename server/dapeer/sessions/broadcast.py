@@ -37,12 +37,12 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
         SourceChanged: The program does not get some of them.
         DapeerError: The adapter rejects the request, or does not answer.
     """
-    if session.inspect.editions.change(path) is not None:
+    if session.inspect.source_versions.change(path) is not None:
         await ignore_failure(session.inspect.ask_for_reload(path))
-    change = session.inspect.editions.change(path)
+    change = session.inspect.source_versions.change(path)
     if change is None or change.old_lines is None:
         await session.ensure_breakpoints(path, requested)
-        session.program.awaited.record_delivered(path)
+        session.program.awaited_breakpoints.record_delivered(path)
         return
     has = [sent for sent, _ in session.mirror.breakpoints.get(path, ())]
     lines = {sent["line"] for sent in has}
@@ -53,7 +53,7 @@ async def set_lines(session: Session, path: str, requested: Sequence[RequestedBr
     if sorted(kept, key=_line) != sorted(has, key=_line):
         await session.ensure_breakpoints(path, kept)
     if refused := {(path, each["line"]) for each, then in loaded if then not in kept}:
-        session.program.awaited.record_undelivered(refused)
+        session.program.awaited_breakpoints.record_undelivered(refused)
         raise SourceChanged(f"{Path(path).name} has changed since the program loaded it; {RESTART}")
 
 
@@ -128,7 +128,7 @@ class Broadcast:
         return [
             f"session {session.id} ({session.name}) has not applied {self._change_name}{why}"
             for session, why in reasons
-            if why and not session.mirror.ended
+            if why and not session.mirror.has_ended
         ]
 
     @property

@@ -39,10 +39,10 @@ async def calling_frame(session: Session, thread: int) -> CallingFrame | None:
         ChannelError: Its stack is not known, and the adapter does not tell it.
     """
     stop = session.mirror.require_stop(thread)
-    if stop.thread_id == thread and (not stop.stack.front or stop.reason == "exception"):
+    if stop.thread_id == thread and (not stop.stack.default_index or stop.reason == "exception"):
         return None
     frames = await session.inspect.whole_stack(thread)
-    inside = stop.stack.front if stop.thread_id == thread else None
+    inside = stop.stack.default_index if stop.thread_id == thread else None
     if inside is None and (begun := session.mirror.history.interrupted_step(thread)) is not None:
         inside = _index_of_shown_frame(frames, begun)
     if inside is None:
@@ -56,10 +56,10 @@ def _index_of_shown_frame(frames: Sequence[StackFrame], begun: Stop) -> int | No
 
     `begun` is that stop. The frame is found by its distance from the outermost one, and has to be on the same line.
     """
-    top = begun.top
+    top = begun.default_frame
     known = begun.stack.frames.get(begun.thread_id, ())
     total = begun.stack.total_frames.get(begun.thread_id, len(known))
-    index = len(frames) - total + (begun.stack.front or 0)
+    index = len(frames) - total + (begun.stack.default_index or 0)
     same = top is not None and 0 <= index < len(frames) and _place(frames[index]) == _place(top)
     return index if same else None
 

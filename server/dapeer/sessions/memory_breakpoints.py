@@ -93,7 +93,7 @@ async def add_data_breakpoint(
         ArgumentError: It cannot be set; a breakpoint that it was to replace is gone, if the adapter has not verified the new one.
         DapeerError: The adapter does not answer, or rejects the request.
     """
-    placed = [each for each, _ in session.mirror.placed.data]
+    placed = [each for each, _ in session.mirror.breakpoint_statuses.data]
     info = await _data_info(session, path, frame, watchpoints)
     data_point = DataBreakpoint(dataId=_data_id(info, path, access), accessType=access)
     data_point.update(cast("Any", more or {}))
@@ -113,7 +113,7 @@ async def add_data_breakpoint(
 
 async def remove_data_breakpoint(session: Session, row: MemoryRow) -> None:
     """Send the session's data breakpoints without the one of `row`."""
-    placed = [each for each, _ in session.mirror.placed.data]
+    placed = [each for each, _ in session.mirror.breakpoint_statuses.data]
     await send_data(session, [each for each in placed if each != row.requested])
 
 
@@ -173,7 +173,7 @@ def _data_id(info: Body, path: str, access: str) -> str:
 
 async def send_data(session: Session, requested: Sequence[DataBreakpoint]) -> None:
     """Send these as all data breakpoints of a session; nothing is sent if it has none and gets none."""
-    if requested or session.mirror.placed.data:
+    if requested or session.mirror.breakpoint_statuses.data:
         await session.request("setDataBreakpoints", {"breakpoints": list(requested)})
 
 
@@ -182,20 +182,22 @@ async def send_instructions(session: Session, requested: Sequence[InstructionBre
 
     Nothing is sent if it has none and gets none.
     """
-    if requested or session.mirror.placed.instructions:
+    if requested or session.mirror.breakpoint_statuses.instructions:
         await session.request("setInstructionBreakpoints", {"breakpoints": list(requested)})
 
 
 def data_rows(session: Session) -> Iterator[MemoryRow]:
     """Yield a row for each data breakpoint of a session, from the mirror."""
-    for data_point, made in session.mirror.placed.data:
-        place = session.mirror.placed.names.get(data_point["dataId"], data_point["dataId"])
+    for data_point, made in session.mirror.breakpoint_statuses.data:
+        place = session.mirror.breakpoint_statuses.data_names.get(
+            data_point["dataId"], data_point["dataId"]
+        )
         yield MemoryRow(session, "data", place, data_point, made)
 
 
 def instruction_rows(session: Session) -> Iterator[MemoryRow]:
     """Yield a row for each instruction breakpoint of a session, from the mirror."""
-    for instruction_point, made in session.mirror.placed.instructions:
+    for instruction_point, made in session.mirror.breakpoint_statuses.instructions:
         yield MemoryRow(
             session,
             "instruction",

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from dapeer.base.sources import names_beside, relative_to_project
 from dapeer.base.text.fitting import quoted, shortened
-from dapeer.collecting.points import LATE, without_calls
+from dapeer.collecting.points import LATE, functions_without_rows
 from dapeer.collecting.rows.collected import TRACER
 from dapeer.dap.requested_breakpoints import (
     RequestedBreakpoint,
@@ -93,7 +93,7 @@ class BreakpointFacts:
     """The adapter ended before the program, perhaps at this very breakpoint."""
     refusal: str = ""
     """What the adapter said of a request for this file's breakpoints that failed; empty: nothing."""
-    truly: str = ""
+    rejection_reason: str = ""
     """Why the adapter has rejected the breakpoint, if more is known than it says; empty: it is not."""
     runs_instead: str = ""
     """What the program runs in place of the file, where the adapter has not got the breakpoint."""
@@ -177,8 +177,8 @@ def _verdict_on_place(facts: BreakpointFacts) -> Verdict | None:
             return Verdict("pending", f" ({facts.adapter} {UNMET} yet)")
         return Verdict("never bound", f" ({facts.adapter} {UNMET}{alone})")
     why = (
-        f" ({facts.truly})"
-        if facts.truly
+        f" ({facts.rejection_reason})"
+        if facts.rejection_reason
         else quoted_reason(each.message for each in facts.answers)
     )
     return Verdict("never bound" if facts.is_over else "rejected", why)
@@ -256,9 +256,9 @@ def _not_stopping(
         name = function_breakpoint(text)["name"]
         if sessions and not able:
             yield "rejected", text, f" ({first.adapter} {NO_FUNCTIONS})"
-        if not able or (text, 0) not in first.program.awaited.places:
+        if not able or (text, 0) not in first.program.awaited_breakpoints.places:
             continue
-        placed = [each.mirror.placed for each in able]
+        placed = [each.mirror.breakpoint_statuses for each in able]
         if not final:
             yield from _unverified(text, name, placed)
             continue
@@ -294,17 +294,23 @@ def _not_collecting(
     called" or "never ended". `first` is the program's first session, `sessions` are those with a process. The reason is in brackets, or
     empty.
     """
-    for (_, title), point in breakpoints.collecting.items():
-        if (title, 0) not in first.program.awaited.places:
+    for (_, title), point in breakpoints.function_points.items():
+        if (title, 0) not in first.program.awaited_breakpoints.places:
             continue
-        why = [each.lines.why_not_at(point, first.adapter) for each in sessions]
-        made = [m for each in sessions if (m := each.mirror.placed.collecting_at.get(title))]
+        why = [each.line_breakpoints.why_not_at(point, first.adapter) for each in sessions]
+        made = [
+            m
+            for each in sessions
+            if (m := each.mirror.breakpoint_statuses.collecting_functions.get(title))
+        ]
         if all(why) and why:
             yield "not collected", title, f" ({why[0]})"
         elif made and not any(each.get("verified") or "reason" in each for each in made):
             yield "rejected", title, quoted_reason(str(m.get("message") or "") for m in made)
         elif final:
-            never = without_calls(first.program.collected, point["name"], calls=point["calls"])
+            never = functions_without_rows(
+                first.program.collected, point["name"], calls=point["calls"]
+            )
             held = NEVER_HELD if "condition" in point else doubt_about_tracing(first)
             for state, each, late in never:
                 yield state, each, held or late
@@ -326,7 +332,7 @@ def _with_hint(
         if each[0] in {"not hit", "never called"} and "." not in each[1] and not each[2]
     ]
     for each in every:
-        hinted = bare and each is bare[-1] and first.lines.collecting_way == TRACER
+        hinted = bare and each is bare[-1] and first.line_breakpoints.collecting_way == TRACER
         yield (each[0], each[1], OF_LIBRARY) if hinted else each
 
 
@@ -341,8 +347,8 @@ def doubt_about_hits(
     """
     if hides_condition_errors and "condition" in requested:
         return HELD
-    late = first.inspect.editions.is_late(path, requested["line"])
-    _, lines = first.inspect.editions.window(path, 1, requested["line"] - 1) or (1, [])
+    late = first.inspect.source_versions.is_late(path, requested["line"])
+    _, lines = first.inspect.source_versions.window(path, 1, requested["line"] - 1) or (1, [])
     hint = replaced_by(first, path) or first.advice.hint_on_not_hit(path, lines)
     known = doubt_about_tracing(first) or (LATE if late else "") or (f" ({hint})" if hint else "")
     # That reads all libraries of a compiled program.
@@ -362,7 +368,7 @@ def why_unbound(first: Session, path: str, line: int, why: str) -> str:
 
     That is the adapter's own reason.
     """
-    _, lines = first.inspect.editions.window(path, 1, line - 1) or (1, [])
+    _, lines = first.inspect.source_versions.window(path, 1, line - 1) or (1, [])
     return first.advice.hint_on_unbound(why, path, lines)
 
 
@@ -441,12 +447,12 @@ def unreported_outcomes(
         cut_short: The program counts as ended now, though it runs on.
     """
     program = session.program
-    first, sessions, ended = program.first, program.debugged, not program.runs
+    first, sessions, ended = program.first, program.debugged, not program.is_alive
     # If a tool has ended the program or detached, the breakpoint might still have been hit.
     lost = any(each.adapter_lost for each in (first, *sessions))
     own = lost or cut_short or first.cause is None or KILLED in first.cause
     final = own and (ended or any(map(_is_ending, sessions)))
-    awaited, known = first.program.awaited, _known(first, sessions, breakpoints)
+    awaited, known = first.program.awaited_breakpoints, _outcome_state(first, sessions, breakpoints)
     if known == awaited.reported_from and not (ended or final):
         return BreakpointOutcomes({}, (), known, awaited)
     situation = _JudgedProgram(
@@ -524,7 +530,7 @@ def _text(first: Session, outcome: BreakpointOutcome, *, hides_condition_errors:
     conditions that it could not evaluate, which gives a doubt. Files and libraries of the program may be read
     for doubts, so it may take long.
     """
-    path, line, reported = outcome.path, outcome.line, first.program.awaited.reported
+    path, line, reported = outcome.path, outcome.line, first.program.awaited_breakpoints.reported
     where = place_in_file((line, outcome.column))
     at = f"{relative_to_project(path, first.project)}:{where}" if line else quoted(path)
     if reported & {outcome.key, ("rejected", *outcome.key[1:])}:
@@ -535,7 +541,7 @@ def _text(first: Session, outcome: BreakpointOutcome, *, hides_condition_errors:
     return f"{at}{outcome.detail}{unsure or ''}"
 
 
-def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints) -> object:
+def _outcome_state(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints) -> object:
     """Return a value to compare: as long as it stays equal, no new outcome can have come up.
 
     It is made of what the outcomes depend on: `breakpoints`, the breakpoints awaited by the program of `first`
@@ -543,22 +549,22 @@ def _known(first: Session, sessions: Sequence[Session], breakpoints: Breakpoints
     is reliable while the program runs, but not at its end. A hit of a breakpoint leaves the value equal: it
     only removes outcomes to tell.
     """
-    awaited = first.program.awaited
+    awaited = first.program.awaited_breakpoints
     mirrors = [
         (
             each.id,
-            each.mirror.placed.change_count,
-            each.mirror.loaded.change_count,
+            each.mirror.breakpoint_statuses.change_count,
+            each.mirror.loaded_sources.change_count,
             each.mirror.process.get("name"),
             [
                 is_supported(each.mirror.capabilities, one)
                 for one in (*OPTIONS, "setFunctionBreakpoints")
             ],
-            each.lines.collecting_way,
+            each.line_breakpoints.collecting_way,
         )
         for each in sessions
     ]
-    return breakpoints.change_count, len(awaited.places), len(awaited.undelivered), mirrors
+    return breakpoints.change_count, len(awaited.places), len(awaited.undelivered_places), mirrors
 
 
 def on_loaded_line(
@@ -569,7 +575,7 @@ def on_loaded_line(
     It is a copy of `requested` with another `line`. `requested` itself is returned if the file has not changed, the line was nowhere in
     the loaded text, or the adapter has no breakpoint on that line.
     """
-    change = session.inspect.editions.known_change(path)
+    change = session.inspect.source_versions.known_change(path)
     if change is None:
         return requested
     then = change.line_then(requested["line"])
@@ -584,12 +590,12 @@ def _at_lines(situation: _JudgedProgram) -> Iterator[BreakpointOutcome]:
     files that it has loaded; those that were kept from it, since its file has changed, are left out. A breakpoint may have several
     outcomes.
     """
-    awaited = situation.first.program.awaited
+    awaited = situation.first.program.awaited_breakpoints
     loaded = _loaded(each.mirror for each in situation.sessions)
     for path in situation.breakpoints.paths:
         for each in situation.breakpoints.in_file(path):
             place = path, each["line"]
-            if place in awaited.undelivered:
+            if place in awaited.undelivered_places:
                 continue
             if place not in awaited.places and path not in loaded:
                 continue
@@ -614,11 +620,13 @@ def _facts_of(
     had before. Files may be read to find out why it is not bound.
     """
     first, sessions = situation.first, situation.sessions
-    changed = [each for each in sessions if each.inspect.editions.known_change(path) is not None]
+    changed = [
+        each for each in sessions if each.inspect.source_versions.known_change(path) is not None
+    ]
     loaded = (on_loaded_line(session, path, requested) for session in changed)
     sent = next((one for one in loaded if one is not requested), requested)
     line, mirrors = sent["line"], [each.mirror for each in sessions]
-    refusals = (each.placed.unanswered.get(path) for each in mirrors)
+    refusals = (each.breakpoint_statuses.failed_requests.get(path) for each in mirrors)
     lacking, count = _ignored_options(situation, path, requested)
     answers = tuple(_answers(mirrors, path, sent))
     rejected = {each.message for each in answers if each.state == "rejected" and each.message}
@@ -638,10 +646,15 @@ def _facts_of(
         is_final=situation.is_final,
         adapter_ended_first=situation.adapter_ended_first,
         refusal=next(filter(None, refusals), ""),
-        truly=next(filter(None, (why_unbound(first, path, line, each) for each in rejected)), ""),
+        rejection_reason=next(
+            filter(None, (why_unbound(first, path, line, each) for each in rejected)), ""
+        ),
         runs_instead="" if answers else replaced_by(first, path),
-        name_in_program=next(filter(None, (each.placed.named.get(path) for each in mirrors)), ""),
-        debugs_such_files=first.takes(path),
+        name_in_program=next(
+            filter(None, (each.breakpoint_statuses.file_name_notes.get(path) for each in mirrors)),
+            "",
+        ),
+        debugs_such_files=first.accepts_breakpoints_in(path),
         awaits_children=first.awaits_children_of(path),
         follows_children=first.follows_children(),
         ignored_options=lacking,
@@ -676,15 +689,15 @@ def _why_not_collected(
     Empty: values are collected there, or the breakpoint is none that collects. A tracer collects anywhere; log points do not where a
     breakpoint stops on the same line; without either nothing is collected.
     """
-    roads = {session.lines.collecting_way for session in sessions} - {""}
+    roads = {session.line_breakpoints.collecting_way for session in sessions} - {""}
     if "collect" not in requested or TRACER in roads:
         return ""
     if roads:
-        told, line = first.lines.log.told_spot, requested["line"]
+        told, line = first.line_breakpoints.log_points.adapter_spot, requested["line"]
         stopping = (told(spot_of(each)) for each in breakpoints.stopping_on(path, line))
         stops = told(spot_of(requested)) in stopping
         return f"{first.adapter} cannot collect where a breakpoint stops" if stops else ""
-    if not first.lines.sees_output:
+    if not first.line_breakpoints.sees_output:
         return f"{first.adapter} cannot in a session of Neovim"
     return f"{first.adapter} has no log points"
 
@@ -699,7 +712,7 @@ def _ignored_options(
     condition is empty if the breakpoint has none, if it matches the pattern `situation.hits` or if there is
     no pattern. Both are empty for a breakpoint that was not set for this program.
     """
-    if (path, requested["line"]) not in situation.first.program.awaited.places:
+    if (path, requested["line"]) not in situation.first.program.awaited_breakpoints.places:
         return (), ""
     mirrors = (each.mirror for each in situation.sessions)
     mirror = next((m for m in mirrors if adapter_answer(m, path, requested) is not None), None)
@@ -731,6 +744,6 @@ def _loaded(mirrors: Iterable[Mirror]) -> set[str]:
     """Return the paths of the sources that adapters have reported, and of the programs themselves."""
     paths: set[str] = set()
     for mirror in mirrors:
-        paths |= mirror.loaded.sources.keys()
+        paths |= mirror.loaded_sources.sources.keys()
         paths.add(os.path.normpath(str(mirror.process.get("name") or "")))
     return paths

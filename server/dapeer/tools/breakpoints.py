@@ -84,7 +84,7 @@ class BreakpointRow:
     """Its options that the adapter does not heed."""
     session: int | None = None
     """The adapter of this state, if states differ."""
-    edition: Sequence[str] | None = None
+    loaded_lines: Sequence[str] | None = None
     """The lines that the program has loaded, where the file has other ones now."""
     old_code: str = ""
     """Where code of the text runs from before the program has loaded the file again."""
@@ -115,7 +115,7 @@ class BreakpointRow:
         shown = render.breakpoint_line(self.requested, self.breakpoint, text)
         note = f" (this adapter does not support {', '.join(self.ignored)})" if self.ignored else ""
         where = f" (session {self.session})" if self.session is not None else ""
-        where += " (of the source that the program has loaded)" if self.edition else ""
+        where += " (of the source that the program has loaded)" if self.loaded_lines else ""
         where += f" ({self.old_code})" if self.old_code else ""
         where += (
             f" (its sign is on line {self.sign_line} of the unsaved buffer)"
@@ -130,9 +130,9 @@ class BreakpointRow:
 
         Empty: there is no such line.
         """
-        if self.edition is None:
+        if self.loaded_lines is None:
             return line_text(self.path, line)
-        return self.edition[line - 1] if line <= len(self.edition) else ""
+        return self.loaded_lines[line - 1] if line <= len(self.loaded_lines) else ""
 
     def data(self) -> dict[str, Any]:
         """Return the breakpoint as data: `filename`, `line`, `state`, and the options that it has.
@@ -187,8 +187,8 @@ def rows_of(
                 plain,
                 breakpoint=made,
                 ignored=unsupported(session.mirror, point),
-                edition=_edition(session, path),
-                old_code=old.words if (old := session.inspect.editions.old(path)) else "",
+                loaded_lines=_edition(session, path),
+                old_code=old.words if (old := session.inspect.source_versions.old(path)) else "",
             )
             for session in stopping
             if (made := _adapter_answer(session, path, point)) is not None
@@ -243,7 +243,7 @@ def _edition(session: Session, path: str) -> Sequence[str] | None:
 
     None: they are those on disk, or not known to be others.
     """
-    change = session.inspect.editions.known_change(path)
+    change = session.inspect.source_versions.known_change(path)
     return change.old_lines if change else None
 
 
@@ -466,7 +466,7 @@ async def dap_breakpoints(call: Call) -> Reply:
     }
     if in_memory:
         data["in_memory"] = [row.data() for row in in_memory]
-    if collecting := debugger.breakpoints.collecting.values():
+    if collecting := debugger.breakpoints.function_points.values():
         data["collecting"] = [data_of_point(each) for each in collecting]
     lines = [row.text(debugger) for row in rows]
     lines += [*(row.text() for row in in_memory), *data_breakpoints.recording_lines(debugger)]
@@ -510,7 +510,7 @@ async def dap_set_exception_breakpoints(
 
     async def send(session: Session) -> None:
         """Send one session those of the filters that its adapter has."""
-        stops_at = session.stops_at
+        stops_at = session.functions_and_filters
         await stops_at.set_exceptions(stops_at.filters_at_start(filters) or ())
 
     push = debugger.broadcast("the filters", chosen, send)
@@ -533,7 +533,7 @@ def _check_filters(sessions: Sequence[Session], filters: Sequence[str]) -> list[
     unable: dict[int, ArgumentError] = {}
     for session in sessions:
         try:
-            session.stops_at.check(filters)
+            session.functions_and_filters.check(filters)
         except ArgumentError as error:
             unable[session.id] = error
     if unable and len(unable) == len(sessions):
@@ -590,7 +590,7 @@ async def _stop_only_at_functions(call: Call, names: list[str]) -> Reply:
         debugger.record_awaited_everywhere(name, 0)
     untaken = await debugger.push_functions().wait_for_failures()
     live = debugger.sessions.live
-    made = {name: made for s in live for name, made in s.mirror.placed.functions}
+    made = {name: made for s in live for name, made in s.mirror.breakpoint_statuses.functions}
     lines = [
         f"{name}: {_state(made.get(function_breakpoint(each)['name']))}"
         for each, name in quoted_names(names)
@@ -610,7 +610,7 @@ def _function_breakpoint_limits(
     are none.
     """
     conditional = any("condition" in function_breakpoint(name) for name in names)
-    debugging = [s for s in live if not s.delegates]
+    debugging = [s for s in live if not s.runs_in_first_child]
     for adapter in dict.fromkeys(s.adapter for s in debugging if names):
         session = next(s for s in debugging if s.adapter == adapter)
         definition = call.debugger.definitions.get(adapter)
@@ -645,7 +645,7 @@ async def add_point(call: Call, requested: RequestedFunction) -> Reply:
         )
     check_and_claim_functions(call, [requested])
     title = title_of(requested)
-    debugger.breakpoints.collecting[call.focus.key, title] = requested
+    debugger.breakpoints.function_points[call.focus.key, title] = requested
     debugger.record_awaited_everywhere(title, 0)
     untaken = await debugger.push_collecting().wait_for_failures()
     return with_notes(
@@ -659,7 +659,10 @@ async def remove_point(call: Call, name: str) -> Reply:
     `name` is the function, or the title of the point that collects. Of points that collect only those of the calling client are removed;
     stopping there ends for all clients. The data is `removed`: whether anything was. Notes say where that failed.
     """
-    at_functions, stops = call.debugger.breakpoints.collecting, call.debugger.breakpoints.functions
+    at_functions, stops = (
+        call.debugger.breakpoints.function_points,
+        call.debugger.breakpoints.functions,
+    )
     gone = [
         each
         for each in call.debugger.breakpoints.at_functions(call.focus.key)
@@ -686,7 +689,7 @@ def lines_of_points(call: Call) -> list[str]:
 
     The states are those in living sessions.
     """
-    at_functions = call.debugger.breakpoints.collecting
+    at_functions = call.debugger.breakpoints.function_points
     return [
         line for (_, title), each in at_functions.items() for line in _states(call, title, each)
     ]
@@ -708,11 +711,11 @@ def _state_lines(
     """
     options = render.options(requested)
     for each in live:
-        made = each.mirror.placed.collecting_at.get(title)
+        made = each.mirror.breakpoint_statuses.collecting_functions.get(title)
         if made is not None:
             yield f"{quoted(title)} {_state(made)}{options}"
-        elif not each.delegates:
-            yield f"{quoted(title)} not collected ({each.lines.why_not_at(requested, each.adapter)}){options}"
+        elif not each.runs_in_first_child:
+            yield f"{quoted(title)} not collected ({each.line_breakpoints.why_not_at(requested, each.adapter)}){options}"
     if not live:
         yield f"{quoted(title)} {render.breakpoint_state(None)}{options}"
 

@@ -85,7 +85,7 @@ def _column(call: Call, session_id: int | None, place: int | None) -> int:
     if place is None:
         return 0
     stop = call.session(session_id).mirror.stop
-    top = stop.top if stop else None
+    top = stop.default_frame if stop else None
     return top.get("column", 0) if top is not None and top["line"] == place else 0
 
 
@@ -106,7 +106,7 @@ async def _line_of_program(call: Call, session_id: int | None, source: str | int
     await ignore_failure(session.inspect.whole_stack(stop.thread_id))
     frames = stop.stack.frames.get(stop.thread_id, [])
     key = "path" if isinstance(source, str) else "sourceReference"
-    seen = (each for each in frames[stop.stack.front or 0 :] if each["line"] > 0)
+    seen = (each for each in frames[stop.stack.default_index or 0 :] if each["line"] > 0)
     return next((each["line"] for each in seen if each.get("source", {}).get(key) == source), None)
 
 
@@ -123,7 +123,7 @@ def _outdated(call: Call, path: str) -> list[str]:
     return [
         f"session {each.id} ({each.name}) runs this file as it was before it changed; {RESTART}"
         for each in call.debugger.sessions.live
-        if (change := each.inspect.editions.known_change(path)) and change.old_lines
+        if (change := each.inspect.source_versions.known_change(path)) and change.old_lines
     ]
 
 
@@ -255,7 +255,7 @@ async def _modules(session: Session) -> Sequence[CodeFacts]:
 
     They are requested from the adapter, unless it only sends events of them and has sent some.
     """
-    known = session.mirror.loaded
+    known = session.mirror.loaded_sources
     # An adapter without the request may have sent events.
     if session.supports("modules") or not known.modules:
         await session.request("modules", {})
@@ -271,7 +271,7 @@ async def _sources(session: Session) -> Sequence[CodeFacts]:
     Raises:
         DapeerError: The adapter lacks `loadedSources` and has sent no event of a source, or the request failed.
     """
-    known = session.mirror.loaded
+    known = session.mirror.loaded_sources
     if session.supports("loadedSources") or not known.sources:
         await session.request("loadedSources", {})
     return [

@@ -34,7 +34,13 @@ from dapeer.collecting.text.row_listing import (
     listing,
     row_range,
 )
-from dapeer.collecting.text.summary import place_of, readable, summary, title, visible
+from dapeer.collecting.text.summary import (
+    place_of,
+    readable_rows,
+    summary,
+    title,
+    visible_collections,
+)
 from dapeer.collecting.text.timeline import timeline as in_order
 from dapeer.dap.requested_breakpoints import RequestedFunction, RequestedLife
 from dapeer.peers.consent_kinds import RUN, CallKinds
@@ -72,7 +78,11 @@ async def dap_collected(
     """
     session = call.focus.session_to_read(session_id)
     await session.program.read_rows()
-    every = [each for each in visible(session.program.collected, call.focus.key) if len(each.table)]
+    every = [
+        each
+        for each in visible_collections(session.program.collected, call.focus.key)
+        if len(each.table)
+    ]
     chosen = [each for each in every if at is None or _is_at(each, at, call)]
     if not chosen:
         raise _no_rows_error(session, every, at, call)
@@ -102,7 +112,7 @@ def _timeline(
     rows: list[tuple[Collection, Sequence[int]]] = []
     wrong: list[ArgumentError] = []
     for each in chosen:
-        table, names = readable(each.point, each.table, call.debugger.project)
+        table, names = readable_rows(each.point, each.table, call.debugger.project)
         try:
             rows.append(
                 (
@@ -133,11 +143,11 @@ def _lines(
     lines: list[str] = []
     wrong: list[ArgumentError] = []
     for each in chosen:
-        if selection.summary:
+        if selection.wants_summary:
             lines += summary(each, call.debugger.project)
             continue
         try:
-            rows = readable(each.point, each.table, call.debugger.project)
+            rows = readable_rows(each.point, each.table, call.debugger.project)
             found = listing(
                 *rows,
                 selection,
@@ -209,7 +219,7 @@ def _no_rows_error(
         for each in program.collected.points.values()
         if each.client in {"", call.focus.key} and not each.is_internal
     ]
-    if points and program.runs:
+    if points and program.is_alive:
         how = "is stopped: dap_continue goes on" if session.mirror.stop else "runs on: ask again"
         waiting = ", ".join(_without_rows(program.collected, each, call) for each in points)
         return ArgumentError(f"No row has come yet of: {waiting}.", f"The program {how}.")
@@ -268,7 +278,7 @@ def plan_second_run(session: Session, point: Point, recorded: CollectedRow) -> P
     life = RequestedLife(call=recorded.hit, function=recorded.cells[FUNCTION])
     function = RequestedFunction(name=point.function, calls=True, collect=[], life=life)
     # Calls are counted where the condition holds.
-    for each in first.lines.functions:
+    for each in first.line_breakpoints.functions:
         if each["calls"] and each["name"] == point.function and "condition" in each:
             function["condition"] = each["condition"]
     alone = Breakpoints(exceptions=[])
@@ -418,7 +428,7 @@ async def dap_call(
     await session.program.read_rows()
     of_calls = [
         each
-        for each in visible(session.program.collected, call.focus.key)
+        for each in visible_collections(session.program.collected, call.focus.key)
         if each.point.calls and len(each.table)
     ]
     found = _find_call(of_calls, n, at)

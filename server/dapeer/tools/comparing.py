@@ -59,7 +59,7 @@ async def dap_compare(call: Call, a: int, b: int) -> Reply:
     )
     found = await in_thread(compare_runs, mine, other)
     shown = ComparisonReport(found, common, call.debugger.project)
-    lines = [_title(found, a, b), *shown.text(), *_lines_on_uncompared(runs, points, common, call)]
+    lines = [_title(found, a, b), *shown.lines(), *_lines_on_uncompared(runs, points, common, call)]
     return Reply(lines_of(lines), {"a": a, "b": b, **shown.data()})
 
 
@@ -87,7 +87,7 @@ def _points(call: Call, session: Session) -> list[Point]:
         ArgumentError: There are no points, none of them has rows, or the rows were given up for those of later runs.
     """
     collected = session.program.collected
-    if collected.given_up:
+    if collected.has_dropped_rows:
         raise ArgumentError(
             f"The rows of session {session.id} were given up for those of later runs.",
             "Run it again.",

@@ -79,16 +79,18 @@ async def dap_set_data_breakpoint(
     """
     session = call.session(session_id)
     if session.post_mortem is None and not session.supports("setDataBreakpoints"):
-        on = "write" if session.lines.traces else "change"
+        on = "write" if session.line_breakpoints.traces else "change"
         raise Unsupported(
             f"The adapter {session.adapter} does not support `setDataBreakpoints`.",
             f'dap_run_until(expression={json.dumps(path)}, on="{on}") runs to the line that does it.',
         )
     session.require("setDataBreakpoints")
-    placed = [each for each, _ in session.mirror.placed.data]
+    placed = [each for each, _ in session.mirror.breakpoint_statuses.data]
     if remove:
         others = [
-            each for each in placed if session.mirror.placed.names.get(each["dataId"]) != path
+            each
+            for each in placed
+            if session.mirror.breakpoint_statuses.data_names.get(each["dataId"]) != path
         ]
         await send_data(session, others)
         return _removed(path, len(placed) - len(others))
@@ -138,7 +140,7 @@ async def dap_set_instruction_breakpoint(
     place = normalize_address(
         await memory_reference(session, address, await frame_of(session, frame_id))
     )
-    placed = [each for each, _ in session.mirror.placed.instructions]
+    placed = [each for each, _ in session.mirror.breakpoint_statuses.instructions]
     others = [each for each in placed if each["instructionReference"] != place]
     if remove:
         await send_instructions(session, others)

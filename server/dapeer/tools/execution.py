@@ -302,9 +302,9 @@ def _stepped_elsewhere_note(session: Session, before: Stop) -> list[str]:
     `before` is the stop at which the step began. Some debuggers can step in the innermost frame only.
     """
     stop = session.mirror.stop
-    if not before.stack.front or stop is None or stop.reason != "step":
+    if not before.stack.default_index or stop is None or stop.reason != "step":
         return []
-    owner = session.frames.owner(stop.top) if stop.top is not None else ""
+    owner = session.frames.owner(stop.default_frame) if stop.default_frame is not None else ""
     if not owner:
         return []
     return [
@@ -350,7 +350,7 @@ async def dap_run_to(call: Call, filename: str, line: Line, *, options: ResumeOp
     session = call.session(options.session_id)
     stop = session.mirror.require_stop()
     path = source_file(filename, call.debugger.project)
-    await call.debugger.run_to(session, path, line)
+    await call.debugger.send_temporary_breakpoint(session, path, line)
     return await resume(call, session, "continue", {"threadId": stop.thread_id}, options)
 
 
@@ -466,7 +466,7 @@ async def dap_wait_until_paused(call: Call, options: WaitOptions) -> Reply:
             "evaluate", "Evaluating may run code of the program.", "Leave `evaluate` out."
         )
     session = call.focus.session_to_read(options.session_id)
-    others = [] if options.session_id or session.program.runs else _living_programs_note(call)
+    others = [] if options.session_id or session.program.is_alive else _living_programs_note(call)
     reply = await next_stop(call, session, -1, options.timeout_ms, options=options)
     return with_notes(reply, others)
 

@@ -70,7 +70,7 @@ async def dap_evaluate(
     max_chars: Annotated[int | None, Field(ge=1, le=MAX_WHOLE_CHARS), Unlisted()] = None,
     timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 10_000,
     *,
-    meant: CallTarget,
+    target: CallTarget,
 ) -> Reply:
     """Evaluate in a frame, default the one shown. Context repl: statements, gdb's commands.
 
@@ -93,14 +93,14 @@ async def dap_evaluate(
     """
     if not expressions:
         raise ArgumentError("`expressions` is empty.", "Give at least one.")
-    session = call.session(meant.session_id)
+    session = call.session(target.session_id)
     left = RemainingTime(timeout_ms)
     if running := await report.frame_to_read(session, frame_id):
         return await report.evaluate_in_frame(session, running, expressions)
     frame = await frame_of(session, frame_id)
     place = evaluation.place(session, frame)
     where = [f"in {place}"] * bool(place)
-    if len(expressions) > 1 or meant.group is not None:
+    if len(expressions) > 1 or target.group is not None:
 
         async def evaluate_one(expression: str) -> EvaluationResult:
             return await _evaluated(call, session, expression, frame, context, max_chars, left)
@@ -161,7 +161,7 @@ def _reply_of(one: EvaluationResult, max_chars: int | None, where: list[str], pl
     return Reply(
         f"{indented(shown.rstrip())}\n{indented_after_first(hint)}".rstrip(),
         {**one.data(room), "frame": place},
-        room=max_chars or 0,
+        max_value_chars=max_chars or 0,
     )
 
 

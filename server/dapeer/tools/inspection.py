@@ -83,7 +83,9 @@ async def dap_current_location(
     reply = Reply(
         lines_of([f"At {frame_line(frame, call.debugger.project)}"]) + f"\n{text}".rstrip(), data
     )
-    warning = session.inspect.editions.warning(path, frame["line"], frame["name"]) if path else ""
+    warning = (
+        session.inspect.source_versions.warning(path, frame["line"], frame["name"]) if path else ""
+    )
     return with_notes(reply, [warning] if warning else [])
 
 
@@ -117,7 +119,7 @@ async def dap_threads(call: Call, session_id: SessionId = None) -> Reply:
         if each:
             listed[key] = each
             lines += [f"{key.capitalize()}:", *(f"  {line}" for line in each)]
-    if seen.silent:
+    if seen.has_timed_out:
         listed["note"] = describe_silence(session, seen)
         lines.append(f"({listed['note']})")
     return Reply(lines_of(lines) or "No threads.", listed)
@@ -152,7 +154,7 @@ async def _frame_ids(
     users = {
         thread: session.frames.innermost_users_frame(frames) for thread, frames in stacks.items()
     }
-    handle = stop.reported.handles.handle_for
+    handle = stop.presentation.handles.handle_for
     found = {thread: handle("frame_id", one["id"]) for thread, one in users.items() if one}
     return {**found, **{thread: number for thread, number in known.items() if number is not None}}
 
@@ -174,7 +176,7 @@ def _thread_data(
     the innermost frame of the user's code, and goes into the data as it is; None: the key is left out.
     """
     state = "stopped" if seen.stopped else "running"
-    if not seen.stopped and session.mirror.pausing and seen.frames:
+    if not seen.stopped and session.mirror.is_pausing and seen.frames:
         state = "blocked"
     row: dict[str, Any] = {"thread_id": seen.thread_id, "name": seen.name, "state": state}
     frame = session.frames.innermost_users_frame(seen.frames) or next(iter(seen.frames), None)
@@ -204,7 +206,7 @@ async def dap_scopes(call: Call, frame_id: FrameId = None, session_id: SessionId
     rows = [
         (
             scope["name"],
-            stop.reported.handles.handle_for(
+            stop.presentation.handles.handle_for(
                 "variables_reference", scope["variablesReference"], frame
             ),
         )
@@ -225,7 +227,7 @@ async def dap_variables(
     start: Annotated[int, Field(ge=0)] = 0,
     count: Annotated[int, Field(ge=1, le=500)] = 50,
     *,
-    meant: CallTarget,
+    target: CallTarget,
 ) -> Reply:
     """List the variables in a container given by reference or path; default the locals of the frame.
 
@@ -240,7 +242,7 @@ async def dap_variables(
         ArgumentError: There is no such variable or handle, or the stopped thread has no frames.
         ConsentNeeded: Only code of the program gives the value.
     """
-    session = call.session(meant.session_id)
+    session = call.session(target.session_id)
     if variables_reference is None and (running := await report.frame_to_read(session, frame_id)):
         return await report.variables_of_frame(session, running, path, filter, start, count)
     with inspected_stop(session) as stop:
@@ -280,11 +282,11 @@ async def _list_children(
         StaleReference: The handle belongs to an earlier stop.
         ConsentNeeded: It is a getter, whose value only the program's code gives.
     """
-    reference = stop.reported.handles.resolve("variables_reference", handle)
-    if (owner := stop.reported.handles.frame_of_scope(handle)) is not None:
+    reference = stop.presentation.handles.resolve("variables_reference", handle)
+    if (owner := stop.presentation.handles.frame_of_scope(handle)) is not None:
         # The adapter may use the reference for the scope of another frame by now.
         await session.inspect.scopes(owner)
-    if reference in stop.values.lazy:
+    if reference in stop.values.lazy_references:
         call.require_consent(
             "evaluate",
             "A getter has a value only once it runs, which executes code of the program.",
@@ -338,7 +340,7 @@ async def _page_reply(session: Session, stop: Stop, page: children.Page, start: 
     only the text says so ("at least").
     """
     shown = page.rows
-    if session.inspect.folded is not None:
+    if session.inspect.omission_pattern is not None:
         for variable in [*filter(session.inspect.is_folded, shown)][:MAX_LOCALS_IN_NVIM_DAP]:
             await session.inspect.fetch_members(variable)
     lines = [
@@ -374,7 +376,7 @@ def _variable_text(stop: Stop, variable: Variable, limit: int) -> str:
     known = _type_of(stop, variable)
     kind = f": {known}" if known else ""
     more = (
-        f" [variables_reference {stop.reported.handles.handle_for('variables_reference', reference)}]"
+        f" [variables_reference {stop.presentation.handles.handle_for('variables_reference', reference)}]"
         if reference
         else ""
     )
@@ -401,7 +403,7 @@ def _variable_data(stop: Stop, variable: Variable, limit: int) -> dict[str, Any]
     if known := _type_of(stop, variable):
         data["type"] = known
     if variable["variablesReference"]:
-        data["variables_reference"] = stop.reported.handles.handle_for(
+        data["variables_reference"] = stop.presentation.handles.handle_for(
             "variables_reference", variable["variablesReference"]
         )
     return data

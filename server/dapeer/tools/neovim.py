@@ -332,7 +332,7 @@ class NeovimTool:
         """
         older = {
             name: now
-            for name, now in self.spec.older.items()
+            for name, now in self.spec.older_names.items()
             if name in arguments and now not in arguments
         }
         return {older.get(name, name): one for name, one in arguments.items()}
@@ -462,7 +462,7 @@ async def nvim_lua_tools(
         NoNeovim: A tool is named, and there are none at all.
         ArgumentError: There is no such tool.
     """
-    tools = call.of_neovim
+    tools = call.neovim_tools
     if name is not None:
         one = _find_tool(tools, name)
         facts = {"name": one.name, "description": one.description, "input_schema": one.input_schema}
@@ -484,7 +484,7 @@ async def nvim_lua_tools(
 )
 async def nvim_lua_call(call: Call, name: str, arguments: Mapping[str, Any] | None = None) -> Reply:
     """Call a tool of nvim_lua_tools by its name."""
-    return await _find_tool(call.of_neovim, name)(call, arguments or {})
+    return await _find_tool(call.neovim_tools, name)(call, arguments or {})
 
 
 def _find_tool(tools: Mapping[str, AnyTool], name: str) -> AnyTool:

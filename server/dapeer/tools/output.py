@@ -75,10 +75,14 @@ async def dap_program_output(
     arriving = await _still_arriving(session, wait_ms / 1000 + SECONDS_OF_FLOOD)
     if wait_ms:
         await program.wait_until(
-            lambda: not program.alive or log.has(begin, category), wait_ms / 1000, call.progress
+            lambda: not program.living_sessions or log.has(begin, category),
+            wait_ms / 1000,
+            call.progress,
         )
         # Unbuffered programs print a line in pieces; half a line is worth another moment.
-        await session.wait_for(lambda: not program.alive or log.ends_line, SECONDS_FOR_A_LINE)
+        await session.wait_for(
+            lambda: not program.living_sessions or log.ends_line, SECONDS_FOR_A_LINE
+        )
     reply = _output_reply(session, log, category, lines, since, metadata=include_metadata, raw=raw)
     return with_notes(reply, ["more is arriving: wait_ms=5000 waits for it"] * arriving)
 
@@ -89,13 +93,13 @@ async def _still_arriving(session: Session, seconds: float) -> bool:
     The wait takes at most `seconds`.
     """
     program = session.program
-    mirrors = [each.mirror for each in program.stopped]
+    mirrors = [each.mirror for each in program.stopped_sessions]
     stops = [(each, stop) for each in mirrors if (stop := each.stop) is not None]
     with anyio.move_on_after(seconds):
         for mirror, stop in stops:
-            if stop.reported.output_flows:
-                await program.arriving.wait_for_output(mirror, stop)
-    return any(stop.reported.output_flows for _, stop in stops)
+            if stop.presentation.is_output_arriving:
+                await program.arriving_output.wait_for_output(mirror, stop)
+    return any(stop.presentation.is_output_arriving for _, stop in stops)
 
 
 def _output_reply(
@@ -140,7 +144,7 @@ def _output_reply(
         "text": body,
         "cursor": cursor,
         "lines_total": log.lines,
-        "ended": not session.program.alive,
+        "ended": not session.program.living_sessions,
     }
     end = view_of(session).items() if data["ended"] else ()
     data |= {key: escaped_in(value) for key, value in end if key in {"exit_code", "cause"}}
@@ -367,7 +371,7 @@ async def dap_send_input(
         lambda: log.end > begin or program.stop_or_end(session, epoch) is not None,
         options.timeout_ms / 1000,
     )
-    await program.arriving.wait_for_silence()
+    await program.arriving_output.wait_for_silence()
     # The caller has seen the earlier output.
     session.mirror.mark_shown(begin)
     return await next_stop(call, session, epoch, left.remaining_ms, options=options)

@@ -132,10 +132,10 @@ async def dap_request(
             "`force: true` sends it anyway, but some adapters then crash or hang.",
         )
     stop = session.mirror.stop
-    given = with_ids(arguments or {}, stop.reported.handles.resolve) if stop else arguments
+    given = with_ids(arguments or {}, stop.presentation.handles.resolve) if stop else arguments
     body = await session.send(command, given, seconds=timeout_ms / 1000, forced=force)
     stop = session.mirror.stop
-    answer = with_ids(body, stop.reported.handles.handle_for) if stop else body
+    answer = with_ids(body, stop.presentation.handles.handle_for) if stop else body
     text = compact(answer)
     data = {"body": answer} if len(text) <= ANSWER_CHARS else {"cut": text[:ANSWER_CHARS]}
     return Reply(shortened(text, ANSWER_CHARS), data)

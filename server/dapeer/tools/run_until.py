@@ -110,14 +110,14 @@ async def dap_run_until(
         return await _last_write(call, session, expression.strip(), frame, seconds)
     top = await session.inspect.fetch_shown_frame(stop)
     path = frame_path(top) if top else ""
-    if path or session.lines.tracers:
+    if path or session.line_breakpoints.tracers:
         python = not path or is_python(call.debugger, path)
         check_expressions([expression], python=python)
     where = _sort_scope(scope, call.debugger)
     watched = add_watch(
         session.program.collected, expression.strip(), on, call.focus.key, every=every
     )
-    if not session.lines.traces:
+    if not session.line_breakpoints.traces:
         return await _run_by_stops(call, session, watched, where, frame, left, options)
     await session.watching.begin(watched, where, frame)
     call.debugger.broadcast(
@@ -169,7 +169,7 @@ async def _run_by_stops(
         await drive.begin(frame)
         if isinstance(error, NoConditions):
             watch.explain_method(error.problem)
-    if watch.already:
+    if watch.holds_already:
         drive.set_cost()
         return await show_state(call, session, remaining=remaining, options=options)
     sending = call.debugger.broadcast("that it is over", [session], lambda _: drive.run())

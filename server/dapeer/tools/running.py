@@ -103,7 +103,7 @@ def _count_passed_run(debugger: Debugger, session: Session, tally: Tally, second
     """
     if tally.last_passed_session is not None:
         debugger.sessions.drop_program(tally.last_passed_session)
-    detached = session.program.first.detached
+    detached = session.program.first.detached_processes
     left = detached.take_unreported() if detached else {}
     tally.record_passed_run(
         session.program.first.id, seconds, left, lacks_exit_code=_exit_code(session) is None
@@ -147,14 +147,14 @@ def _is_failure(stop: Stop) -> bool:
 def _outcome(session: Session) -> tuple[RunVerdict, str]:
     """Return the verdict on a run that has ended, and why it has not shown what was asked; empty: it has."""
     verdict = _verdict_of_end(session)
-    if why := _untested(session):
+    if why := _why_untested(session):
         return RunVerdict.UNTESTED, why
-    if verdict is RunVerdict.PASSED and (why := _unjudged(session)):
+    if verdict is RunVerdict.PASSED and (why := _why_unjudged(session)):
         return RunVerdict.UNJUDGED, why
     return verdict, ""
 
 
-def _unjudged(session: Session) -> str:
+def _why_unjudged(session: Session) -> str:
     """Return which condition of a breakpoint failed at each hit, and how; empty: none did.
 
     Only the first such condition is named. Runs with such a breakpoint would go on for nothing.
@@ -170,21 +170,21 @@ def _unjudged(session: Session) -> str:
 
 def _verdict_of_end(session: Session) -> RunVerdict:
     """Return the verdict on a run that has ended: by its exit code, and by what has ended it."""
-    if session.by_us:
+    if session.is_ended_by_tool:
         return RunVerdict.ENDED
     failed = session.cause is not None or _exit_code(session) not in {None, 0}
     return RunVerdict.FAILED if failed else RunVerdict.PASSED
 
 
-def _untested(session: Session) -> str | None:
+def _why_untested(session: Session) -> str | None:
     """Return why a program that was to run tests has run none.
 
     None: it has run some, was to run none, that is not known, or a tool has ended the program.
     """
-    if session.by_us:
+    if session.is_ended_by_tool:
         return None
     first = session.program.first
-    return first.untested(first.program.output.read().text)
+    return first.why_untested(first.program.output.read().text)
 
 
 def _exit_code(session: Session) -> int | None:
@@ -209,11 +209,11 @@ class StartedProgram:
     triggers: TriggerArguments
     tree: int | None = None
     """The process whose descendants are attached to, too; None: they are not."""
-    _push: Broadcast | None = field(default=None, init=False)
+    _breakpoint_broadcast: Broadcast | None = field(default=None, init=False)
     """Sends the breakpoints to the other programs."""
-    _collects: Broadcast | None = field(default=None, init=False)
+    _collecting_broadcast: Broadcast | None = field(default=None, init=False)
     """Sends the functions at which they collect to them."""
-    _stops: Broadcast | None = field(default=None, init=False)
+    _stopping_broadcast: Broadcast | None = field(default=None, init=False)
     """Sends the functions at which they stop to all."""
     _task_outcomes: list[str] = field(default_factory=list[str], init=False)
     """What became of the tasks before it."""
@@ -254,7 +254,7 @@ class StartedProgram:
             reply = await next_stop(
                 self.call, session, 0, left.remaining_ms, options=options, waited=limit
             )
-            reply = _headed(reply, tally)
+            reply = _with_tally(reply, tally)
         else:
             session = await self.begin()
             self.triggers.begin(self.call, session, self.start.ready)
@@ -264,7 +264,7 @@ class StartedProgram:
             reply = await next_stop(self.call, session, 0, limit, options=options, waited=before)
             if tree is not None:
                 reply = _with_members(reply, tree)
-        sent = (self._push, self._collects, self._stops)
+        sent = (self._breakpoint_broadcast, self._collecting_broadcast, self._stopping_broadcast)
         pushes = [each for each in sent if each is not None]
         lines = await self.inherited.report(session, pushes)
         notes = [*self.start.notes(session), *self._task_outcomes, *lines]
@@ -305,7 +305,7 @@ class StartedProgram:
         tasks = StartTasks(self.call.debugger, self.start.tasks)
         self._task_outcomes += await tasks.run_before()
         try:
-            session = await self._start_once()
+            session = await self._start_run()
         except BaseException:
             tasks.release()
             raise
@@ -313,7 +313,7 @@ class StartedProgram:
         tasks.until_end_of_all([session], lambda line: triggers.add_line(client, line))
         return session
 
-    async def _start_once(self) -> Session:
+    async def _start_run(self) -> Session:
         """Start one run of the program, make its session the client's default one, and return it.
 
         Each run's session gets a record of the breakpoints that it is expected to get. Only the first run gives
@@ -324,19 +324,19 @@ class StartedProgram:
             DapeerError: The program does not start.
         """
         debugger = self.call.debugger
-        first = self._push is None
+        first = self._breakpoint_broadcast is None
         with debugger.breakpoints.adding_functions(self.functions if first else ()):
             session, push = await self.start.begin(debugger, self.breakpoints if first else ())
         if first:
-            self._push = push
+            self._breakpoint_broadcast = push
             if any(map(collects_at, self.functions)):
-                self._collects = debugger.push_collecting(session)
+                self._collecting_broadcast = debugger.push_collecting(session)
             if not all(map(collects_at, self.functions)):
-                self._stops = debugger.push_functions()
+                self._stopping_broadcast = debugger.push_functions()
             debugger.record_awaited(
                 session, [*places(self.breakpoints, self.functions), *self._stopping]
             )
-            self._awaited = frozenset(session.program.awaited.places)
+            self._awaited = frozenset(session.program.awaited_breakpoints.places)
         else:
             debugger.record_awaited(session, self._awaited)
         self.call.focus.record_start(session)
@@ -368,7 +368,7 @@ def _member_line(session: Session, members: Sequence[Session]) -> str:
     return f"session {session.id}: pid {pid}{child}, {session.mirror.phase.value}: {command}"
 
 
-def _headed(reply: Reply, tally: Tally) -> Reply:
+def _with_tally(reply: Reply, tally: Tally) -> Reply:
     """Return a copy of a reply with the results of all runs, in its text and its data.
 
     The text begins with them, and the data has them as `runs`. `tally` counts the runs, and `runs` is what

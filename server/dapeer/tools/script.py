@@ -158,7 +158,7 @@ async def _ending_sessions(call: Call, script: ScriptClient) -> AsyncGenerator[N
         yield
     finally:
         with anyio.CancelScope(shield=True):
-            for session in script.focus.own:
+            for session in script.focus.own_programs:
                 if session.id in script.outliving_sessions:
                     call.focus.record_start(session)
                     script.notes.append(f"kept: session {session.id}")

@@ -95,7 +95,7 @@ async def dap_status(call: Call, session_id: Annotated[SessionId, Unlisted()] = 
     lines), and maybe `older` (the number of those left out) and `focused`, the id of the default session.
     """
     debugger = call.debugger
-    if not any(each.program.alive for each in debugger.sessions.programs):
+    if not any(each.program.living_sessions for each in debugger.sessions.programs):
         # A Neovim without the plugin does not announce itself.
         await call.peers.search.attach_running_neovims()
     focused = call.focus.default
@@ -138,7 +138,7 @@ def _row(call: Call, session: Session, stale: Mapping[int, str]) -> StatusRow:
         row["evaluating"] = shortened(str(asked.arguments.get("expression")), MAX_EXPRESSION_CHARS)
     if pid := session.watched_pid():
         row["pid"] = pid
-    if not session.over:
+    if not session.is_over:
         known = session.mirror.capabilities.items()
         row["capabilities"] = {k: v for k, v in known if not k.startswith(OURS)}
     if session.id in stale:
@@ -158,8 +158,8 @@ def _worth_listing(sessions: Sequence[Session], focused: Session | None) -> list
     These are those of living programs, of the default's program, and of the `LISTED_ENDED` programs that ended last.
     """
     programs = dict.fromkeys(each.program for each in sessions)
-    ended = [each for each in programs if not each.alive][-LISTED_ENDED:]
-    living = [each for each in programs if each.alive]
+    ended = [each for each in programs if not each.living_sessions][-LISTED_ENDED:]
+    living = [each for each in programs if each.living_sessions]
     kept = {*ended, *living, *([focused.program] if focused else ())}
     return [each for each in sessions if each.program in kept]
 
@@ -293,7 +293,7 @@ async def dap_terminate(
         bool, Field(description="end processes that left its POSIX session, too"), Unlisted()
     ] = False,
     *,
-    meant: CallTarget,
+    target: CallTarget,
 ) -> Reply:
     """End the program; output and history stay.
 
@@ -310,36 +310,36 @@ async def dap_terminate(
         ToolTimeout: The program has not ended, and another client controls its adapter.
         DapeerError: The adapter rejects the request to end, or does not answer it.
     """
-    session_id = meant.session_id
+    session_id = target.session_id
     if thread_ids is not None:
         return await _terminate_threads(call.session(session_id), thread_ids)
     session = call.focus.program_to_end(session_id)
-    if detached and session.detached is None:
+    if detached and session.detached_processes is None:
         raise ArgumentError(
             f"`detached`: dapeer has not started the program of session {session.id}, so its processes are unknown.",
             "Leave it out.",
         )
-    already = not session.program.alive
+    already = not session.program.living_sessions
     await call.debugger.terminate(session)
     if already:
         text = indented_after_first(f"Session {session.id} had ended already.{_exit(session)}")
         reply = Reply(text, {**summary(session)})
-        return await _and_detached(reply, session, ending=detached)
+        return await _end_or_note_detached(reply, session, ending=detached)
     unmet = outcomes.unreported_outcomes(session, call.debugger.breakpoints, cut_short=True)
     unmet.mark_reported()
     text = lines_of([f"Session {session.id} ended.", *render.outcomes(unmet.by_state)])
     data = {**summary(session), **({"breakpoints": unmet.by_state} if unmet.by_state else {})}
-    return await _and_detached(Reply(text, data), session, ending=detached)
+    return await _end_or_note_detached(Reply(text, data), session, ending=detached)
 
 
-async def _and_detached(reply: Reply, session: Session, *, ending: bool) -> Reply:
+async def _end_or_note_detached(reply: Reply, session: Session, *, ending: bool) -> Reply:
     """Return a reply with a note on processes that have left the program's POSIX session.
 
     With `ending` they are ended now; otherwise the note says which run on, if that was not noted before.
     """
-    if not ending or session.detached is None:
+    if not ending or session.detached_processes is None:
         return with_notes(reply, detached_processes_note(session))
-    return with_notes(reply, [await session.detached.kill_all()])
+    return with_notes(reply, [await session.detached_processes.kill_all()])
 
 
 async def _terminate_threads(session: Session, thread_ids: list[int]) -> Reply:
@@ -369,7 +369,11 @@ async def dap_disconnect(
     """End the session; an attached program runs on, a launched one ends."""
     session = call.focus.program_to_end(session_id)
     ended = await call.debugger.disconnect(session, terminate=terminate_debuggee)
-    text = "The program was ended." if ended else f"{session.fate[0].upper()}{session.fate[1:]}."
+    text = (
+        "The program was ended."
+        if ended
+        else f"{session.detach_outcome[0].upper()}{session.detach_outcome[1:]}."
+    )
     reply = Reply(f"Disconnected from session {session.id}. {text}", {**summary(session)})
     return with_notes(reply, detached_processes_note(session) if ended else [])
 
@@ -382,4 +386,4 @@ def _exit(session: Session) -> str:
     """
     view = view_of(session)
     code = f" Exit code {view['exit_code']}." if "exit_code" in view else ""
-    return f" {session.cause}.".replace(" ended", " Ended", 1) if session.by_us else code
+    return f" {session.cause}.".replace(" ended", " Ended", 1) if session.is_ended_by_tool else code

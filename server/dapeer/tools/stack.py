@@ -39,7 +39,7 @@ async def dap_stacktrace(
     start_frame: Annotated[int, Field(ge=0)] = 0,
     levels: Annotated[int, Field(ge=1, le=100)] = 20,
     *,
-    meant: CallTarget,
+    target: CallTarget,
 ) -> Reply:
     """List a thread's frames, innermost first, with their frame_id; of a running one where the adapter can.
 
@@ -51,7 +51,7 @@ async def dap_stacktrace(
         NotStopped: The program runs, and its threads cannot be read.
         ArgumentError: There is no such thread.
     """
-    session = call.session(meant.session_id)
+    session = call.session(target.session_id)
     if session.mirror.stop is None and session.thread_locator.sees_running:
         return await _running_stacks(call, session, thread_id, start_frame, levels)
     thread = thread_of(session, thread_id)
@@ -68,8 +68,8 @@ async def dap_stacktrace(
     if thread == stop.thread_id and total:
         known |= dict(enumerate(stop.stack.outer, total - len(stop.stack.outer)))
     lines += _more_frames_notes(call, session, stop, known, end, total)
-    if thread == stop.thread_id and stop.found.left_out_note:
-        lines.append(f"({stop.found.left_out_note})")
+    if thread == stop.thread_id and stop.findings.left_out_note:
+        lines.append(f"({stop.findings.left_out_note})")
     listed = len(frames) if total is None else total
 
     def facts() -> dict[str, Any]:
@@ -210,7 +210,7 @@ async def _running_stacks(
         listed = ", ".join(str(each.thread_id) for each in seen.threads)
         raise ArgumentError(f"There is no thread {thread_id}.", f"Threads: {listed}.")
     lines = ["Not stopped: these frames have no variables."]
-    if session.thread_locator.reads_running and not seen.silent:
+    if session.thread_locator.reads_running and not seen.has_timed_out:
         lines = ["Not stopped: dap_variables and dap_evaluate read a frame while it stays there."]
     data: list[Mapping[str, Any]] = []
     for each in chosen:
@@ -224,7 +224,7 @@ async def _running_stacks(
             lines.append(f"  ({left} more frames{more.format(each.thread_id, end)})")
         frames = [facts for row in rows for facts in _row_data(row, start, frame_place)]
         data.append({"thread_id": each.thread_id, "name": each.name, "frames": frames})
-    if seen.silent:
+    if seen.has_timed_out:
         lines.append(f"({describe_silence(session, seen)})")
     return Reply(lines_of(lines), {"state": session.mirror.phase.value, "threads": data})
 
@@ -248,10 +248,10 @@ def _frame_text(call: Call, stop: Stop, number: int, frame: StackFrame) -> str:
 
     The frame that is shown is marked as default, unless it is the innermost.
     """
-    handle = stop.reported.handles.handle_for("frame_id", frame["id"])
+    handle = stop.presentation.handles.handle_for("frame_id", frame["id"])
     reference = _reference(frame)
     more = f", source_reference {reference}" if reference else ""
-    more += ", default" if number and frame is stop.top else ""
+    more += ", default" if number and frame is stop.default_frame else ""
     return f"#{number} {frame_line(frame, call.debugger.project)} [frame_id {handle}{more}]"
 
 
@@ -269,7 +269,7 @@ def _frame_data(session: Session, stop: Stop, frame: StackFrame) -> Mapping[str,
     reference = _reference(frame)
     owner = session.frames.owner(frame)
     return {
-        "frame_id": stop.reported.handles.handle_for("frame_id", frame["id"]),
+        "frame_id": stop.presentation.handles.handle_for("frame_id", frame["id"]),
         **frame_place(frame),
         **({"source_reference": reference} if reference else {}),
         **({"of": owner} if owner else {}),

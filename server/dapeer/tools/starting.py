@@ -107,7 +107,9 @@ class StartedGroup:
         if self.stop_all:
             self.call.debugger.start_task(self._end_together, group)
         triggers.begin(self.call, first)
-        return await self._show_first_stop(group, told, options, news.find_run(first, client))
+        return await self._show_first_stop(
+            group, told, options, news.find_untold_run(first, client)
+        )
 
     async def _show_first_stop(
         self, group: Group, told: Sequence[str], options: StopOptions, run: TriggerRun | None
@@ -121,7 +123,7 @@ class StartedGroup:
         left = RemainingTime(options.timeout_ms if options.wait_until_paused else 0)
         sessions = [*group.members.values()]
         stopped = await first_stop(sessions, left.remaining_ms / 1000, run)
-        shown = stopped or next((each for each in sessions if not each.over), sessions[0])
+        shown = stopped or next((each for each in sessions if not each.is_over), sessions[0])
         self.call.focus.set_default(shown)
         reply = await next_stop(self.call, shown, 0, 0, options=options)
         notes = [note for each in self.members.values() for note in each.task_notes]
@@ -133,15 +135,15 @@ class StartedGroup:
     async def _end_together(self, group: Group) -> None:
         """Wait until the program of one member has ended, then end all others."""
         sessions = [*group.members.values()]
-        await first_of(*(partial(_end_of, each) for each in sessions))
+        await first_of(*(partial(_wait_for_program_end, each) for each in sessions))
         for each in sessions:
-            if each.program.alive:
+            if each.program.living_sessions:
                 await self.call.debugger.terminate(each)
 
 
-async def _end_of(session: Session) -> None:
+async def _wait_for_program_end(session: Session) -> None:
     """Wait until all processes of the session's program have ended."""
-    await session.program.waiters.wait_for(lambda: not session.program.runs, None)
+    await session.program.waiters.wait_for(lambda: not session.program.is_alive, None)
 
 
 async def first_stop(
@@ -155,14 +157,14 @@ async def first_stop(
     """
 
     def all_still() -> bool:
-        return all(each.program.stopped or not each.program.runs for each in sessions)
+        return all(each.program.stopped_sessions or not each.program.is_alive for each in sessions)
 
     def stopped() -> Session | None:
-        return next((each for one in sessions for each in one.program.stopped), None)
+        return next((each for one in sessions for each in one.program.stopped_sessions), None)
 
     def over() -> bool:
         done = run is not None and run.ended_at is not None
-        return stopped() is not None or done or not any(each.program.runs for each in sessions)
+        return stopped() is not None or done or not any(each.program.is_alive for each in sessions)
 
     await _until(sessions, over, seconds)
     if run is not None and run.ended_at is not None:
@@ -273,7 +275,7 @@ async def dap_configurations(call: Call) -> Reply:
         if not state:
             of_neovims, types = await peer.configurations(), await peer.adapter_types()
     found = await launcher.all_configurations(of_neovims)
-    ready = await in_thread(_ready_types, call.debugger, found)
+    ready = await in_thread(_ready_definition_ids, call.debugger, found)
     rows = [
         {**_row(each, types, ready, call.debugger), **_tasks_of(found, each)}
         for each in found.configurations[:MAX_LISTED_CONFIGURATIONS]
@@ -292,7 +294,7 @@ async def dap_configurations(call: Call) -> Reply:
     return Reply(lines_of(lines), data)
 
 
-def _ready_types(debugger: Debugger, found: KnownConfigurations) -> set[str]:
+def _ready_definition_ids(debugger: Debugger, found: KnownConfigurations) -> set[str]:
     """Return the ids of the installed adapters' definitions that found configurations need.
 
     This blocks while programs are asked for their versions, so it runs in a thread.
@@ -439,7 +441,7 @@ class StartArguments:
                 "nvim-dap attaches to one process.", "Leave `where` out, or `tree`."
             )
 
-    def check_input(self) -> None:
+    def check_stdin(self) -> None:
         """Raise an error if the file `stdin` is given for a program that cannot read it.
 
         Nothing is checked if `stdin` is None.
@@ -516,7 +518,7 @@ async def dap_run(
     triggers.check()
     arguments.check_repetition(sends=bool(triggers.then))
     arguments.check_tree()
-    arguments.check_input()
+    arguments.check_stdin()
     compound = await _launcher(call, arguments).compound(
         arguments.configuration, arguments.config or {}
     )
@@ -553,7 +555,7 @@ async def _prepare(
         each.is_collecting for each in arguments.breakpoints
     )
     request = arguments.as_request(terminal=triggers.has_typed_input)
-    start = await _launcher(call, arguments).start(
+    start = await _launcher(call, arguments).prepare_start(
         request, arguments.configuration, arguments.where_to_start(collects=collects)
     )
     if arguments.is_repeated and not start.launched:

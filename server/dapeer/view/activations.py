@@ -50,9 +50,9 @@ class ActivationComparison:
     @property
     def notes(self) -> list[str]:
         """A note that the stop is in another call of its function than before; empty unless that is known."""
-        if self.earlier is None or self.earlier.top is None or self.is_same is not False:
+        if self.earlier is None or self.earlier.default_frame is None or self.is_same is not False:
             return []
-        name = shortened(self.earlier.top["name"], HEAD_NAME_CHARS)
+        name = shortened(self.earlier.default_frame["name"], HEAD_NAME_CHARS)
         return [f"another call of {name} than before: {NOT_COMPARED}"]
 
 
@@ -115,7 +115,11 @@ def _has_returned(earlier: Stop, stop: Stop, between: Sequence[Stop]) -> bool:
     """
     if _callers(earlier) != _callers(stop):
         return True
-    own = [each for each in between if each.thread_id == stop.thread_id and each.top is not None]
+    own = [
+        each
+        for each in between
+        if each.thread_id == stop.thread_id and each.default_frame is not None
+    ]
     depth = _depth(stop)
     return any(
         _depth(each) < depth or (_depth(each) == depth and not _is_same_function(each, stop))
@@ -141,13 +145,15 @@ def _stays_in_call(one: Stop, other: Stop, depth: int, lowest: int) -> bool:
 
 def _line(stop: Stop) -> int:
     """Return the line of the frame to look at first; 0 if it is unknown."""
-    return stop.top["line"] if stop.top else 0
+    return stop.default_frame["line"] if stop.default_frame else 0
 
 
 def _depth(stop: Stop) -> int:
     """Return how many frames a stop's stack has from the frame to look at first to the outermost one."""
     frames = stop.stack.frames.get(stop.thread_id, ())
-    return stop.stack.total_frames.get(stop.thread_id, len(frames)) - (stop.stack.front or 0)
+    return stop.stack.total_frames.get(stop.thread_id, len(frames)) - (
+        stop.stack.default_index or 0
+    )
 
 
 def _callers(stop: Stop) -> list[tuple[object, ...]]:
@@ -155,7 +161,7 @@ def _callers(stop: Stop) -> list[tuple[object, ...]]:
 
     At most `MAX_COMPARED_CALLERS` are returned.
     """
-    frames = stop.stack.frames.get(stop.thread_id, ())[(stop.stack.front or 0) + 1 :]
+    frames = stop.stack.frames.get(stop.thread_id, ())[(stop.stack.default_index or 0) + 1 :]
     return [
         (*_function(each), each["line"], each.get("column"))
         for each in frames[:MAX_COMPARED_CALLERS]
@@ -177,10 +183,10 @@ def _is_same_function(one: Stop, other: Stop) -> bool:
     It is False if the frame of one is unknown.
     """
     return (
-        one.top is not None
-        and other.top is not None
+        one.default_frame is not None
+        and other.default_frame is not None
         and one.thread_id == other.thread_id
-        and _function(one.top) == _function(other.top)
+        and _function(one.default_frame) == _function(other.default_frame)
         and _depth(one) == _depth(other)
     )
 

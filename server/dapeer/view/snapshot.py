@@ -105,7 +105,7 @@ def log_point_lines(
     end = mirror.output.end if until is None else until
     if end <= since:
         return []
-    messages, left = mirror.printed.logged.last_messages(since, end, OUTPUT_LINES)
+    messages, left = mirror.output_intake.log_points.last_messages(since, end, OUTPUT_LINES)
     if left:
         more = f"dap_program_output category=log since={max(since, mirror.output.start)}"
         notes.append(f"{left} more messages of log points: {more}{_session_argument(session_id)}")
@@ -249,14 +249,14 @@ def snapshot_of_stop(session_id: int, mirror: Mirror, stop: Stop, project: Path)
     changed. `session_id` is the session's id; paths are relative to `project`, but for `file`. Long texts are shortened. Empty fields are
     left out, except `stack` and `locals`.
     """
-    notes = [*filter(None, (stop.found.outdated_source, stop.found.left_out_note))]
-    if stop.found.place is not None:
+    notes = [*filter(None, (stop.findings.outdated_source, stop.findings.left_out_note))]
+    if stop.findings.printed_place is not None:
         notes.append(ONLY_PRINTED)
-    if stop.reported.output_flows:
+    if stop.presentation.is_output_arriving:
         notes.append("more output is arriving: dap_program_output wait_ms=5000")
     comparison = compare_locals(mirror.history, stop)
     changed, notes = comparison.changes, [*notes, *comparison.notes]
-    since = stop.reported.output_from(mirror.output.shown_end)
+    since = stop.presentation.output_from(mirror.output.shown_end)
     until = mirror.history.output_end(stop)
     optional = Snapshot(
         session_id=session_id,
@@ -303,10 +303,10 @@ def _place(stop: Stop) -> FramePlace:
     They are those of the frame to look at first; a long function name is shortened. Where the program itself printed its place, that one is
     returned, without a function.
     """
-    if stop.found.place is not None:
-        file, line = stop.found.place
+    if stop.findings.printed_place is not None:
+        file, line = stop.findings.printed_place
         return FramePlace(file=file, line=line)
-    frame = stop.top
+    frame = stop.default_frame
     if frame is None:
         return FramePlace()
     return FramePlace(
@@ -317,20 +317,20 @@ def _place(stop: Stop) -> FramePlace:
 def _source(stop: Stop) -> str:
     """Return the source around a stop, with line numbers and an arrow; empty if it is unknown."""
     mark = _place(stop).get("line")
-    if stop.found.source is None:
+    if stop.findings.source is None:
         return ""
-    first, lines = stop.found.source
+    first, lines = stop.findings.source
     shown = dedented(lines)
     here = (mark or 0) - first
     removed = len(lines[here]) - len(shown[here]) if 0 <= here < len(lines) else 0
-    column = stop.top.get("column", 0) - removed if stop.top else 0
+    column = stop.default_frame.get("column", 0) - removed if stop.default_frame else 0
     return numbered(first, shown, mark, column)
 
 
 def snapshot_of_running(session_id: int, mirror: Mirror, since: int, project: Path) -> Snapshot:
     """Return the snapshot of a session that runs, with its output since the cursor `since`."""
     snapshot = Snapshot(session_id=session_id, state=mirror.phase.value)
-    if mirror.pausing:
+    if mirror.is_pausing:
         snapshot["pausing"] = True
     return _with_output(snapshot, mirror, project, since)
 
@@ -423,8 +423,8 @@ def _description(stop: Stop) -> str:
 
     At a signal it is the signal's name; at a failed assertion it is `ASSERTION`.
     """
-    if stop.found.signal or stop.raised:
-        return stop.found.signal
+    if stop.findings.signal or stop.real_reason:
+        return stop.findings.signal
     # js-debug's "Paused on debugger statement" has the reason "pause" without a request.
     description = str(stop.body.get("description") or "")
     description = description.removeprefix("Paused").removeprefix(" on ")

@@ -69,12 +69,12 @@ def frames_left_out(
     return [] if left else others
 
 
-def left_out(frames: Sequence[StackFrame], whose: Frames, why: str) -> str:
+def left_out_text(frames: Sequence[StackFrame], frame_owners: Frames, why: str) -> str:
     """Return a text such as `3 frames of asyncio left out by the adapter`; empty if `frames` is.
 
     `frames` are those that were left out, `whose` knows their owners, `why` names who leaves them out.
     """
-    owners = dict.fromkeys(owner for each in frames if (owner := whose.owner(each)))
+    owners = dict.fromkeys(owner for each in frames if (owner := frame_owners.owner(each)))
     run = FrameRun(tuple(owners) or ("the program",), frames)
     return f"{run.describe()} left out by {why}" if frames else ""
 
@@ -92,14 +92,16 @@ class StackRow(NamedTuple):
         return self.first + len(self.run.frames)
 
 
-def numbered(frames: Sequence[StackFrame], whose: Frames, first: int = 0) -> Iterator[StackRow]:
+def numbered(
+    frames: Sequence[StackFrame], frame_owners: Frames, first: int = 0
+) -> Iterator[StackRow]:
     """Yield the lines of a stack whose first frame has the number `first`; neighbours may share a line."""
-    for run in whose.runs(frames):
+    for run in frame_owners.runs(frames):
         yield StackRow(first, run)
         first += len(run.frames)
 
 
-def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[StackRow]:
+def _rows(stop: Stop, frames: Sequence[StackFrame], frame_owners: Frames) -> Iterator[StackRow]:
     """Yield the lines of a stop's stack, from the innermost frame on; neighbours may share a line.
 
     `frames` are the stack's, the innermost first; `whose` tells which are the user's. If `stop.stack.front`,
@@ -108,12 +110,12 @@ def _rows(stop: Stop, frames: Sequence[StackFrame], whose: Frames) -> Iterator[S
     share a line, and so do `MIN_FOLDED_FRAMES` or more of a function that calls itself. Without a frame of the
     user's nothing is folded.
     """
-    users = whose.innermost_users_frame(frames)
-    seen = len(frames) if users is None else 0 if stop.stack.front else frames.index(users)
+    users = frame_owners.innermost_users_frame(frames)
+    seen = len(frames) if users is None else 0 if stop.stack.default_index else frames.index(users)
     yield from (
         StackRow(number, FrameRun((), [frame])) for number, frame in enumerate(frames[:seen])
     )
-    for row in numbered(frames[seen:], whose, seen):
+    for row in numbered(frames[seen:], frame_owners, seen):
         if row.run.owners or len(row.run.frames) >= MIN_FOLDED_FRAMES:
             yield row
         else:
@@ -142,13 +144,13 @@ def _first_rows(rows: Iterable[StackRow]) -> list[StackRow]:
     return found
 
 
-def has_enough_frames(stop: Stop, whose: Frames) -> bool:
+def has_enough_frames(stop: Stop, frame_owners: Frames) -> bool:
     """Return whether enough frames were fetched to show the first lines of the stack, and to know of more."""
-    rows = _first_rows(_rows(stop, stop.stack.frames.get(stop.thread_id, []), whose))
+    rows = _first_rows(_rows(stop, stop.stack.frames.get(stop.thread_id, []), frame_owners))
     return sum(map(_is_real, rows)) > MAX_STACK_LINES + 2
 
 
-def stack_lines(stop: Stop, whose: Frames, project: Path) -> list[str]:
+def stack_lines(stop: Stop, frame_owners: Frames, project: Path) -> list[str]:
     """Return the stack of the stopped thread as lines, the innermost frame first; empty without frames.
 
     `whose` tells the user's frames from others; files in `project` are relative to it. At most `MAX_STACK_LINES` of the user's lines are
@@ -159,27 +161,27 @@ def stack_lines(stop: Stop, whose: Frames, project: Path) -> list[str]:
     frames = stop.stack.frames.get(stop.thread_id, [])
     if not frames:
         return []
-    rows = _first_rows(_rows(stop, frames, whose))
+    rows = _first_rows(_rows(stop, frames, frame_owners))
     total = stop.stack.total_frames.get(stop.thread_id)
     # Frames between the user's are listed, but take none of their room.
     real = [n for n, row in enumerate(rows) if _is_real(row)]
     if total == len(frames) and len(real) <= MAX_STACK_LINES + 2:
         # A group of one frame is listed, not counted.
-        return [_line(stop, row, whose, project) for row in rows]
+        return [_line(stop, row, frame_owners, project) for row in rows]
     head = rows[: real[MAX_STACK_LINES - 1] + 1] if len(real) > MAX_STACK_LINES else rows
     end = head[-1].end if head else 0
     outermost = stop.stack.outermost
     beyond = outermost is not None and outermost not in frames[:end]
     left = None if total is None else total - len(frames) + count(frames[end:]) - beyond
-    lines = [_line(stop, row, whose, project) for row in head]
+    lines = [_line(stop, row, frame_owners, project) for row in head]
     if left != 0:
         lines.append(f"… {left or ''} more: dap_stacktrace start_frame={end}".replace("  ", " "))
     if beyond and outermost is not None:
-        lines.append(_line(stop, StackRow(end, FrameRun((), [outermost])), whose, project))
+        lines.append(_line(stop, StackRow(end, FrameRun((), [outermost])), frame_owners, project))
     return lines
 
 
-def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
+def _line(stop: Stop, row: StackRow, frame_owners: Frames, project: Path) -> str:
     """Return one line of a stack: a frame with its frame_id, several frames counted, or a label.
 
     `row` is the line: a frame, or neighbours that share it. `whose` knows the owners of frames; paths are shown relative to `project`.
@@ -188,14 +190,18 @@ def _line(stop: Stop, row: StackRow, whose: Frames, project: Path) -> str:
     frame, number = row.run.frames[0], len(row.run.frames)
     if row.run.is_label:
         return f"({shortened(frame['name'], NAME_CHARS)})"
-    path = frame_path(frame) if whose.is_users(frame) else whose.path_in_library(frame_path(frame))
+    path = (
+        frame_path(frame)
+        if frame_owners.is_users(frame)
+        else frame_owners.path_in_library(frame_path(frame))
+    )
     line = frame_line(frame, project, path)
     if row.run.owners and number > 1:
         return row.run.describe() if row.first else f"{row.run.describe()}: {line} …"
     times = f" ({number} times)" if number > 1 else ""
-    known = stop.values.is_settled or frame is stop.top
+    known = stop.values.is_settled or frame is stop.default_frame
     return (
         line
         + times
-        + ("" if known else f" [{stop.reported.handles.handle_for('frame_id', frame['id'])}]")
+        + ("" if known else f" [{stop.presentation.handles.handle_for('frame_id', frame['id'])}]")
     )

@@ -29,7 +29,7 @@ DEFINITIONS = ("module", "class", "function")
 """Kinds of module variables that are seldom of interest."""
 
 
-def definition(variable: Variable) -> str:
+def definition_kind(variable: Variable) -> str:
     """Return `module`, `class` or `function` if the adapter says that a variable is one; else empty."""
     kind = str(variable.get("presentationHint", {}).get("kind") or "")
     return kind if kind in DEFINITIONS else ""
@@ -40,7 +40,7 @@ def parted(variables: Iterable[Variable]) -> tuple[list[Variable], list[Variable
     data: list[Variable] = []
     definitions: list[Variable] = []
     for variable in variables:
-        (definitions if definition(variable) else data).append(variable)
+        (definitions if definition_kind(variable) else data).append(variable)
     return data, definitions
 
 
@@ -51,7 +51,7 @@ def names_on_line(stop: Stop) -> frozenset[str]:
 
 def names_around(stop: Stop) -> frozenset[str]:
     """Return the names in the lines of source that a stop shows; empty if its source is unknown."""
-    return _names("\n".join(stop.found.source[1])) if stop.found.source else frozenset()
+    return _names("\n".join(stop.findings.source[1])) if stop.findings.source else frozenset()
 
 
 @lru_cache(maxsize=8)
@@ -71,10 +71,10 @@ def bare(name: str) -> str:
 
 def _line(stop: Stop) -> str:
     """Return the line of source where the program is; empty if it is unknown."""
-    if stop.found.source is None or stop.top is None:
+    if stop.findings.source is None or stop.default_frame is None:
         return ""
-    first, lines = stop.found.source
-    number = stop.top["line"] - first
+    first, lines = stop.findings.source
+    number = stop.default_frame["line"] - first
     return lines[number] if 0 <= number < len(lines) else ""
 
 
@@ -91,9 +91,9 @@ def _groups(stop: Stop, changed: Collection[str]) -> list[list[Variable]]:
         name = variable["name"]
         # Nothing speaks for most of many.
         if name not in named and name.isidentifier():
-            groups[DEFINED_GROUP if definition(variable) else UNUSED_GROUP].append(variable)
+            groups[DEFINED_GROUP if definition_kind(variable) else UNUSED_GROUP].append(variable)
             continue
-        name, plain, data = variable["name"], bare(variable["name"]), not definition(variable)
+        name, plain, data = variable["name"], bare(variable["name"]), not definition_kind(variable)
         speaking = (
             name.startswith("("), plain in line, data and plain in lines, data and name in arguments, data and name in changed, data,
         )  # fmt: skip
@@ -156,10 +156,10 @@ def choose_locals(stop: Stop, changed: Collection[str]) -> LocalsChoice:
     # Where a line nearby names dozens, the arguments are not lost behind them.
     data[AROUND_GROUP][MAX_LOCALS - min(others, MAX_LOCALS) :] = []
     matter = sum(map(len, data[:UNUSED_GROUP]))
-    if count > MAX_UNSORTED_LOCALS and stop.found.source is not None:
+    if count > MAX_UNSORTED_LOCALS and stop.findings.source is not None:
         data[UNUSED_GROUP][max(MIN_LOCALS - matter, 0) :] = []
     shown = _join_groups(data)[:MAX_LOCALS]
-    kinds = [*map(definition, defined)]
+    kinds = [*map(definition_kind, defined)]
     ids = {*map(id, shown)}
     types = _types([each for each in whole if id(each) not in ids])
     return LocalsChoice(
@@ -175,7 +175,7 @@ def _types(variables: Collection[Variable]) -> Mapping[str, int]:
     return {name: count for name, count in counts.most_common(MAX_TYPES) if name}
 
 
-def has_locals(stop: Stop, frame_id: int) -> bool:
+def are_locals_fetched(stop: Stop, frame_id: int) -> bool:
     """Return whether the locals of a frame were fetched, so that an empty list means that it has none.
 
     `frame_id` is the adapter's id, as a rule that of the stop's first frame. The result is True for any frame
@@ -276,9 +276,9 @@ def locals_of(stop: Stop, changed: Collection[str], notes: list[str]) -> dict[st
     appended to `notes`.
     """
     choice = choose_locals(stop, changed)
-    if stop.found.withheld:
-        notes.append(f"no locals: {shortened(stop.found.withheld, VALUE_CHARS)}")
-    elif stop.top is not None and not has_locals(stop, stop.top["id"]):
+    if stop.findings.why_no_locals:
+        notes.append(f"no locals: {shortened(stop.findings.why_no_locals, VALUE_CHARS)}")
+    elif stop.default_frame is not None and not are_locals_fetched(stop, stop.default_frame["id"]):
         notes.append("locals did not arrive (a slow repr?): ask again with dap_variables")
     if choice.hidden_count:
         kinds = [f"{number} {each}" for each, number in choice.types.items()]
@@ -440,7 +440,7 @@ def _describe_left_function(history: StopHistory, now: Stop, end: str = "") -> s
     are named, with shortened values. Empty if it is not known that one was left.
     """
     last = stop_in_returned_function(history.stops_before(now)[-1:], now)
-    if last is None or last.top is None:
+    if last is None or last.default_frame is None:
         return ""
     found = [
         each for each in choose_locals(last, ()).shown_locals if not each["name"].startswith("(")
@@ -450,8 +450,12 @@ def _describe_left_function(history: StopHistory, now: Stop, end: str = "") -> s
         for each in found[:MAX_RETURNED_LOCALS]
     ]
     more = ", …" if len(found) > MAX_RETURNED_LOCALS else ""
-    known = f"; its locals at line {last.top['line']}: {', '.join(values)}{more}" if values else ""
-    return f"{last.top['name']}{end}{known}"
+    known = (
+        f"; its locals at line {last.default_frame['line']}: {', '.join(values)}{more}"
+        if values
+        else ""
+    )
+    return f"{last.default_frame['name']}{end}{known}"
 
 
 def _without_line_ends(value: str) -> str:
@@ -467,23 +471,25 @@ def stop_in_returned_function(stops: Iterable[Stop], now: Stop) -> Stop | None:
     """
     earlier = (s for s in reversed(list(stops)) if s.number < now.number and _comparable(s, now))
     last = next((s for s in earlier if _depth(s) != _depth(now)), None)
-    if last is None or _depth(last) < _depth(now) or now.top is None:
+    if last is None or _depth(last) < _depth(now) or now.default_frame is None:
         return None
     frames = last.stack.frames[last.thread_id]
-    caller = (last.stack.front or 0) + _depth(last) - _depth(now)
-    here = caller < len(frames) and _function(frames[caller]) == _function(now.top)
+    caller = (last.stack.default_index or 0) + _depth(last) - _depth(now)
+    here = caller < len(frames) and _function(frames[caller]) == _function(now.default_frame)
     return last if here else None
 
 
 def _comparable(one: Stop, other: Stop) -> bool:
     """Return whether a stop is of the same thread as `other` and has a known frame."""
-    return one.thread_id == other.thread_id and one.top is not None
+    return one.thread_id == other.thread_id and one.default_frame is not None
 
 
 def _depth(stop: Stop) -> int:
     """Return how many frames a stop's stack has from the frame to look at first to the outermost one."""
     frames = stop.stack.frames.get(stop.thread_id, ())
-    return stop.stack.total_frames.get(stop.thread_id, len(frames)) - (stop.stack.front or 0)
+    return stop.stack.total_frames.get(stop.thread_id, len(frames)) - (
+        stop.stack.default_index or 0
+    )
 
 
 def _function(frame: StackFrame) -> tuple[object, ...]:

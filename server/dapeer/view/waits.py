@@ -100,13 +100,15 @@ def with_sharers(process: ProcessWaits, processes: Sequence[ProcessWaits]) -> Ma
             f"{_name(each.answer, number)} of {each.name} has it: {name}, {place}"
             for each in processes
             if pipe and each is not process
-            for number, name, place in _queues(each.answer, pipe)
+            for number, name, place in _variables_with_queue(each.answer, pipe)
         ]
         waits.append({**wait, "sharers": "; ".join(found[:MAX_HOLDERS])})
     return {**process.answer, "waits": waits}
 
 
-def _queues(answer: Mapping[str, Value], pipe: Value) -> Iterator[tuple[int, str, str]]:
+def _variables_with_queue(
+    answer: Mapping[str, Value], pipe: Value
+) -> Iterator[tuple[int, str, str]]:
     """Yield each variable of a debuggee's frames that holds the queue of a pipe, as (member, name, place).
 
     `answer` is the debuggee's, as for `deadlock`, and has `queues`, too; `pipe` is the value that a wait has as `pipe`.

@@ -226,7 +226,7 @@ async def test_a_debuggees_group_ends_even_when_its_leader_has_gone(
     async with asyncio.timeout(LIMIT):
         child = int(await leader.stdout.readline())
         async with open_adapter(scripted(tmp_path, {}), "launch", {}, reaper) as adapter:
-            adapter.own(leader.pid)
+            adapter.add_process(leader.pid)
             leader.stdin.close()
             await process_gone(leader.pid)
         await process_gone(child)
@@ -250,7 +250,7 @@ async def test_an_adapter_cannot_make_us_kill_ourselves(tmp_path: Path, reaper: 
     async with asyncio.timeout(LIMIT):
         async with open_adapter(scripted(tmp_path, {}), "launch", {}, reaper) as adapter:
             for pid in (-1, 0, 1, os.getpid()):
-                adapter.own(pid)
+                adapter.add_process(pid)
                 adapter.claim(pid)
 
 

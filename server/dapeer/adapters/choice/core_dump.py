@@ -82,10 +82,10 @@ def _notes(file: BinaryIO) -> Iterator[tuple[int, bytes] | None]:
         kind, _, start, _, _, length, *_ = _SEGMENT.unpack(file.read(_SEGMENT.size))
         if kind == _NOTES:
             file.seek(start)
-            yield from _in_segment(file.read(min(length, _MOST_NOTES)))
+            yield from _notes_in_segment(file.read(min(length, _MOST_NOTES)))
 
 
-def _in_segment(data: bytes) -> Iterator[tuple[int, bytes]]:
+def _notes_in_segment(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield type and content of each note in a segment's data; the names of notes are skipped.
 
     Of a note that is cut at the end of `data`, what is there is yielded.

@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias
 from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.placeholders import fill_texts
 from dapeer.adapters.definition.sections import Install, Need, Version
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 from dapeer.base.json_types import as_object, is_array
 from dapeer.base.system import folder_names
 
@@ -81,7 +81,9 @@ def detect(definition: Definition, *, python: str = sys.executable) -> Detection
     install = _install_command(definition, way)
     for combination in itertools.product(*choices):
         found = {name: value for part in combination for name, value in part.items()}
-        version = _printed_version(needs.version, {**own_values(), "python": python, **found})
+        version = _printed_version(
+            needs.version, {**installation_values(), "python": python, **found}
+        )
         if needs.version is None or _at_least(version or "", needs.version.min):
             return Detection(ready=True, version=version or "", install=install, found=found)
         fault = f"{version} is too old" if version else "does not tell its version"
@@ -126,7 +128,7 @@ def patches(definition: Definition, found: Mapping[str, str]) -> list[Patch]:
     The definition's command is run, and prints a JSON list of them. A line that is none names a change that the installed
     adapter does not get. It blocks.
     """
-    command = fill_texts(definition.detect.patches, {**own_values(), **found})
+    command = fill_texts(definition.detect.patches, {**installation_values(), **found})
     return printed_rows(command) if command else []
 
 

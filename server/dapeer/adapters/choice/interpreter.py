@@ -245,7 +245,7 @@ def _environments(cwd: Path, env: Mapping[str, str], program: str | None) -> Ite
     for folder in (file, cwd):
         if folder is not None:
             yield from (above / ".venv" for above in (folder, *folder.parents))
-    if environment.is_of(cwd):
+    if environment.is_in_own_project(cwd):
         yield Path(sys.prefix)
 
 

@@ -39,10 +39,15 @@ from dapeer.adapters.definition.sections import (
     Until,
     Variant,
     Watchpoints,
+    attach_way_of,
     check_way,
-    way_of,
 )
-from dapeer.adapters.definition.table import DefinitionTable, Evaluated, own_values, read_toml
+from dapeer.adapters.definition.table import (
+    DefinitionTable,
+    Evaluated,
+    installation_values,
+    read_toml,
+)
 from dapeer.base.errors import ArgumentError, DefinitionError
 from dapeer.base.json_types import Json, as_object, is_array, is_object
 from dapeer.base.system import foreign_files
@@ -346,7 +351,7 @@ class Definition:
             "environment": {**environment_for(Path(str(inputs.get("cwd") or "."))), **environment},
             **program_parts(inputs.get("program")),
             **late,
-            **own_values(),
+            **installation_values(),
         }
         return {name: value for name, value in known.items() if value is not None}
 
@@ -368,7 +373,7 @@ class Definition:
         Raises:
             ArgumentError: The inputs mean several, or one that it lacks.
         """
-        return check_way(way_of(inputs), self.id, self.attach)
+        return check_way(attach_way_of(inputs), self.id, self.attach)
 
     def _variants(self, inputs: Inputs, config: Mapping[str, object]) -> Sequence[Variant]:
         return [each for each in self.launch_variants if conditions_hold(each, inputs, config)]
@@ -483,7 +488,7 @@ def load_all(*folders: Path) -> dict[str, Definition]:
     definitions: dict[str, Definition] = {}
     for folder in reversed(folders):
         here: dict[str, Definition] = {}
-        for path in _files(folder):
+        for path in _definition_files(folder):
             definition = load(path)
             if definition.id in here:
                 other = here[definition.id].path.name
@@ -496,7 +501,7 @@ def load_all(*folders: Path) -> dict[str, Definition]:
     return definitions
 
 
-def _files(folder: Path) -> list[Path]:
+def _definition_files(folder: Path) -> list[Path]:
     """Return the `.toml` files in a folder of definitions, sorted.
 
     The list is empty if the folder is missing or cannot be read. A warning is logged if the folder is there and

@@ -357,7 +357,7 @@ class Quirks:
         """Return whether an expression names a member that only code of its own class can name."""
         return bool(self.private) and bool(re.search(self.private, expression[:LEGIBLE_LINE]))
 
-    def compiled_inside(self, expression: str) -> str:
+    def compilable_expression(self, expression: str) -> str:
         """Return an expression in a form that the adapter can compile anywhere; most come back as they are.
 
         Only one that names a private member is changed.

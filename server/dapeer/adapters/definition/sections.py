@@ -1043,7 +1043,7 @@ class Timeouts:
     attach: Seconds = 15
 
 
-def way_of(inputs: Mapping[str, object]) -> str | None:
+def attach_way_of(inputs: Mapping[str, object]) -> str | None:
     """Return the name of the `[attach.*]` table that the inputs of an attach select.
 
     The inputs `pid` and `core` select the tables of those names, and `port` selects `tcp`. `executable` without

@@ -70,7 +70,7 @@ COMPANIONS = Path(__file__).parents[2] / "companions"
 """The folder of dapeer's programs that run elsewhere, by language."""
 
 
-def own_values() -> dict[str, object]:
+def installation_values() -> dict[str, object]:
     """Return the placeholders that depend on nothing but this installation, with their values.
 
     They are the paths `dapeer_python`, `launchers`, `adapters` and `cache`, as texts.

@@ -224,7 +224,7 @@ class Adapter:
         self.terminal = Terminal()
         return self.terminal
 
-    def own(self, pid: int) -> None:
+    def add_process(self, pid: int) -> None:
         """Have a program that dapeer has started end with the adapter, with the process group that it leads."""
         self.processes.add(pid)
 

@@ -171,7 +171,7 @@ _PIDFD_GETFD = 438
 """The number of a system call that Python lacks; the same on each architecture of CPython."""
 
 
-def send_at_once(pid: int, others: Iterable[int]) -> int:
+def set_nodelay_between(pid: int, others: Iterable[int]) -> int:
     """Set `TCP_NODELAY` on a process's TCP connections to the processes `others`, and return their number.
 
     Raises:
@@ -303,4 +303,4 @@ def _set_tcp_nodelay(pid: int, relay: str, adapter: int | None) -> None:
     for process, others in pairs:
         # One that has ended needs it no more.
         with contextlib.suppress(ProcessLookupError):
-            send_at_once(process, others)
+            set_nodelay_between(process, others)

@@ -64,7 +64,7 @@ class Normalizer:
         self._is_first_stop = True
         self._stepping = False
         """Whether the program was last resumed by a step."""
-        self._unfinished: set[object] = set()
+        self._interrupted_steppers: set[object] = set()
         """Threads whose steps were interrupted by the stop of another thread."""
         self._stepper: object = None
         """The thread of the last step."""
@@ -94,7 +94,7 @@ class Normalizer:
             if message.command in RESUMES:
                 self._stepping = message.command in STEPS
                 self._stepper = message.arguments.get("threadId") if self._stepping else None
-                self._unfinished.discard(self._stepper)
+                self._interrupted_steppers.discard(self._stepper)
 
     def adapt(self, message: Message) -> Message:
         """Return a message as this adapter needs it: with other expressions, hit counts and conditions.
@@ -115,7 +115,7 @@ class Normalizer:
         if quirks.passes_hits:
             breakpoints = [_with_hits_to_pass(each) for each in breakpoints]
         if quirks.private:
-            breakpoints = [_compiled_inside(each, quirks) for each in breakpoints]
+            breakpoints = [_with_compilable_expressions(each, quirks) for each in breakpoints]
         return replace(message, arguments={**message.arguments, "breakpoints": breakpoints})
 
     def normalize(self, message: Message) -> Iterator[Message]:
@@ -244,11 +244,11 @@ class Normalizer:
         if reason == "breakpoint" and writes and re.search(writes, text):
             reason = "data breakpoint"
         thread = body.get("threadId")
-        if reason == "step" and not (self._stepping or thread in self._unfinished):
+        if reason == "step" and not (self._stepping or thread in self._interrupted_steppers):
             reason = quirks.unasked_step or reason
-        self._unfinished.discard(thread)
+        self._interrupted_steppers.discard(thread)
         if self._stepping and thread != self._stepper:
-            self._unfinished.add(self._stepper)
+            self._interrupted_steppers.add(self._stepper)
         return reason
 
     def _stopped(self, body: Mapping[str, Any]) -> Iterator[Message]:
@@ -353,19 +353,19 @@ def _with_hits_to_pass(requested: dict[str, Any]) -> dict[str, Any]:
     return {**requested, **passed}
 
 
-def _compiled_inside(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
+def _with_compilable_expressions(point: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
     """Return a copy of a breakpoint whose expressions the adapter can compile, with private members, too.
 
     `point` is the breakpoint in DAP's terms; the dict itself is not changed. Its whole `condition`, and each
-    expression in braces in its `logMessage`, is replaced by what `quirks.compiled_inside` returns: most stay as
+    expression in braces in its `logMessage`, is replaced by what `quirks.compilable_expression` returns: most stay as
     they are.
     """
     sent = dict(point)
     if "condition" in point:
-        sent["condition"] = quirks.compiled_inside(str(point["condition"]))
+        sent["condition"] = quirks.compilable_expression(str(point["condition"]))
     if "logMessage" in point:
         sent["logMessage"] = _IN_MESSAGE.sub(
-            lambda found: f"{{{quirks.compiled_inside(found[1])}}}", str(point["logMessage"])
+            lambda found: f"{{{quirks.compilable_expression(found[1])}}}", str(point["logMessage"])
         )
     return sent
 
@@ -417,7 +417,7 @@ class NormalizedTransport:
         self._settle = settle
         self._messages = Mailbox[Message]()
         self._breach: ProtocolError | None = None
-        self._tamer = Normalizer(
+        self._normalizer = Normalizer(
             quirks, stop_on_entry=stop_on_entry, sent=sent, patch_mark=patch_mark
         )
         self._pump = BackgroundTask(self._receive())
@@ -440,8 +440,8 @@ class NormalizedTransport:
             message = replace(
                 message, arguments=_fill_placeholders(message.arguments, self._placeholders)
             )
-        self._tamer.record_sent(message)
-        await self._inner.send(self._tamer.adapt(message))
+        self._normalizer.record_sent(message)
+        await self._inner.send(self._normalizer.adapt(message))
 
     async def receive(self) -> Message:
         """Wait for the next normalized message and return it.
@@ -468,7 +468,7 @@ class NormalizedTransport:
     def _normalize(self, message: Message) -> list[Message]:
         """Return the messages that replace a message; if a quirk cannot be applied, the message itself."""
         try:
-            return list(self._tamer.normalize(message))
+            return list(self._normalizer.normalize(message))
         except Exception:
             log.exception("a quirk of the adapter cannot be applied to its %s", describe(message))
             return [message]
@@ -492,7 +492,7 @@ class NormalizedTransport:
         except ProtocolError as error:
             self._breach = error
         finally:
-            for message in self._tamer.take_held():
+            for message in self._normalizer.take_held():
                 self._messages.put(message)
             self._messages.end()
 

@@ -22,9 +22,9 @@ from dapeer.base.system.process_table import (
     ancestors,
     descendants,
     has_in_environment,
+    posix_session_of,
     processes,
     session_members,
-    session_of,
     start_ticks,
 )
 from dapeer.companions.process.reaper import attached_line_of, line_of
@@ -216,12 +216,12 @@ class Processes:
         self._reaper = reaper
         self._parent = above
         self._attached = attached
-        self._owned: dict[int, OwnedProcess] = {}
+        self._by_pid: dict[int, OwnedProcess] = {}
         self.mark: Mapping[str, str] = above.mark if above else {MARK: secrets.token_hex(8)}
         """A variable for the environment of every process of the session."""
         self._has_released = False
         """A process was released, so not everything that the adapter has started ends with it."""
-        self._sessions: set[int] = set()
+        self._posix_sessions: set[int] = set()
         """The POSIX sessions of these, whose other members end with them."""
         self._detached: dict[int, int] = {}
         """Processes that have left those, each with the time of its start."""
@@ -231,8 +231,8 @@ class Processes:
 
         dapeer itself and the system's first process are never added.
         """
-        if pid > 1 and pid != os.getpid() and pid not in self._owned:
-            self._keep(OwnedProcess(pid))
+        if pid > 1 and pid != os.getpid() and pid not in self._by_pid:
+            self._take_ownership(OwnedProcess(pid))
 
     def claim(self, pid: int) -> bool:
         """Have a process that an adapter names end with the session, if the session has started it.
@@ -240,15 +240,15 @@ class Processes:
         Return whether that is so; it never is for dapeer itself. The number alone says nothing: it may be one of a container, or of another
         machine. `pid` is the process that the adapter names.
         """
-        if pid in self._owned or pid <= 1 or pid == os.getpid():
-            return pid in self._owned
+        if pid in self._by_pid or pid <= 1 or pid == os.getpid():
+            return pid in self._by_pid
         # The pidfd is opened before the check, so the checked process is the one that is killed.
         process = OwnedProcess(pid)
         if self.has_started(pid):
-            self._keep(process)
+            self._take_ownership(process)
         else:
             process.close()
-        return pid in self._owned
+        return pid in self._by_pid
 
     def has_started(self, pid: int) -> bool:
         """Return whether a process of this session has started the process `pid`, itself or through others.
@@ -257,24 +257,24 @@ class Processes:
         in its environment, as it still has when its parents have ended. What the debug session above has started
         counts, too. Where the system tells neither parents nor environments, the POSIX session alone counts.
         """
-        living = {own.pid for own in self._owned.values() if not own.is_number_reused()}
+        living = {own.pid for own in self._by_pid.values() if not own.is_number_reused()}
         return (
-            session_of(pid) in living
+            posix_session_of(pid) in living
             or not living.isdisjoint(ancestors(pid))
             or any(has_in_environment(pid, f"{name}={value}") for name, value in self.mark.items())
             or (self._parent is not None and self._parent.has_started(pid))
         )
 
-    def _keep(self, process: OwnedProcess) -> None:
+    def _take_ownership(self, process: OwnedProcess) -> None:
         """Own a process from now on: dapeer ends it with the others of this debug session.
 
         If dapeer is killed, the reaper kills the process, or has the debugger detach if the program was attached to. The
         POSIX session of the process is noted as one of this debug session's, unless it is dapeer's own.
         """
-        self._owned[process.pid] = process
-        session = session_of(process.pid)
+        self._by_pid[process.pid] = process
+        session = posix_session_of(process.pid)
         if session is not None and session != os.getsid(0):
-            self._sessions.add(session)
+            self._posix_sessions.add(session)
         if self._attached is None:
             self._reaper.watch(process.pid)
         else:
@@ -282,7 +282,7 @@ class Processes:
 
     def discard(self, pid: int) -> None:
         """Own a process no more: it lives on, and the reaper forgets it. An unknown one changes nothing."""
-        owned = self._owned.pop(pid, None)
+        owned = self._by_pid.pop(pid, None)
         if owned is not None:
             owned.close()
             self._reaper.forget(pid)
@@ -300,10 +300,10 @@ class Processes:
         """
         if self._has_released:
             return []
-        below = {each for pid in self._owned for each in descendants(pid)}
+        below = {each for pid in self._by_pid for each in descendants(pid)}
         marks = [f"{name}={value}" for name, value in self.mark.items()]
         for pid in processes():
-            if session_of(pid) in {None, *self._sessions} or pid in self._owned:
+            if posix_session_of(pid) in {None, *self._posix_sessions} or pid in self._by_pid:
                 continue
             if pid in below or any(has_in_environment(pid, each) for each in marks):
                 self._detached[pid] = start_ticks(pid)
@@ -334,7 +334,7 @@ class Processes:
 
     def kill_all_but(self, pid: int | None) -> None:
         """Kill all processes but the one with this id (None: all), and return at once."""
-        _kill([process for process in self._owned.values() if process.pid != pid])
+        _kill([process for process in self._by_pid.values() if process.pid != pid])
 
     @property
     def are_attached(self) -> bool:
@@ -343,7 +343,7 @@ class Processes:
 
     def wake(self) -> None:
         """Continue those that somebody has stopped (SIGCONT)."""
-        for process in self._owned.values():
+        for process in self._by_pid.values():
             process.wake()
 
     def detach(self) -> None:
@@ -351,7 +351,7 @@ class Processes:
 
         Its input must have ended. The processes are owned no more.
         """
-        for pid in [*self._owned]:
+        for pid in [*self._by_pid]:
             self._reaper.detach(pid)
             self.discard(pid)
 
@@ -368,7 +368,7 @@ class Processes:
         if self._attached is not None:
             self.detach()
             return
-        owned = list(self._owned.values())
+        owned = list(self._by_pid.values())
         _kill(owned)
         left = (
             []
@@ -389,7 +389,7 @@ class Processes:
         try:
             await self.kill()
         finally:
-            for pid in list(self._owned):
+            for pid in list(self._by_pid):
                 self.discard(pid)
 
 
@@ -402,9 +402,9 @@ class OwnedProcess:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self._file = process_end.open_pidfd(pid)
+        self._pidfd = process_end.open_pidfd(pid)
         self._leads_group = _group(pid) == pid != os.getpgrp()
-        self._leads_session = session_of(pid) == pid != os.getsid(0)
+        self._leads_session = posix_session_of(pid) == pid != os.getsid(0)
 
     def suspend(self) -> None:
         """SIGSTOP the process and its group: it does nothing more until it is killed."""
@@ -426,8 +426,8 @@ class OwnedProcess:
         with contextlib.suppress(OSError):
             if self._leads_group and not self.is_number_reused():
                 os.killpg(self.pid, number)
-            elif self._file is not None:
-                signal.pidfd_send_signal(self._file, number)
+            elif self._pidfd is not None:
+                signal.pidfd_send_signal(self._pidfd, number)
             elif not hasattr(os, "pidfd_open"):
                 os.kill(self.pid, number)
 
@@ -446,7 +446,7 @@ class OwnedProcess:
             ]
             for other in found:
                 # The number may have been given to another process since it was listed.
-                if session_of(other.pid) == self.pid:
+                if posix_session_of(other.pid) == self.pid:
                     other.kill()
             if not found:
                 break
@@ -455,15 +455,15 @@ class OwnedProcess:
 
     async def wait_for_end(self) -> None:
         """Wait until the process has ended; return at once where that cannot be waited for."""
-        if self._file is None:
+        if self._pidfd is None:
             return
-        await process_end.wait_for_end(self.pid, self._file)
+        await process_end.wait_for_end(self.pid, self._pidfd)
 
     def close(self) -> None:
         """Close the descriptor of the process, which itself goes on; a second call does nothing."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
 
     def is_number_reused(self) -> bool:
         """Return whether the process has ended and another one has its number.
@@ -471,10 +471,10 @@ class OwnedProcess:
         A group outlives its leader, and keeps its number from being used again; so when nobody has
         the number, the group is still ours. False where the system has no descriptors of processes.
         """
-        if self._file is None:
+        if self._pidfd is None:
             return False
         try:
-            signal.pidfd_send_signal(self._file, 0)
+            signal.pidfd_send_signal(self._pidfd, 0)
         except ProcessLookupError:
             return _group(self.pid) is not None
         return False

@@ -59,10 +59,10 @@ class ChildProcess:
         self._popen = popen
         self._stdout_transport: asyncio.BaseTransport | None = None
         self._end_event = anyio.Event()
-        self._file = process_end.open_pidfd(popen.pid)
+        self._pidfd = process_end.open_pidfd(popen.pid)
         loop = asyncio.get_running_loop()
-        if self._file is not None:
-            loop.add_reader(self._file, self._reap)
+        if self._pidfd is not None:
+            loop.add_reader(self._pidfd, self._reap)
         else:
             threading.Thread(target=self._wait, args=(loop,), daemon=True).start()
 
@@ -138,10 +138,10 @@ class ChildProcess:
 
         Its exit code is known then. The pidfd that was watched for the end is closed.
         """
-        if self._file is not None:
-            asyncio.get_running_loop().remove_reader(self._file)
-            os.close(self._file)
-            self._file = None
+        if self._pidfd is not None:
+            asyncio.get_running_loop().remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = None
         self._popen.wait()
         self._end_event.set()
 

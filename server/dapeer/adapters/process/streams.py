@@ -379,7 +379,7 @@ async def stream_of(
         ) from error
 
 
-async def _connect_when_listening(spawned: Spawned, again: Connector) -> PromptStream:
+async def _connect_when_listening(spawned: Spawned, connect_once: Connector) -> PromptStream:
     """Connect as soon as the server listens, and return the stream; there is no timeout.
 
     `spawned` is the server's process. `connect_once` makes one attempt: after an `OSError` it is called again
@@ -392,11 +392,11 @@ async def _connect_when_listening(spawned: Spawned, again: Connector) -> PromptS
     """
     while spawned.process.returncode is None:
         try:
-            return await again()
+            return await connect_once()
         except OSError:
             with anyio.move_on_after(SECONDS_BETWEEN_ATTEMPTS):
                 await spawned.process.wait()
     # Perhaps it has ended because another user has its port: `again` raises that then.
     with contextlib.suppress(OSError):
-        await (await again()).aclose()
+        await (await connect_once()).aclose()
     raise await spawned.early_end_error()

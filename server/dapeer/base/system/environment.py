@@ -25,13 +25,13 @@ Each task that a start begins inherits it, and so does a thread.
 """
 
 
-def of_starter() -> Mapping[str, str]:
+def starter_environment() -> Mapping[str, str]:
     """Return the environment of the command that starts programs in this task, or else dapeer's own."""
     return _OF_THE_STARTER.get() or os.environ
 
 
 @contextmanager
-def started_from(environment: Mapping[str, str] | None) -> Generator[None]:
+def use_starter_environment(environment: Mapping[str, str] | None) -> Generator[None]:
     """Have programs that are started in the body get `environment`; None changes nothing.
 
     It holds for the current task and for the tasks and threads that begin in the body.
@@ -49,8 +49,8 @@ def environment_for(cwd: Path) -> dict[str, str]:
     It is that of the command that starts programs in this task, or else dapeer's own. dapeer's virtual environment is removed from `PATH`,
     with the variables of its activation and of uv. Nothing is removed where it is that of the project that `cwd` is in.
     """
-    environment = dict(of_starter())
-    if not in_virtual_environment() or is_of(cwd):
+    environment = dict(starter_environment())
+    if not in_virtual_environment() or is_in_own_project(cwd):
         return environment
     folders = environment.get("PATH", "").split(os.pathsep)
     kept = [folder for folder in folders if not folder or not is_own(Path(folder).parent)]
@@ -61,7 +61,7 @@ def environment_for(cwd: Path) -> dict[str, str]:
     return {**rest, "PATH": os.pathsep.join(kept)} if "PATH" in environment else rest
 
 
-def is_of(folder: Path) -> bool:
+def is_in_own_project(folder: Path) -> bool:
     """Return whether dapeer's own virtual environment belongs to the project that a folder is in."""
     here = folder.resolve()
     return in_virtual_environment() and Path(sys.prefix).resolve().parent in (here, *here.parents)

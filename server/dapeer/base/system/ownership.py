@@ -243,7 +243,7 @@ def _listening_sockets(host: str, port: int) -> list[tcp_table.Holder] | None:
     except OSError:
         return None
     hosts = [str(address[0]).partition("%")[0] for *_, address in found]
-    here = [each for each in hosts if _is_ours(each)]
+    here = [each for each in hosts if _is_local_address(each)]
     if not here or not reports_port_owners():
         return None
     tables = _tables()
@@ -291,7 +291,7 @@ def _tables() -> list[str]:
     return tables
 
 
-def _is_ours(host: str) -> bool:
+def _is_local_address(host: str) -> bool:
     """Return whether a numeric address is one of this machine; it tries to bind a UDP socket to it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

@@ -160,7 +160,7 @@ def processes() -> list[int]:
     return _numbers(_TABLE)
 
 
-def session_of(pid: int) -> int | None:
+def posix_session_of(pid: int) -> int | None:
     """Return the id of a living process's POSIX session; None if it has ended, or if unknown."""
     fields = _living(pid)
     if fields:
@@ -173,7 +173,7 @@ def session_of(pid: int) -> int | None:
 
 def session_members(session: int) -> list[int]:
     """Return the ids of the living processes in a POSIX session; empty if unknown."""
-    return [pid for pid in processes() if session_of(pid) == session]
+    return [pid for pid in processes() if posix_session_of(pid) == session]
 
 
 def descendants(pid: int) -> dict[int, int]:

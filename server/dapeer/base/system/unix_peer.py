@@ -23,7 +23,7 @@ def check_user(uid: int | None, where: str) -> None:
         from dapeer.base.errors import ForeignListener
 
         raise ForeignListener(
-            f"Another user of this machine ({_name(uid)}) listens at {where}.", NEXT
+            f"Another user of this machine ({_login_name(uid)}) listens at {where}.", NEXT
         )
 
 
@@ -50,7 +50,7 @@ def unix_peer(connection: socket.socket) -> int | None:
     return None
 
 
-def _name(uid: int | None) -> str:
+def _login_name(uid: int | None) -> str:
     """Return the login name of a user id, or `uid N` if the system has none.
 
     None counts as 0, but no caller names a user who is unknown.

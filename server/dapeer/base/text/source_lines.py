@@ -47,7 +47,7 @@ def lines_of_function(
         return first, lines
     head = _head(lines, at, function)
     above = max(at - LINES_ABOVE, head or 0)
-    below = _end(lines, at, 0 if head is None else _indent(lines[head]))
+    below = _end_of_function(lines, at, 0 if head is None else _indent(lines[head]))
     kept = [number for number in range(above, below) if lines[number].strip() or number == at]
     return first + kept[0], lines[kept[0] : kept[-1] + 1]
 
@@ -81,18 +81,18 @@ def _head(lines: Sequence[str], index: int, function: str) -> int | None:
     return min(found, key=lambda number: (_indent(lines[number]), -number), default=None)
 
 
-def _end(lines: Sequence[str], index: int, indent: int) -> int:
+def _end_of_function(lines: Sequence[str], index: int, head_indent: int) -> int:
     """Return the index after the last line of the function that encloses the line at `index`.
 
     `head_indent` is the indentation of the function's head, in characters. The function ends at the first blank
     line after which the next line with text is indented no more than its head. The result is the number of
     lines if there is no such blank line, or if the line at `index` is itself indented no more than the head.
     """
-    if _indent(lines[index]) <= indent:
+    if _indent(lines[index]) <= head_indent:
         return len(lines)
     for number in range(index + 1, len(lines)):
         rest = [line for line in lines[number:] if line.strip()]
-        if not lines[number].strip() and rest and _indent(rest[0]) <= indent:
+        if not lines[number].strip() and rest and _indent(rest[0]) <= head_indent:
             return number
     return len(lines)
 

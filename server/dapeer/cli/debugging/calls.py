@@ -81,14 +81,14 @@ def as_commands(text: str, tool: str = "") -> str:
     return "\n".join(lines)
 
 
-def as_error(text: str, tool: str) -> str:
+def error_as_commands(text: str, tool: str) -> str:
     """Return a call's error text with tools named as commands, and arguments of `tool` as options.
 
     `tool` is the whole name of the called tool. An argument in backticks is changed if its name has a `_` or
     begins the text: other words may be names of the program's. Arguments with a value, such as `fresh=true`,
     become options as well.
 
-    >>> as_error("`hit_condition`: gdb does not understand `x`.", "dap_set_breakpoint")
+    >>> error_as_commands("`hit_condition`: gdb does not understand `x`.", "dap_set_breakpoint")
     '`--hit-condition`: gdb does not understand `x`.'
     """
 
@@ -346,7 +346,7 @@ def call(
     from dapeer.base.errors import DapeerError
     from dapeer.integrations.variables import SECRETS
 
-    if cut := next(_cut_by_the_shell(arguments), ""):
+    if cut := next(_expressions_cut_by_shell(arguments), ""):
         say(f"`{cut}` is not complete: a shell reads `>` as a redirect. Quote it: '{cut}>…'.")
         return answers.FAILED
     secrets = credentials.remove_credentials(SECRETS)
@@ -354,7 +354,7 @@ def call(
         server = core.connect_or_start(os.environ if starts else None, secrets)
         answer = _call_tool(server, tool, arguments, starts=starts, waits=waits)
     except ToolError as error:
-        answers.write_error(as_error(str(error), tool), answer_format.color)
+        answers.write_error(error_as_commands(str(error), tool), answer_format.color)
         return answers.FAILED
     except (DapeerError, ServerGone) as error:
         say(GONE if isinstance(error, ServerGone) else str(error))
@@ -368,7 +368,7 @@ def call(
     return answers.exit_code(answer) if waits else 0
 
 
-def _cut_by_the_shell(arguments: Mapping[str, Any]) -> Iterator[str]:
+def _expressions_cut_by_shell(arguments: Mapping[str, Any]) -> Iterator[str]:
     """Yield the expressions that end with one `-`, as a shell leaves them of `a->b`.
 
     `arguments` are a tool's, by name: only those in `EXPRESSIONS` are looked at, also in each of its
@@ -377,7 +377,7 @@ def _cut_by_the_shell(arguments: Mapping[str, Any]) -> Iterator[str]:
     for name, value in arguments.items():
         if name == POINTS:
             for each in value:
-                yield from _cut_by_the_shell(each)
+                yield from _expressions_cut_by_shell(each)
         elif name in EXPRESSIONS:
             texts: list[str] = [value] if isinstance(value, str) else value
             yield from (each for each in texts if re.search(r"[^-]-\s*$", each))

@@ -54,7 +54,7 @@ def connect_if_running(environment: Mapping[str, str] | None) -> Core | None:
     Raises:
         ServerGone: The server has ended in that moment.
     """
-    reached = _reach()
+    reached = _reach_server()
     if reached is None or reached.announcement.detached:
         _tell_of_a_killed_one(reached)
     return _open_connection(reached, environment) if reached else None
@@ -84,7 +84,7 @@ def connect_or_start(environment: Mapping[str, str] | None, credentials: Mapping
     return _open_connection(server_start.reach_or_start(Path.cwd(), credentials), environment)
 
 
-def _reach() -> ReachedServer | None:
+def _reach_server() -> ReachedServer | None:
     """Connect to the server of the Neovim in whose terminal this runs, or else to the project's.
 
     The Neovim is that of `$NVIM`; the project is that of the current folder. None: no server greets.
@@ -213,7 +213,7 @@ def end_all() -> int:
         lines, is_alone = [*ended["lines"]], ended["alone"]
     server.close()
     if announcement.detached and is_alone:
-        if process is None or _has_ended(process):
+        if process is None or _wait_for_end(process):
             lines.append("Ended the server of this project.")
         else:
             say("the server of this project goes on: another client is there.")
@@ -234,12 +234,12 @@ def _open_pidfd(pid: int) -> int | None:
         return None
 
 
-def _has_ended(process: int) -> bool:
+def _wait_for_end(pidfd: int) -> bool:
     """Wait up to `MILLISECONDS_TO_END` for a process to end, then close `pidfd`; return whether it ended."""
     import select
 
     poll = select.poll()
-    poll.register(process, select.POLLIN)
+    poll.register(pidfd, select.POLLIN)
     ended = bool(poll.poll(MILLISECONDS_TO_END))
-    os.close(process)
+    os.close(pidfd)
     return ended

@@ -92,7 +92,7 @@ def run(
         if change.path.suffix == ".md" and change.new_text is not None:
             _say(f"left: {change.path}, which is not as this dapeer writes it")
     if not any(changes):
-        return _has_nothing_to_do(client.title, remove=remove)
+        return _print_nothing_to_change(client.title, remove=remove)
     return _change(changes, f"Restart {client.title}{check}.", agreement=agreement)
 
 
@@ -111,11 +111,11 @@ def _run_skill(target: str, scope: ConfigScope, *, remove: bool, agreement: Agre
     client = CLIENTS[target]
     changes = changes_of_skill(client, scope, places_of_process(), remove=remove)
     if not any(changes):
-        return _has_nothing_to_do(client.title, remove=remove)
+        return _print_nothing_to_change(client.title, remove=remove)
     return _change(changes, f"Start {client.title} anew.", agreement=agreement)
 
 
-def _has_nothing_to_do(title: str, *, remove: bool) -> int:
+def _print_nothing_to_change(title: str, *, remove: bool) -> int:
     """Say that nothing is to be changed for the program of this title; return the exit code 0."""
     done = "does not know dapeer" if remove else "knows dapeer already"
     _say(f"{title} {done}: nothing to change.")
@@ -227,7 +227,7 @@ def _run_neovim(scope: ConfigScope, *, remove: bool, agreement: Agreement) -> in
         return DECLINED
     change = link_change(data, plugin, remove=remove)
     if not change:
-        return _has_nothing_to_do("Neovim", remove=remove)
+        return _print_nothing_to_change("Neovim", remove=remove)
     then = "" if remove else "Call `require('dapeer').setup({})` in your init.lua. "
     return _change([change], f"{then}Restart Neovim.", agreement=agreement)
 

@@ -85,7 +85,7 @@ def read_value(text: str, *, pairs: bool = False) -> object:
         MalformedText: The text is no JSON.
     """
     try:
-        return _strict(text, pairs=pairs)
+        return _decode_json(text, pairs=pairs)
     except ValueError:
         kept = list(tokens(text))
     closed = [
@@ -94,12 +94,12 @@ def read_value(text: str, *, pairs: bool = False) -> object:
         if not (part[0] == "," and following and following[0] in ("}", "]"))
     ]
     try:
-        return _strict("".join(closed), pairs=pairs)
+        return _decode_json("".join(closed), pairs=pairs)
     except ValueError as error:
         raise _malformed(text, 0) from error
 
 
-def _strict(text: str, *, pairs: bool) -> object:
+def _decode_json(text: str, *, pairs: bool) -> object:
     """Decode a JSON text without comments and trailing commas, and return its value.
 
     Without `pairs` this is `json.loads`, which also accepts `NaN` and `Infinity`. With `pairs`, for comparing two

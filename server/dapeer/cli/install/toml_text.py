@@ -64,7 +64,7 @@ def statements(text: str) -> Iterator[Statement]:
     yielded.
     """
     table: Keys = ()
-    for start, marks in _lines(text):
+    for start, marks in _statement_tokens(text):
         end = marks[-1].end()
         equals = next((mark.start() for mark in marks if mark["equals"]), None)
         last = next(mark.end() for mark in reversed(marks) if not mark["comment"])
@@ -121,7 +121,7 @@ def comments(text: str) -> Iterator[tuple[int, str]]:
             yield match.start(), match["comment"].rstrip()
 
 
-def _lines(text: str) -> Iterator[tuple[int, list[re.Match[str]]]]:
+def _statement_tokens(text: str) -> Iterator[tuple[int, list[re.Match[str]]]]:
     """Yield (start, tokens) of each statement in a text of TOML: a header, or a key with its value.
 
     `start` is the index in `text` of the statement's first character. A statement may take several lines. Its

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dapeer.collecting.rows.row_blocks import BlockPart
-from dapeer.collecting.rows.table import HEAD, CollectedRow, Table, by_point, in_order
+from dapeer.collecting.rows.table import HEAD, CollectedRow, Table, in_order, lines_by_point
 from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import Place
@@ -69,13 +69,13 @@ class Collection:
     """How the rows come: `TRACER` or `LOG`."""
     hits: int = 0
     """How often the program came by, as far as it has told."""
-    forgotten: int = 0
+    forgotten_rows: int = 0
     """Rows that were here once, and for which there was no room."""
     unreadable: int = 0
     """Lines that were no rows."""
-    removed: bool = False
+    is_log_point_gone: bool = False
     """Its log point is gone, since it has brought all rows that were wanted."""
-    reported: dict[str, int] = field(default_factory=dict[str, int])
+    reported_counts: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many rows it has been told of."""
     started: float = 0.0
     """From when its rows count seconds."""
@@ -84,15 +84,15 @@ class Collection:
 
     def remove(self) -> None:
         """Set `removed`: its log point is gone, since it has brought all rows that were wanted."""
-        self.removed = True
+        self.is_log_point_gone = True
 
-    def is_news(self, client: str) -> bool:
+    def has_unreported_rows(self, client: str) -> bool:
         """Return whether there are rows that a client was not told of."""
-        return self.count > self.reported.get(client, 0)
+        return self.count > self.reported_counts.get(client, 0)
 
     def mark_reported(self, client: str) -> None:
         """Record that a client was told of all rows that there are now."""
-        self.reported[client] = self.count
+        self.reported_counts[client] = self.count
 
     def add(self, row: CollectedRow, order: int) -> None:
         """Count a hit, and add its row, unless the point has all rows that it takes.
@@ -118,7 +118,7 @@ class Collection:
         )
         self._drop_oldest()
 
-    def skip(self, lines: int) -> None:
+    def count_unreadable(self, lines: int) -> None:
         """Count lines that were no rows."""
         self.unreadable += lines
 
@@ -132,7 +132,7 @@ class Collection:
             # Many at once: what is cut out of the middle of a list moves the rest of it.
             count = max(excess, MAX_POINT_ROWS // 10)
             self.table.forget(count, FIRST_ROWS)
-            self.forgotten += count
+            self.forgotten_rows += count
 
     @property
     def dropped(self) -> int:
@@ -141,18 +141,18 @@ class Collection:
         Hits beyond the point's `max_hits` do not count. Of calls, only forgotten rows count, as calls without a row may still run.
         """
         if self.point.calls:
-            return self.forgotten
+            return self.forgotten_rows
         due = min(self.hits, self.point.max_hits) if self.point.max_hits else self.hits
         return max(0, due - len(self.table))
 
     @property
     def count(self) -> int:
         """How many rows there were so far, those that were forgotten included."""
-        return len(self.table) + self.forgotten
+        return len(self.table) + self.forgotten_rows
 
     def unreported(self, client: str) -> Table:
         """Return the rows that a client was not told of, as far as they are kept; nothing is marked."""
-        seen_rows = self.reported.get(client, 0)
+        seen_rows = self.reported_counts.get(client, 0)
         return self.table.last(self.count - seen_rows) if seen_rows else self.table
 
     @property
@@ -180,19 +180,21 @@ class Collected:
     points: dict[int, Point] = field(default_factory=dict[int, Point])
     _known: dict[tuple[object, ...], Point] = field(default_factory=dict[tuple[object, ...], Point])
     """The points of places, by what was requested."""
-    _at: dict[Place, list[int]] = field(default_factory=dict[Place, list[int]])
+    _numbers_by_place: dict[Place, list[int]] = field(default_factory=dict[Place, list[int]])
     """The numbers of the points of a place."""
     collections: dict[tuple[int, int], Collection] = field(
         default_factory=dict[tuple[int, int], Collection]
     )
     """By process and point, in the order in which they came."""
-    _of: dict[int, list[Collection]] = field(default_factory=dict[int, list[Collection]])
+    _collections_by_point: dict[int, list[Collection]] = field(
+        default_factory=dict[int, list[Collection]]
+    )
     """The same by point alone."""
-    given_up: bool = False
+    has_dropped_rows: bool = False
     """Whether there were rows that had to make room for those of later programs."""
     lost_rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process the rows that it could not write."""
-    lost_for: str = ""
+    why_lost: str = ""
     """Why some could not be written, as the system says it; empty: it has not said."""
     _lost_reported: dict[str, int] = field(default_factory=dict[str, int])
     """By client how many of these it has been told of."""
@@ -203,7 +205,7 @@ class Collected:
     _rows: dict[int, int] = field(default_factory=dict[int, int])
     """By process how many rows have come."""
 
-    def point(
+    def ensure_point(
         self,
         expressions: Sequence[str],
         *,
@@ -229,7 +231,7 @@ class Collected:
             known = self._known[identity] = self._add(Point(len(self.points) + 1, *identity))
         return known
 
-    def watched(
+    def add_watch_point(
         self, watch: str, expressions: Sequence[str], client: str = "", *, aside: bool = False
     ) -> Point:
         """Add a new point for what a program is run until, and return it.
@@ -242,12 +244,14 @@ class Collected:
     def _add(self, point: Point) -> Point:
         """Add a point under its number and its place; return it."""
         self.points[point.number] = point
-        self._at.setdefault((point.path, point.line, point.column), []).append(point.number)
+        self._numbers_by_place.setdefault((point.path, point.line, point.column), []).append(
+            point.number
+        )
         return point
 
     def of_point(self, number: int) -> Sequence[Collection]:
         """Return the collections of a point by its number, one for each process; empty: it has none."""
-        return self._of.get(number, ())
+        return self._collections_by_point.get(number, ())
 
     def rows_of(self, point: Point) -> Iterator[CollectedRow]:
         """Yield all rows of a point, those of one process after those of the other."""
@@ -265,11 +269,11 @@ class Collected:
         tables = (each.table for each in self.collections.values())
         return sum(len(each) * (HEAD + each.width) for each in tables)
 
-    def give_up(self) -> None:
+    def drop_all_rows(self) -> None:
         """Drop all rows, to make room for those of later programs, and set `given_up` if there were any."""
-        self.given_up = self.given_up or self.fields > 0
+        self.has_dropped_rows = self.has_dropped_rows or self.fields > 0
         self.collections.clear()
-        self._of.clear()
+        self._collections_by_point.clear()
 
     def collection_of(self, process: int, number: int, recorded_by: str = "") -> Collection | None:
         """Return the collection of a point in a process, by their numbers; it is made if it is new.
@@ -286,7 +290,7 @@ class Collected:
             table = Table(len(point.columns))
             new = Collection(point, process, table, recorded_by, row_counts=self._rows)
             self.collections[key] = new
-            self._of.setdefault(number, []).append(new)
+            self._collections_by_point.setdefault(number, []).append(new)
         return self.collections[key]
 
     def add(self, process: int, row: CollectedRow, recorded_by: str) -> None:
@@ -314,11 +318,11 @@ class Collected:
         first = self._rows.get(process, 0) + 1
         self._rows[process] = first + part.count
         found: dict[int, Table] = {}
-        for number, (lines, order) in by_point(part.text, part.order).items():
+        for number, (lines, order) in lines_by_point(part.text, part.order).items():
             collection = self.collection_of(process, number, recorded_by)
             if collection is not None:
                 found[number] = Table(collection.table.width)
-                collection.skip(found[number].extend(lines, order))
+                collection.count_unreadable(found[number].extend(lines, order))
         for number, table in part.tables:
             collection = self.collection_of(process, number, recorded_by)
             if collection is None or collection.table.width != table.width:
@@ -338,10 +342,10 @@ class Collected:
         self.called.update(called)
         self.overwritten[process] = overwritten
 
-    def lose(self, process: int, count: int, reason: str) -> None:
+    def record_lost_rows(self, process: int, count: int, reason: str) -> None:
         """Record how many rows a process could not write in all, and the system's reason (empty: not known)."""
         self.lost_rows[process] = count
-        self.lost_for = reason or self.lost_for
+        self.why_lost = reason or self.why_lost
 
     @property
     def complete(self) -> bool:
@@ -357,9 +361,9 @@ class Collected:
         seen, self._lost_reported[client] = self._lost_reported.get(client, 0), lost
         return lost if lost > seen else 0
 
-    def reached(self, place: Place) -> bool:
+    def may_have_reached(self, place: Place) -> bool:
         """Return whether a process has come by a point at this place, or may have, because rows are lost."""
-        numbers = self._at.get(place, ())
+        numbers = self._numbers_by_place.get(place, ())
         if numbers and not self.complete:
             return True
         return any(each.hits for number in numbers for each in self.of_point(number))
@@ -383,9 +387,9 @@ class CollectedOutputReader:
     """The number of its session."""
     _started_at: float | None = None
 
-    def reached(self, place: Place) -> bool:
+    def may_have_reached(self, place: Place) -> bool:
         """Return whether some process of the program has come by a point at this place."""
-        return self.collected.reached(place)
+        return self.collected.may_have_reached(place)
 
     def filled_point(self, message: Message) -> int:
         """Return the number of the point of which `message` has brought the last wanted row; 0: of none."""
@@ -416,7 +420,7 @@ def drop_oldest_rows(ended: Sequence[Collected]) -> None:
     for number, program in enumerate(reversed(ended)):
         total += program.fields
         if number >= KEPT_RUNS and total > KEPT_FIELDS:
-            program.give_up()
+            program.drop_all_rows()
 
 
 # What a program is run until: an expression that holds, or a value that changes. Pure.
@@ -447,11 +451,11 @@ class Watch:
     """How long the program has run until it stopped or ended; 0: it runs."""
     is_next_line: bool = False
     """The line shown is the one that the program came to next: which ran before is unknown there."""
-    returned: bool = False
+    may_have_returned: bool = False
     """The shown line may have been its call's last: then the rest of the line that called has run, too."""
     others_ran: bool = False
     """Other threads ran beside that line, and nobody looked which of them has done it."""
-    already: bool = False
+    holds_already: bool = False
     """It holds where the program is stopped, which has not moved."""
     unlooked_lines: str = ""
     """The lines that were not looked at, where the line that did it may be one of them."""
@@ -465,7 +469,7 @@ class Watch:
         then `already` is set.
         """
         self.method, self.epoch = method, epoch
-        self.already = holds and self.on == "true" and not self.every
+        self.holds_already = holds and self.on == "true" and not self.every
 
     def explain_method(self, why: str) -> None:
         """Append to `method` why it runs so, and in no better way."""
@@ -487,14 +491,14 @@ class Watch:
             others: Other threads ran beside that line, which were not looked at.
             passed_by: Lines that were not looked at, as text, one of which may have done it (`unlooked_lines`).
         """
-        self.is_next_line, self.returned, self.others_ran, self.unlooked_lines = (
+        self.is_next_line, self.may_have_returned, self.others_ran, self.unlooked_lines = (
             seen,
             returned,
             others,
             passed_by,
         )
 
-    def run(self, seconds: float) -> None:
+    def set_run_seconds(self, seconds: float) -> None:
         """Set how long the program has run until it stopped or ended."""
         self.seconds = seconds
 
@@ -517,6 +521,6 @@ def add_watch(
         expression,
         on,
         every,
-        collected.watched(name, row_format.WATCH_COLUMNS, client),
-        collected.watched(name, row_format.LOOK_COLUMNS, client, aside=True),
+        collected.add_watch_point(name, row_format.WATCH_COLUMNS, client),
+        collected.add_watch_point(name, row_format.LOOK_COLUMNS, client, aside=True),
     )

@@ -240,7 +240,7 @@ def _column(rows: bytes, kind: Literal["I", "q", "d"], start: int, size: int) ->
     return column
 
 
-def read_names(text: bytes, zero: float) -> NumberedNames:
+def read_names(text: bytes, start_time: float) -> NumberedNames:
     """Return what the lines of a file's header say, up to a zero byte; a line of another form is ignored.
 
     The fields of a line stand between tabs: `s`, number, point and letters of a shape; `c`, number, thread, task and
@@ -261,7 +261,7 @@ def read_names(text: bytes, zero: float) -> NumberedNames:
                 contexts[int(number)] = thread, task, caller
             case _:
                 pass
-    return NumberedNames(zero, shapes, contexts, frozenset(opened))
+    return NumberedNames(start_time, shapes, contexts, frozenset(opened))
 
 
 # The file that a collector in the program has written its rows into. Pure.

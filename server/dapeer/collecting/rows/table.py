@@ -270,7 +270,7 @@ class Table:
             return self
         return self.rows_at(sorted(range(len(self)), key=self.order.__getitem__))
 
-    def of(self, cells: list[Cells]) -> Table:
+    def with_cells(self, cells: list[Cells]) -> Table:
         """Return a table with these rows' heads and other cells, a column for each expression."""
         head = (self.hits, self.seconds, self.threads, self.tasks, self.callers)
         return Table(len(cells), *head, cells, self.order)
@@ -279,7 +279,7 @@ class Table:
         """Return the seconds of each row, since the process began to collect."""
         return [_number_at(self.seconds, index) for index in range(len(self))]
 
-    def gaps(self) -> dict[int, int]:
+    def missing_hits_by_row(self) -> dict[int, int]:
         """Return how many hits are missing before a row, by the row's index; rows without a gap are left out.
 
         A row's hit is its number in `hits`; rows that were dropped leave a gap between two such numbers. The result is
@@ -317,7 +317,7 @@ def _number_at(column: Cells, index: int) -> float:
     return float(column[index]) if _NUMBER.fullmatch(column[index]) else 0.0
 
 
-def by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequence[int]]]:
+def lines_by_point(text: str, order: Sequence[int]) -> dict[int, tuple[str, Sequence[int]]]:
     """Return the lines of a text, with their numbers, by the id of the point that each belongs to.
 
     A line of `text` begins with its point's id and a tab; `order` has a number for each line, in the same order. Each

@@ -403,7 +403,7 @@ def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> l
     steps = [step_of_row(row) for row in rows]
     known: dict[object, int] = {}
     shapes = [known.setdefault(each.shape, len(known)) for each in steps]
-    sources = _source_lines(steps)
+    sources = _numbered_source_lines(steps)
     lines = list(_fold_loops(steps, shapes, sources))
     if lines and call is not None and call.cells[RESULT].startswith(FAILED):
         text, shape = lines[-1]
@@ -411,7 +411,7 @@ def executed_lines(rows: Sequence[CollectedRow], call: CollectedRow | None) -> l
     return list(_first_and_last_lines(lines, Counter(shapes)))
 
 
-def _source_lines(steps: Sequence[LifeStep]) -> dict[int, str]:
+def _numbered_source_lines(steps: Sequence[LifeStep]) -> dict[int, str]:
     """Read the source lines of the steps, and return them by line number, each with its number in front.
 
     A text is the number, padded to the longest one, a space, and the line without the indentation that all of them

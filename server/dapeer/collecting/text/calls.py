@@ -38,7 +38,7 @@ class CallForest:
     """By thread and task the calls that belong to none, by index in the table."""
     sizes: list[int] = field(default_factory=list[int])
     """By index how many calls are within one, at any depth."""
-    within: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
+    inner_calls: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
     callers: dict[int, int] = field(default_factory=dict[int, int])
     order: list[int] = field(default_factory=list[int])
     """All calls, as they began."""
@@ -65,7 +65,7 @@ class CallForest:
                 outer = self._enclosing_call(stacks.get(lane, []), index, starts)
             if outer is not None and self.lines.lane(outer) == lane:
                 self.callers[index] = outer
-                self.within.setdefault(outer, []).append(index)
+                self.inner_calls.setdefault(outer, []).append(index)
             else:
                 self.roots.setdefault(lane, []).append(index)
             stacks.setdefault(lane, []).append(index)
@@ -104,17 +104,19 @@ class CallForest:
         results = self.lines.table.cells[RESULT]
         for index in reversed(self.order):
             text = results[index]
-            self.sizes[index] = sum(1 + self.sizes[each] for each in self.of(index))
+            self.sizes[index] = sum(1 + self.sizes[each] for each in self.calls_within(index))
             if text not in outcomes:
                 outcomes[text] = self.lines.outcome(index)
-            inner = tuple(key for key, _ in groupby(map(self.shapes.__getitem__, self.of(index))))
+            inner = tuple(
+                key for key, _ in groupby(map(self.shapes.__getitem__, self.calls_within(index)))
+            )
             odd = index if index in self.oddities else -1
             what = self.lines.function(index), outcomes[text], self.lines.has_changed(index)
             self.shapes[index] = known.setdefault((what, inner, odd), len(known))
 
-    def of(self, index: int) -> Sequence[int]:
+    def calls_within(self, index: int) -> Sequence[int]:
         """Return the row indices of the calls directly within the call in row `index`, as they began."""
-        return self.within.get(index, ())
+        return self.inner_calls.get(index, ())
 
 
 def _oddities_of_calls(
@@ -233,7 +235,7 @@ def _lines_of_calls(
             continue
         first = calls[part.start]
         known = shown.setdefault(tuple(shapes[part.start : part.start + part.period]), part.start)
-        if known != part.start and (part.times > 1 or forest.of(first)):
+        if known != part.start and (part.times > 1 or forest.calls_within(first)):
             these, those = calls[part.start : part.end], calls[known : known + part.period]
             but = _differing_arguments(forest, [*those, *these], part.period)
             yield f"{indent}{_alike_line(forest, these, part, those[0])}{but}"
@@ -277,11 +279,11 @@ def _given_within(forest: CallForest, index: int) -> tuple[str, ...]:
     `forest` has all calls of the table. The order is not that of the calls, but alike for trees that are
     alike. Empty: there are no calls within the call.
     """
-    given, left = list[str](), list(forest.of(index))
+    given, left = list[str](), list(forest.calls_within(index))
     while left:
         inner = left.pop()
         given.append(forest.lines.table.cells[ARGUMENTS][inner])
-        left += forest.of(inner)
+        left += forest.calls_within(inner)
     return tuple(given)
 
 
@@ -343,7 +345,7 @@ def _lines_of_call(forest: CallForest, index: int, deepest: int, indent: str) ->
     outer = forest.callers.get(index)
     text = forest.lines.line(index, None if outer is None else forest.lines.function(outer))
     odd = f"  ← {forest.oddities[index]}" if index in forest.oddities else ""
-    inner = forest.of(index)
+    inner = forest.calls_within(index)
     opened = deepest > 1 or (
         inner and any(_is_within(forest, each, index) for each in forest.oddities if each != index)
     )
@@ -355,7 +357,7 @@ def _lines_of_call(forest: CallForest, index: int, deepest: int, indent: str) ->
     chain = _recursion_chain(forest, index)
     if chain:
         yield f"{deeper}{forest.lines.recursion_line(chain)}"
-        inner = forest.of(chain[-1])
+        inner = forest.calls_within(chain[-1])
         deeper = f"{deeper}  "
     if deepest > 1:
         yield from _lines_of_calls(forest, inner, deepest - 1, deeper)
@@ -378,7 +380,7 @@ def _recursion_chain(forest: CallForest, index: int) -> list[int]:
     """
     names = {forest.lines.function(index)}
     found: list[int] = []
-    while len(inner := forest.of(found[-1] if found else index)) == 1:
+    while len(inner := forest.calls_within(found[-1] if found else index)) == 1:
         name = forest.lines.function(inner[0])
         if inner[0] in forest.oddities or (name not in names and len(found) >= MAX_PERIOD):
             break
@@ -466,7 +468,7 @@ def _time_of_calls(forest: CallForest, indices: Iterable[int]) -> tuple[int, int
     took, function = forest.lines.took, forest.lines.function
     whole = own = 0
     for index in indices:
-        own += took(index) - sum(map(took, forest.of(index)))
+        own += took(index) - sum(map(took, forest.calls_within(index)))
         outer = forest.callers.get(index)
         # A call within one of the same function is a part of its time.
         if outer is None or function(outer) != function(index):

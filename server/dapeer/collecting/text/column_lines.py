@@ -43,7 +43,7 @@ def rows_repeating_combinations(columns: Mapping[str, Column], hits: Sequence[st
     total = len(hits)
     if total < MIN_ROWS_FOR_RARE:
         return []
-    cells = {name: _cells(each) for name, each in columns.items() if not _fractions(each)}
+    cells = {name: _cells(each) for name, each in columns.items() if not _has_fractions(each)}
     different = {name: len({*each}) for name, each in cells.items()}
     keys = [name for name, count in different.items() if 1 < count < total][:MAX_COLUMNS]
     for size in range(2, MAX_COMBINED_COLUMNS + 1):
@@ -89,7 +89,7 @@ def _short(value: str) -> str:
     return shortened(value, MAX_ODD_VALUE_CHARS)
 
 
-def _fractions(column: Column) -> bool:
+def _has_fractions(column: Column) -> bool:
     """Return whether a column has fractions, which are measured, so that they are no keys."""
     values = column.values
     if isinstance(values, NumberColumn):
@@ -140,7 +140,7 @@ class ShownColumns:
     """By name of a column: the one before it that has the same values."""
     gaps: dict[int, int] = field(default_factory=dict[int, int])
     """By row how many were dropped before it."""
-    room: int = 0
+    max_value_chars: int = 0
     """Characters of a value in a row; 0: those that the row's values share."""
     names: dict[str, str] = field(default_factory=dict[str, str])
     """By expression a short name, where it is long."""
@@ -153,7 +153,7 @@ class ShownColumns:
         """Set where rows were dropped, by row index, and no longer count a step over them as odd."""
         self.gaps = gaps
         for each in self.columns.values():
-            each.forgive(gaps)
+            each.drop_steps_over_gaps(gaps)
 
     def oddities_by_row(self) -> dict[int, list[str]]:
         """Return what is odd about rows, by row index; a row may have several reasons."""
@@ -179,11 +179,13 @@ class ShownColumns:
         are cut to `room` characters, or to share the room of a line if `room` is 0.
         """
         named = [each.values[index] for name, each in self.columns.items() if name not in NAMELESS]
-        room = self.room or max(MIN_CELL_CHARS, share_chars(ROW_CHARS, [*map(len, named)]))
+        room = self.max_value_chars or max(
+            MIN_CELL_CHARS, share_chars(ROW_CHARS, [*map(len, named)])
+        )
         values = [
             each.values[index]
             if name in NAMELESS
-            else f"{self.short(name)} = {value(each.values[index], room)}"
+            else f"{self.short(name)} = {cell_text(each.values[index], room)}"
             for name, each in self.columns.items()
         ]
         return f"#{self.table.hits[index]} {', '.join(filter(None, values))}".rstrip()
@@ -204,7 +206,7 @@ def share_chars(max_chars: int, lengths: Sequence[int]) -> int:
     return level
 
 
-def value(text: str, max_chars: int = MIN_CELL_CHARS) -> str:
+def cell_text(text: str, max_chars: int = MIN_CELL_CHARS) -> str:
     """Return a cell in `max_chars`: an error in brackets, an empty text as two quotes."""
     if text.startswith(FAILED):
         return f"({fitted(text[1:].strip() or 'failed', max_chars)})"
@@ -218,7 +220,7 @@ def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) 
     `max_chars` is how many characters each value has in a row's line; 0: a row's values share `ROW_CHARS`. Long names get a short one
     (`c1`, `c2` …), and a column with the values of an earlier one is in `same_as` only, where the table has several rows.
     """
-    found = ShownColumns(table, room=max_chars)
+    found = ShownColumns(table, max_value_chars=max_chars)
     if len(table) > 1:
         long = enumerate(expressions, 1)
         found.names = {each: f"c{number}" for number, each in long if len(each) > MIN_NAMED_CHARS}
@@ -230,7 +232,7 @@ def shown_columns(table: Table, expressions: Sequence[str], max_chars: int = 0) 
             continue
         looked_at = column(values)
         # Of one row nothing can be said that it does not say itself.
-        if looked_at.constant and (len(table) > 1 or name in WHO):
+        if looked_at.is_constant and (len(table) > 1 or name in WHO):
             found.constant[name] = values[0]
         else:
             found.columns[name] = looked_at
@@ -244,7 +246,7 @@ def lines_on_columns(found: ShownColumns, *, few: bool) -> Iterator[str]:
     """
     yield from (f"{short} is {name}" for name, short in found.names.items())
     always = [
-        f"{found.short(name)} = {value(text)}"
+        f"{found.short(name)} = {cell_text(text)}"
         for name, text in found.constant.items()
         if name not in WHO or (name != "caller" and text not in {"", "MainThread"})
     ]
@@ -268,7 +270,7 @@ def unexpected_lines(table: Table, names: Sequence[str], expected: str) -> Itera
     columns come first. At most `MAX_UNEXPECTED_ROWS` are shown; a last line counts the others.
     """
     verdicts = table.cells[-1]
-    table = table.of(table.cells[:-1])
+    table = table.with_cells(table.cells[:-1])
     wrong = [index for index, each in enumerate(verdicts) if each != "True"]
     if not wrong:
         yield f"`{shortened(expected, EXPRESSION_CHARS)}` held each time"
@@ -293,7 +295,7 @@ def column_description(each: Column) -> str:
     kinds, counts = each.kinds.most_common(MAX_COUNTED_KINDS), each.counts
     if counts is not None and len(counts) <= MAX_COUNTED_VALUES:
         parts.append(
-            ", ".join(f"{value(text)} ({count:,})" for text, count in counts.most_common())
+            ", ".join(f"{cell_text(text)} ({count:,})" for text, count in counts.most_common())
         )
     elif len(kinds) > 1 and not (each.trend and "zero" in each.kinds and len(kinds) == 2):
         parts.append(
@@ -307,7 +309,7 @@ def column_description(each: Column) -> str:
     return "; ".join(filter(None, [*parts, each.trend]))
 
 
-def odd_rows(found: ShownColumns) -> Iterator[str]:
+def odd_row_lines(found: ShownColumns) -> Iterator[str]:
     """Yield lines with the first row, the odd ones and the last, and ranges of the rows between them.
 
     `found` has the columns of a table, which must have a row. At most `ODD_ROWS` odd rows are shown, each with its

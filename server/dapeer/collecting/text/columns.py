@@ -49,7 +49,7 @@ def kind(text: str) -> str:
     if text in _LOGICAL:
         return "bool"
     if number := _NUMBER.fullmatch(text):
-        return _of_number(text, number)
+        return _number_kind(text, number)
     what = _QUOTES.get(text[:1])
     named = _NAME.match(text)
     what = what or (named[1] if named else "value")
@@ -90,7 +90,7 @@ def kinds_of_numbers(
     ]
 
 
-def _of_number(text: str, number: re.Match[str]) -> str:
+def _number_kind(text: str, number: re.Match[str]) -> str:
     """Return the kind of a text that writes a number.
 
     That is "zero", "whole", "negative whole", "fraction", "negative fraction", or the text itself in lower case if it writes an infinity or
@@ -111,7 +111,7 @@ def value_kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[
     ones, and values of one shape (`'ab-12'` has `'a-9'`) get the kind of the last of them.
     """
     if counts is None:
-        return _of_shapes(values)
+        return _kinds_by_shape(values)
     of = {text: kind(text) for text in counts}
     texts = [text for text in counts if of[text] == "text"]
     shapes = dict(zip(texts, shaped("\n".join(texts)), strict=False))
@@ -120,7 +120,7 @@ def value_kinds(values: Sequence[str], counts: Counter[str] | None) -> Sequence[
     return list(map(of.__getitem__, values))
 
 
-def _of_shapes(values: Sequence[str]) -> Sequence[str]:
+def _kinds_by_shape(values: Sequence[str]) -> Sequence[str]:
     """Return the kind of each value ("whole", "text", "Cart", …), in their order.
 
     Values of one shape (`'ab-12'` has `'a-9'`) all get the kind that the last of them has. Where texts have from 2 to
@@ -205,11 +205,11 @@ class Column:
     odd_rows: Sequence[OddRow] = ()
 
     @property
-    def constant(self) -> bool:
+    def is_constant(self) -> bool:
         """Whether all values are the same."""
         return self.counts is not None and len(self.counts) == 1
 
-    def forgive(self, gaps: Container[int]) -> None:
+    def drop_steps_over_gaps(self, gaps: Container[int]) -> None:
         """Drop the odd steps that go over rows which were dropped, by the indices of `gaps`."""
         self.odd_rows = [
             odd for odd in self.odd_rows if odd.index not in gaps or odd.reason[0] not in "+-"
@@ -363,10 +363,10 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
         times = steps.count(step)
     if _are_nearly_all(times, len(steps)):
         usual, trend = [each == step for each in steps], _step_text(step)
-        fits: Fits = partial(_by_the_same, step)
+        fits: Fits = partial(_fits_constant_step, step)
     else:
         usual, trend, goes_on = _direction(steps, first)
-        fits = partial(_by_any, goes_on)
+        fits = partial(_fits_direction, goes_on)
     # Where most steps are none, or go both ways, there is no trend to break.
     if not trend or all(usual):
         return trend, []
@@ -383,12 +383,12 @@ def _trend(numbers: Sequence[float], indices: Sequence[int]) -> tuple[str, list[
     return f"mostly {trend}", odd
 
 
-def _by_the_same(step: float, rows: int, distance: float) -> bool:
+def _fits_constant_step(step: float, rows: int, distance: float) -> bool:
     """Return whether a sequence with a constant `step` goes so far in so many rows."""
     return distance == rows * step
 
 
-def _by_any(goes_on: Callable[[float, float], bool], _rows: int, distance: float) -> bool:
+def _fits_direction(goes_on: Callable[[float, float], bool], _rows: int, distance: float) -> bool:
     """Return whether a sequence that rises, or falls, may go so far."""
     return goes_on(distance, 0)
 

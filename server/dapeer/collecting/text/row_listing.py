@@ -19,7 +19,7 @@ from dapeer.collecting.text.column_lines import (
     MAX_WHOLE_CELL_CHARS,
     ShownColumns,
     lines_on_columns,
-    odd_rows,
+    odd_row_lines,
     shown_columns,
 )
 
@@ -377,7 +377,7 @@ class RowSelection:
         return bool(self.rows or self.where)
 
     @property
-    def summary(self) -> bool:
+    def wants_summary(self) -> bool:
         """Whether only a summary is wanted, as nothing in particular is asked for."""
         return not (self.rows or self.where or self.changes or self.by or self.plot)
 
@@ -548,7 +548,7 @@ def _groups(
             continue
         found = shown_columns(picked, names)
         yield from (f"  {each}" for each in lines_on_columns(found, few=False))
-        yield from (f"  {each}" for each in odd_rows(found))
+        yield from (f"  {each}" for each in odd_row_lines(found))
     if len(by) > MAX_GROUPS:
         yield f"{len(by) - MAX_GROUPS} more groups: narrow them by where"
 

@@ -14,11 +14,11 @@ from dapeer.collecting.rows.table import FAILED, CollectedRow, Table
 from dapeer.collecting.text.calls import tree_lines
 from dapeer.collecting.text.column_lines import (
     ALL_ROWS,
+    cell_text,
     lines_on_columns,
-    odd_rows,
+    odd_row_lines,
     shown_columns,
     unexpected_lines,
-    value,
 )
 from dapeer.companions.python.dapeer_debuggee.collecting import row_format
 from dapeer.dap.requested_breakpoints import place_in_file
@@ -37,10 +37,10 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
     The head says where it was and how much; without new rows it is all. An empty `client` has been told of nothing. Nothing is marked as
     reported.
     """
-    table, names = readable(collection.point, collection.unreported(client), project)
+    table, names = readable_rows(collection.point, collection.unreported(client), project)
     if not len(table):
         return [f"{title(collection, project)}"]
-    new = len(table) if collection.reported.get(client) else 0
+    new = len(table) if collection.reported_counts.get(client) else 0
     if collection.point.calls:
         lines = tree_lines(table, collection.point.expressions)
         return [title(collection, project, new=new), *(f"  {each}" for each in lines)]
@@ -49,11 +49,11 @@ def summary(collection: Collection, project: Path, client: str = "") -> list[str
         return [title(collection, project, new=new), *(f"  {each}" for each in unexpected_rows)]
     found = shown_columns(table, names)
     if collection.dropped:
-        found.note_gaps(table.gaps())
+        found.note_gaps(table.missing_hits_by_row())
     few = len(table) <= ALL_ROWS
     lines = [title(collection, project, found.constant.get("caller", ""), new)]
     lines += [f"  {each}" for each in lines_on_columns(found, few=few)]
-    rows = (found.row(index) for index in range(len(table))) if few else odd_rows(found)
+    rows = (found.row(index) for index in range(len(table))) if few else odd_row_lines(found)
     return [*lines, *(f"  {each}" for each in rows)]
 
 
@@ -69,8 +69,8 @@ def title(collection: Collection, project: Path, caller: str = "", new: int = 0)
     parts = [
         f"{count:,} {what}{'' if count == 1 else 's'}{f', {new:,} of them new' if new else ''}"
     ]
-    parts += ["then removed"] * collection.removed
-    hits = "begun" if point.calls else "hits by then" if collection.removed else "hits"
+    parts += ["then removed"] * collection.is_log_point_gone
+    hits = "begun" if point.calls else "hits by then" if collection.is_log_point_gone else "hits"
     parts += [f"{collection.hits:,} {hits}"] * (collection.hits > count)
     parts += [f"{collection.dropped:,} rows dropped"] * bool(collection.dropped)
     parts += [f"{collection.unreadable:,} unreadable"] * bool(collection.unreadable)
@@ -98,7 +98,7 @@ def place_of(point: Point, project: Path) -> str:
     )
 
 
-def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
+def readable_rows(point: Point, table: Table, project: Path) -> tuple[Table, Sequence[str]]:
     """Return a point's rows and the names of their columns, as a reader gets them.
 
     Where something is expected at the point, `table` itself comes back, and the last name is `expected`. For a
@@ -115,7 +115,7 @@ def readable(point: Point, table: Table, project: Path) -> tuple[Table, Sequence
     texts = {each: line_of(*each, project) for each in set(places)}
     changed = [[each or GONE for each in column] for column in rest[:2]]
     cells = [list(map(texts.__getitem__, places)), *changed, *rest[2:]]
-    return table.of(cells), ("at", *point.expressions[len(row_format.PLACE_COLUMNS) :])
+    return table.with_cells(cells), ("at", *point.expressions[len(row_format.PLACE_COLUMNS) :])
 
 
 def line_of(function: str, file: str, line: str, project: Path) -> str:
@@ -125,7 +125,7 @@ def line_of(function: str, file: str, line: str, project: Path) -> str:
     return f"{relative_to_project(file, project)}:{line}{f' in {function}' if function else ''}"
 
 
-def visible(collected: Collected, client: str) -> list[Collection]:
+def visible_collections(collected: Collected, client: str) -> list[Collection]:
     """Return the collections that a client may see: its own, and those that nobody has asked for.
 
     Those about watching itself are left out.
@@ -183,15 +183,15 @@ def _watch_sentence(watch: Watch, name: str, row: CollectedRow, project: Path) -
     """
     function, file, line, before, after = row.cells[:5]
     by = f" by thread {row.thread}" if row.thread not in {"", "MainThread"} else ""
-    arrow = " → ".join(value(each) for each in (before, after) if each) or "(no value)"
+    arrow = " → ".join(cell_text(each) for each in (before, after) if each) or "(no value)"
     if before and before == after:
-        arrow = f"{value(after)}, changed within what is shown, or another like it"
+        arrow = f"{cell_text(after)}, changed within what is shown, or another like it"
     if line == "0":
         did = "held" if watch.on == "true" else "had changed"
         return f"{name} {did} already when {function} was first looked at ({relative_to_project(file, project)}): {arrow}"
-    if watch.already:
+    if watch.holds_already:
         return f"{name} holds already at {line_of(function, file, line, project)}: {arrow}; the program has not moved"
-    rest = ", or the rest of the line that called it" if watch.returned else ""
+    rest = ", or the rest of the line that called it" if watch.may_have_returned else ""
     passed = (
         f"{watch.unlooked_lines} (not looked at: its breakpoint counts or logs) or "
         if watch.unlooked_lines

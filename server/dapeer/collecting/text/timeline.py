@@ -18,11 +18,17 @@ from dapeer.collecting.text.column_lines import (
     ODD_ROWS,
     WHO,
     ShownColumns,
+    cell_text,
     shown_columns,
-    value,
 )
 from dapeer.collecting.text.row_listing import value_of
-from dapeer.collecting.text.summary import place_of, readable, summary, title, visible
+from dapeer.collecting.text.summary import (
+    place_of,
+    readable_rows,
+    summary,
+    title,
+    visible_collections,
+)
 
 # Collected rows for a page: a plot of each column of numbers, the odd rows, and the last ones. Pure.
 
@@ -42,7 +48,7 @@ def page_of_rows(collection: Collection, project: Path) -> Json:
     the hit, then a text for each column) and `why` (for each of these rows, why it is odd; empty: it is
     not). Paths are relative to `project`.
     """
-    table, names = readable(collection.point, collection.table, project)
+    table, names = readable_rows(collection.point, collection.table, project)
     # A row that comes right now is not whole yet.
     count = min(map(len, table.cells), default=len(table))
     plots = [
@@ -57,7 +63,7 @@ def page_of_rows(collection: Collection, project: Path) -> Json:
         "title": title(collection, project),
         "plots": plots,
         "columns": [fitted(each, EXPRESSION_CHARS) for each in names],
-        "rows": [[f"#{row.hit}", *map(value, row.cells)] for row in map(table.row, indices)],
+        "rows": [[f"#{row.hit}", *map(cell_text, row.cells)] for row in map(table.row, indices)],
         "why": [why.get(index, "") for index in indices],
     }
 
@@ -75,7 +81,7 @@ def _oddities_of_live_rows(table: Table, names: Sequence[str], dropped: int) -> 
     # The page has the whole expressions above the rows.
     found.names.clear()
     if dropped:
-        found.note_gaps(table.gaps())
+        found.note_gaps(table.missing_hits_by_row())
     return {index: "; ".join(each) for index, each in found.oddities_by_row().items()}
 
 
@@ -226,7 +232,7 @@ def _entries(
     rows began, else since the first row. Paths are relative to `project`.
     """
     point = collection.point
-    table, names = readable(point, collection.table, project)
+    table, names = readable_rows(point, collection.table, project)
     place = place_of(point, project)
     found = None if point.calls else shown_columns(table, names)
     why = {} if found is None else _oddities_by_row(found)
@@ -258,7 +264,7 @@ def _values(found: ShownColumns, names: Sequence[str], cells: Sequence[str]) -> 
     """
     always = found.constant if len(found.table) > ALL_ROWS else {}
     return ", ".join(
-        f"{found.short(name)} = {value(cell)}"
+        f"{found.short(name)} = {cell_text(cell)}"
         for name, cell in zip(names, cells, strict=True)
         if name not in always
     )
@@ -274,12 +280,14 @@ def _head(collection: Collection, project: Path) -> Iterator[str]:
     if collection.point.calls:
         return
     place = place_of(collection.point, project)
-    found = shown_columns(*readable(collection.point, collection.table, project))
+    found = shown_columns(*readable_rows(collection.point, collection.table, project))
     for name, short in found.names.items():
         yield f"{place}: {short} is {name}"
     always = found.constant if len(found.table) > ALL_ROWS else {}
     constants = [
-        f"{found.short(name)} = {value(text)}" for name, text in always.items() if name not in WHO
+        f"{found.short(name)} = {cell_text(text)}"
+        for name, text in always.items()
+        if name not in WHO
     ]
     if constants:
         yield f"{place}: always {', '.join(constants)}"
@@ -337,7 +345,9 @@ def _in_order(fresh: Sequence[Collection], project: Path, client: str) -> list[s
         if entry.index >= told[id(entry.collection)]
     ]
     titles = [
-        title(each, project, new=len(each.unreported(client)) * bool(each.reported.get(client)))
+        title(
+            each, project, new=len(each.unreported(client)) * bool(each.reported_counts.get(client))
+        )
         for each in fresh
     ]
     heads = [line for each in fresh for line in _head(each, project)]
@@ -366,7 +376,9 @@ def take_collected_news(
     """
     # The line that has stopped it is in what became of the run.
     stopping = [watch.point for watch, _, _ in outcomes if not watch.every]
-    found = [each for each in visible(collected, client) if each.is_news(client)]
+    found = [
+        each for each in visible_collections(collected, client) if each.has_unreported_rows(client)
+    ]
     rest = [each for each in found if not any(each.point is point for point in stopping)]
     lines = [*news_lines(rest, project, client), *_lost_rows_lines(collected, client)]
     for each in found:
@@ -382,5 +394,5 @@ def _lost_rows_lines(collected: Collected, client: str) -> Iterator[str]:
     """
     mine = any(each.client in {"", client} for each in collected.points.values())
     if mine and (lost := collected.take_newly_lost(client)):
-        why = f" ({collected.lost_for})" if collected.lost_for else ""
+        why = f" ({collected.why_lost})" if collected.why_lost else ""
         yield LOST.format(lost, "" if lost == 1 else "s", why)

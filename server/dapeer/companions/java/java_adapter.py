@@ -33,7 +33,7 @@ def main(java: str, javac: str, built: str, cache: str) -> None:
         *QUICK,
         *EXPORTS,
         "-cp",
-        str(classes(javac, Path(cache), Path(built))),
+        str(ensure_compiled(javac, Path(cache), Path(built))),
         "Adapter",
         built,
     ]
@@ -42,7 +42,7 @@ def main(java: str, javac: str, built: str, cache: str) -> None:
     os.execv(java, command)
 
 
-def classes(javac: str, cache: Path, built: Path) -> Path:
+def ensure_compiled(javac: str, cache: Path, built: Path) -> Path:
     """Return the folder of the compiled adapter, which is compiled if `cache` does not have it yet.
 
     `javac` is the path of the compiler. The folder's name has a hash of the sources and of the compiler (path and time). It is compiled in

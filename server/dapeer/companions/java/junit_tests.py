@@ -62,7 +62,7 @@ def read_tests(text: str) -> list[Test]:
         elif inside and _TEST.search(head):
             method = _METHOD.search(_ANNOTATION.sub("", head).strip())
             if method:
-                taken = ",".join(types.of_parameters(method[2], "$".join(inside)))
+                taken = ",".join(types.parameter_types(method[2], "$".join(inside)))
                 signature = f"{binary}#{method[1]}" + (f"({taken})" if taken else "")
                 found.append(Test((*inside, method[1]), f"--select-method={signature}"))
     return found
@@ -108,7 +108,7 @@ class _TypeResolver:
         self._wildcard_packages = [name[:-1] for name in imports if name[-1] == "*"]
         self._classes = classes
 
-    def of_parameters(self, text: str, outer_class: str) -> Iterator[str]:
+    def parameter_types(self, text: str, outer_class: str) -> Iterator[str]:
         """Yield the types of a method's parameters as JUnit's `--select-method` wants them.
 
         One is for instance `java.lang.String[]`. `text` is what stands between the method's parentheses; annotations, generics and `final`

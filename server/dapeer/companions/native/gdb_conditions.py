@@ -42,13 +42,13 @@ def report_invalid_condition(breakpoint_: Any) -> None:
         return
     path, line = breakpoint_.locations[0].source or ("", 0)
     body = {"kind": "condition", "expression": condition, "path": path, "line": line}
-    error = why_not(number, condition)
+    error = retry_condition(number, condition)
     importlib.import_module("gdb.dap.server").send_event(
         "breakpointFailed", {**body, "error": error}
     )
 
 
-def why_not(number: int, condition: str) -> str:
+def retry_condition(number: int, condition: str) -> str:
     """Set the condition of breakpoint `number` once more, and return the error that GDB raises for it.
 
     If it raises none, the text says that the condition is invalid at every location.

@@ -39,7 +39,7 @@ def report_by_dap() -> None:
 
 def report_pending(_event: Any) -> None:
     """Send the reports of patches that could not be sent before; a listener of GDB's `new_objfile`."""
-    patching.report_news()
+    patching.report_off_rows()
 
 
 def send(body: dict[str, str]) -> bool:

@@ -191,10 +191,10 @@ class TypeNames:
         if "<" not in long and "::" not in long:
             return long
         if long not in self._short_names:
-            self._short_names[long] = self._written(kind) or long
+            self._short_names[long] = self._abbreviated_name(kind) or long
         return self._short_names[long]
 
-    def _written(self, kind: Any) -> str | None:
+    def _abbreviated_name(self, kind: Any) -> str | None:
         """Return a type's name as GDB's type recognizers abbreviate it; None: they know no shorter one.
 
         `kind` is a `gdb.Type`. Of a pointer or reference the type that it leads to is abbreviated, and ` *`, ` &`
@@ -203,7 +203,7 @@ class TypeNames:
         ends = {gdb.TYPE_CODE_PTR: " *", gdb.TYPE_CODE_REF: " &", gdb.TYPE_CODE_RVALUE_REF: " &&"}
         if kind.code in ends:
             target = kind.target()
-            inside = self._written(target)
+            inside = self._abbreviated_name(target)
             return f"{inside}{ends[kind.code]}" if inside else None
         plain = kind.unqualified()
         found = self._gdb_types.apply_type_recognizers(

@@ -81,16 +81,16 @@ def print_rows(paths: list[str]) -> None:
     """Print the register's rows as a JSON list, as they are in an `lldb` that is beside one of `paths`.
 
     Each path is that of a program; the first `lldb` in the folder of such a program's real file is used. That
-    LLDB is started without a program to debug, prints the rows (`patching.listed`), and its end is waited
+    LLDB is started without a program to debug, prints the rows (`patching.rows_as_dicts`), and its end is waited
     for. If there is no `lldb`, the rows of this process are printed, the row `VALUES` as unused.
     """
     beside = [os.path.join(os.path.dirname(os.path.realpath(each)), "lldb") for each in paths]
     lldb = next(filter(os.path.isfile, beside), None)
     if lldb is None:
         VALUES.off = "unused: there is no `lldb` beside the adapter to try it in"
-        json.dump(patching.listed(), sys.stdout)
+        json.dump(patching.rows_as_dicts(), sys.stdout)
         return
-    shown = "import json, sys; print(json.dumps(sys.modules['dapeer_debuggee.patching'].listed()))"
+    shown = "import json, sys; print(json.dumps(sys.modules['dapeer_debuggee.patching'].rows_as_dicts()))"
     says = [f"command script import '{os.path.abspath(__file__)}'", f"script {shown}"]
     command = [lldb, "--no-lldbinit", "--batch", *(each for say in says for each in ("-o", say))]
     subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
@@ -130,7 +130,7 @@ def nothing(*_: Any) -> None:
     """Do nothing, in place of `load_formatters` once the row is off: LLDB shows Rust's values itself."""
 
 
-def stock(value: Any, *_: Any) -> str:
+def restore_stock_summary(value: Any, *_: Any) -> str:
     """Remove all of our summaries from LLDB, and return LLDB's own summary of an `lldb.SBValue`.
 
     Empty: it has none. It is called in place of our summaries once the row of the patches is off; further arguments are ignored.
@@ -313,7 +313,7 @@ def _is_reference(kind: Any) -> bool:
 
 def referred(value: Any, names: Any) -> str:
     """Return what a reference stands for, as text; LLDB calls it as a summary, behind the address."""
-    shown: str = VALUES.guard(_reference_text, stock)(value)
+    shown: str = VALUES.guard(_reference_text, restore_stock_summary)(value)
     return shown
 
 
@@ -327,7 +327,7 @@ def contents(value: Any, names: Any) -> str:
 
     `value` is an `lldb.SBValue`. Once the row is off, LLDB's own summary is returned.
     """
-    shown: str = VALUES.guard(_container_text, stock)(value, MAX_LEVELS)
+    shown: str = VALUES.guard(_container_text, restore_stock_summary)(value, MAX_LEVELS)
     return shown
 
 
@@ -346,7 +346,7 @@ def _is_array(kind: Any) -> bool:
 
 def elements(value: Any, names: Any) -> str:
     """Return the first elements of an array, an `lldb.SBValue`; LLDB calls it as a summary."""
-    shown: str = VALUES.guard(_elements, stock)(value, MAX_LEVELS)
+    shown: str = VALUES.guard(_elements, restore_stock_summary)(value, MAX_LEVELS)
     return shown
 
 

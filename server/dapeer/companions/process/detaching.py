@@ -67,7 +67,7 @@ def debuggers(pid: int, start_time: str, known: dict[int, str]) -> dict[int, str
     stats = {each: stat(each) for each in numbers("/proc")}
     living = {each: fields for each, fields in stats.items() if fields and fields[0] not in "ZX"}
     if not living:
-        return {pid: start_time} if runs(pid) else {}
+        return {pid: start_time} if can_signal(pid) else {}
     found = {each for each, at in known.items() if each in living and living[each][19] == at}
     found |= {each for each, fields in living.items() if each == pid or int(fields[3]) == pid}
     while more := {each for each, fields in living.items() if int(fields[1]) in found} - found:
@@ -84,9 +84,11 @@ def tracers(family: Collection[int]) -> set[int]:
     for pid in numbers("/proc"):
         for thread in numbers(f"/proc/{pid}/task"):
             # A dead one may be counted as traced until it is buried.
-            task = facts(f"{pid}/task/{thread}")
+            task = status_fields(f"{pid}/task/{thread}")
             tracer = (
-                facts(task.get("TracerPid", "0")) if task.get("State", "Z")[0] not in "ZX" else {}
+                status_fields(task.get("TracerPid", "0"))
+                if task.get("State", "Z")[0] not in "ZX"
+                else {}
             )
             found |= {int(tracer.get("Tgid", "0"))} & {*family}
     return found
@@ -142,7 +144,7 @@ def numbers(folder: str) -> list[int]:
         return []
 
 
-def facts(task: str) -> dict[str, str]:
+def status_fields(task: str) -> dict[str, str]:
     """Return the fields of a process's or a thread's `/proc/…/status` by name, such as `TracerPid`.
 
     The values are texts without spaces around. `task` is the path below `/proc`: `PID` or `PID/task/TID`. The dict is empty if it has
@@ -171,7 +173,7 @@ def stat(task: int | str) -> list[str]:
         return []
 
 
-def runs(pid: int) -> bool:
+def can_signal(pid: int) -> bool:
     """Return whether this user can signal a process of this number; False also for another user's process."""
     try:
         os.kill(pid, 0)

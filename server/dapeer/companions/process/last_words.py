@@ -19,7 +19,7 @@ import time
 if __name__ == "__main__":
     # `-I` and `-S` leave out where this package is.
     sys.path.append(os.path.abspath(f"{__file__}/../../../.."))
-from dapeer.companions.process.detaching import facts, numbers
+from dapeer.companions.process.detaching import numbers, status_fields
 
 FIRST_NUMBER = 1_000_000_000
 """The `seq` of the first request, which the client has not come to."""
@@ -67,7 +67,7 @@ def wait_for_stop_taken(pid: int) -> None:
 
 def has_stop(pid: int) -> bool:
     """Return whether a SIGTRAP is pending for the program or a thread of it; False if it has ended."""
-    tasks = (facts(f"{pid}/task/{each}") for each in numbers(f"/proc/{pid}/task"))
+    tasks = (status_fields(f"{pid}/task/{each}") for each in numbers(f"/proc/{pid}/task"))
     names = "SigPnd", "ShdPnd"
     return any(int(task.get(name, "0"), 16) & STOPS for task in tasks for name in names)
 

@@ -120,7 +120,7 @@ class Cleanup:
             KeyError: The process is not in `processes`.
         """
         since, led, whole = self.processes[pid]
-        now = started(pid)
+        now = start_ticks(pid)
         if now not in ("", since):
             return []
         killed: list[int] = []
@@ -169,7 +169,7 @@ def wait_for(files: list[int]) -> None:
 def line_of(pid: int) -> str:
     """Return the line of the reaper's stdin that registers a running process `pid`."""
     session = session_of(pid) == pid
-    return f"process {pid} {started(pid) or '-'} {leads_group(pid)} {session}\n"
+    return f"process {pid} {start_ticks(pid) or '-'} {leads_group(pid)} {session}\n"
 
 
 def attached_line_of(pid: int, number: int) -> str:
@@ -180,7 +180,7 @@ def attached_line_of(pid: int, number: int) -> str:
     return line_of(pid).replace("process", "attached").replace("\n", f" {number}\n")
 
 
-def started(pid: int) -> str:
+def start_ticks(pid: int) -> str:
     """Return when a process was started, in clock ticks since boot; empty if unknown."""
     return "".join(stat(pid)[19:20])
 

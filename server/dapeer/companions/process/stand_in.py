@@ -61,13 +61,13 @@ def wait_for_debugger(path: str, seconds: float, told: dict[str, object]) -> dic
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(seconds)
         connection.connect(path)
-        allow_tracing(listener(connection) or ANYBODY)
+        allow_tracing(peer_pid(connection) or ANYBODY)
         connection.sendall(json.dumps(told).encode() + b"\n")
         with connection.makefile("rb") as answer:
             return json.loads(answer.readline())
 
 
-def listener(connection: socket.socket) -> int:
+def peer_pid(connection: socket.socket) -> int:
     """Return the process that listens at the other end of a Unix socket; 0: it is not known."""
     if not hasattr(socket, "SO_PEERCRED"):
         return 0
@@ -75,7 +75,7 @@ def listener(connection: socket.socket) -> int:
     return struct.unpack("iII", credentials)[0]
 
 
-def check_rights(executable: str) -> None:
+def require_unprivileged(executable: str) -> None:
     """Raise if a file gives user, group or capabilities to the process that runs it.
 
     The system takes such rights away from a program that is traced. Capabilities that cannot be read count as
@@ -128,7 +128,7 @@ def main() -> None:
     path, seconds, restored, executable, *command = sys.argv[1:]
     environment = own_environment()
     with contextlib.suppress(Exception):
-        check_rights(executable)
+        require_unprivileged(executable)
         told: dict[str, object] = {
             "command": command,
             "executable": executable,

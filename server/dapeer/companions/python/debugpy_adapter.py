@@ -158,7 +158,7 @@ def launch_beneath(patch: Any) -> None:
         if not os.path.exists(launcher_path):
             # debugpy would report that only after 30 seconds.
             problem = f"`debugLauncherPath`: {launcher_path} does not exist"
-            raise patching.Meant(start_request.isnt_valid(problem, silent=True))
+            raise patching.IntendedError(start_request.isnt_valid(problem, silent=True))
         session.of_dapeer = launcher_path == folder
         command = [*python, script] if session.of_dapeer else python
         return stock(session, start_request, command, launcher_path, *rest, **named)
@@ -242,9 +242,9 @@ def report_ends(patch: Any) -> None:
         client, starting.client = getattr(starting, "client", None), None
         if client is None:
             return stock(args, *rest, **how)
-        given = {"stderr": subprocess.PIPE, "env": patching.with_word(how.get("env"))}
+        given = {"stderr": subprocess.PIPE, "env": patching.environment_for_reports(how.get("env"))}
         launcher = stock(args, *rest, **{**how, **given})
-        threading.Thread(target=watch, args=(launcher, client), daemon=True).start()
+        threading.Thread(target=report_launcher_end, args=(launcher, client), daemon=True).start()
         return launcher
 
     @patch.replace(OUTPUT)
@@ -269,7 +269,7 @@ def report_ends(patch: Any) -> None:
     patch.set(f"{LAUNCHERS}:subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": ours}))
 
 
-def watch(launcher: subprocess.Popen[bytes], client: Any) -> None:
+def report_launcher_end(launcher: subprocess.Popen[bytes], client: Any) -> None:
     """Read a launcher's stderr until it ends, then report the launcher's end to the client.
 
     It blocks until then. Lines about patches that are off go to this process's stderr; the last

@@ -23,7 +23,7 @@ def apply_everything() -> None:
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
     debugpy_adapter.apply_rows()
     debugpy: Any = importlib.import_module("debugpy")
-    debugpy_injector.reach(Path(debugpy.__file__).parent)
+    debugpy_injector.add_attach_folder_to_path(Path(debugpy.__file__).parent)
     for module in ("handlers", "output"):
         importlib.import_module(f"debugpy.launcher.{module}")
     launching: Any = beside("debugpy_launching")
@@ -46,7 +46,7 @@ def apply_everything() -> None:
 def main() -> None:
     """Apply all rows in this process, and print them."""
     apply_everything()
-    rows: list[dict[str, Any]] = patching.listed()
+    rows: list[dict[str, Any]] = patching.rows_as_dicts()
     json.dump(rows, sys.stdout)
 
 

@@ -170,7 +170,9 @@ def inject_alone(patch: Any) -> None:
             return stock(started, *rest, **how)
         except subprocess.CalledProcessError as error:
             # Its text has the command, with all of the code.
-            raise patching.Meant(subprocess.CalledProcessError(error.returncode, "gdb")) from None
+            raise patching.IntendedError(
+                subprocess.CalledProcessError(error.returncode, "gdb")
+            ) from None
 
     def write(*words: Any) -> None:
         """Print words as `print` does, unless they are the command with debugpy's code."""
@@ -183,7 +185,7 @@ def inject_alone(patch: Any) -> None:
     patch.set(f"{INJECTS}:print", write)
 
 
-def reach(folder: Path) -> None:
+def add_attach_folder_to_path(folder: Path) -> None:
     """Append debugpy's folder of what attaches to processes to `sys.path`; `folder` is that of debugpy."""
     sys.path.append(str(folder.joinpath(*ATTACHING)))
 
@@ -195,7 +197,7 @@ def main() -> None:
     """
     del sys.argv[0]
     folder = Path(sys.argv[0])
-    reach(folder)
+    add_attach_folder_to_path(folder)
     ALONE.apply()
     runpy.run_path(str(folder), run_name="__main__")
 

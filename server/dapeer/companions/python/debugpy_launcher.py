@@ -78,7 +78,7 @@ at_end: list[Callable[[], None]] = []
 """What is called where an error ends the program."""
 
 
-class Late(types.ModuleType):
+class DeferredModule(types.ModuleType):
     """Stands for a module while debugpy imports it: its functions return nothing; later it is the module."""
 
     def __getattr__(self, name: str) -> Any:
@@ -98,7 +98,7 @@ def delay_imports(*names: str) -> Generator[None]:
     does nothing else. After the body the stand-ins are removed from `sys.modules`, and code that has kept one imports
     the module by its first use of an attribute; a name taken by `from MODULE import` stays `str`.
     """
-    late = [Late(name) for name in names if name not in sys.modules]
+    late = [DeferredModule(name) for name in names if name not in sys.modules]
     sys.modules.update((each.__name__, each) for each in late)
     try:
         yield
@@ -329,7 +329,7 @@ def main() -> None:
         return
     with contextlib.suppress(Exception):
         # Parts of pydevd serve other clients than debugpy by these, which load a fifth of Python's library.
-        greenlets = beside("debugpy_launching").greenlets(sys.argv)
+        greenlets = beside("debugpy_launching").set_gevent_support(sys.argv)
         with greenlets, delay_imports("xmlrpc.client", "xmlrpc.server", "http.server"):
             importlib.import_module("debugpy._vendored.force_pydevd")
         improve()
@@ -341,7 +341,7 @@ def main() -> None:
     try:
         # As debugpy's `__main__` does, but the program runs without debugpy's frames below it.
         importlib.import_module(CLI).main()
-        patching.report_news()
+        patching.report_off_rows()
         for run in left:
             run()
     except BaseException:

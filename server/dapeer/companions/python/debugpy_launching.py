@@ -168,7 +168,7 @@ def nothing() -> None:
     """Do nothing, in place of any function of a module that is left out."""
 
 
-class Absent(types.ModuleType):
+class AbsentModule(types.ModuleType):
     """Stands for a module of pydevd that the program does without."""
 
     def __getattr__(self, name: str) -> Any:
@@ -179,7 +179,7 @@ class Absent(types.ModuleType):
 
 
 @contextlib.contextmanager
-def greenlets(command: list[str]) -> Generator[None, None, None]:
+def set_gevent_support(command: list[str]) -> Generator[None, None, None]:
     """Set `GEVENT_SUPPORT` in the body, where pydevd is imported, if the program uses greenlets.
 
     `command` is debugpy's command line; `uses_greenlets` tells by it whether the program does. The variable is
@@ -193,7 +193,7 @@ def greenlets(command: list[str]) -> Generator[None, None, None]:
     os.environ[SUPPORT] = "True"
     if importlib.util.find_spec("gevent") is None:
         # pydevd would print that it misses what only its list of gevent's greenlets needs.
-        sys.modules[INTEGRATION] = Absent(INTEGRATION)
+        sys.modules[INTEGRATION] = AbsentModule(INTEGRATION)
     try:
         yield
     finally:
@@ -211,13 +211,15 @@ def uses_greenlets(command: list[str]) -> bool:
         place for each in named for place in sources_of(os.getcwd(), each.replace(".", os.sep))
     ]
     program = next(filter(os.path.isfile, [*places, *command[1:]]), "")
-    text = text_of(program)
+    text = first_bytes_of(program)
     if GREENLETS.search(text):
         return True
     folder = os.path.dirname(os.path.abspath(program))
     imported = {each.decode("ascii", "ignore") for each in IMPORTED.findall(text)}
     return any(
-        GREENLETS.search(text_of(place)) for each in imported for place in sources_of(folder, each)
+        GREENLETS.search(first_bytes_of(place))
+        for each in imported
+        for place in sources_of(folder, each)
     )
 
 
@@ -230,7 +232,7 @@ def sources_of(folder: str, name: str) -> list[str]:
     return [f"{place}.py", os.path.join(place, "__main__.py"), os.path.join(place, "__init__.py")]
 
 
-def text_of(path: str) -> bytes:
+def first_bytes_of(path: str) -> bytes:
     """Return the first `MAX_SOURCE_BYTES` bytes of a file.
 
     It is empty if it cannot be read, or is no regular file.

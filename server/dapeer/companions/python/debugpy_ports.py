@@ -76,7 +76,7 @@ def admit_only_us(patch: Any) -> None:
 
         def admit(handle: Any, sock: socket.socket, *more: object, **others: object) -> None:
             pids = [os.getpid(), *(each.pid for each in programs() if each.pid)]
-            if is_ours(sock) or (name == "Server" and is_among(sock, pids)):
+            if may_connect(sock) or (name == "Server" and is_among(sock, pids)):
                 handle(sock, *more, **others)
             else:
                 sock.close()
@@ -84,7 +84,7 @@ def admit_only_us(patch: Any) -> None:
         return stock(name, patching.guarded(patch, handler, admit), *rest, **named)
 
 
-def is_ours(connection: socket.socket) -> bool:
+def may_connect(connection: socket.socket) -> bool:
     """Return whether an accepted connection comes from a process of this user or root, or another machine.
 
     False: it comes from another user of this machine, from a loopback address without a process that is found
@@ -150,11 +150,11 @@ def serve_children_only(patch: Any) -> None:
     @patch.replace(LAUNCH)
     def launch_request(stock: Any, self: Any, request: Any, *rest: Any, **named: Any) -> Any:
         if not self.using_stdio:
-            raise patching.Meant(request.isnt_valid(refusal))
+            raise patching.IntendedError(request.isnt_valid(refusal))
         return stock(self, request, *rest, **named)
 
     @patch.replace(ATTACH)
     def attach_request(stock: Any, self: Any, request: Any, *rest: Any, **named: Any) -> Any:
         if not self.using_stdio and "subProcessId" not in request.arguments:
-            raise patching.Meant(request.isnt_valid(refusal))
+            raise patching.IntendedError(request.isnt_valid(refusal))
         return stock(self, request, *rest, **named)

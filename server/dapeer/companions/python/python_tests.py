@@ -92,7 +92,7 @@ def run_pytest(arguments: list[str]) -> int:
             Those that were set are named on stderr.
             """
             known: dict[str, Any] = config.option.__dict__
-            report_options(known)
+            report_disabled_options(known)
             known.update({name: IN_THE_WAY[name] for name in known.keys() & IN_THE_WAY.keys()})
             # A model reads pytest's header with the first stop, so it is left out.
             config.option.verbose = config.option.verbose or -1
@@ -117,7 +117,7 @@ def run_pytest(arguments: list[str]) -> int:
     return int(pytest.main(arguments, plugins=[FailurePlugin()]))
 
 
-def report_options(known: dict[str, Any]) -> None:
+def report_disabled_options(known: dict[str, Any]) -> None:
     """Write a line to stderr that names the pytest options which debugging is about to switch off.
 
     The options may come from the command line or the project's configuration. `known` are pytest's values by

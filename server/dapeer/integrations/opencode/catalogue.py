@@ -115,17 +115,17 @@ class Catalogue:
         self._gets_events = False
         self._invalidations = 0
         """Counts invalidations: the answer to an older request is not cached."""
-        self._answered = anyio.Event()
-        self._endings: list[BackgroundTask[None]] = []
+        self._answered_event = anyio.Event()
+        self._background_tasks: list[BackgroundTask[None]] = []
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         """Begin work for which no answer has to wait; `wait_for_background` waits for its end."""
-        going_on = (each for each in self._endings if not each.done)
-        self._endings = [*going_on, BackgroundTask(work)]
+        going_on = (each for each in self._background_tasks if not each.done)
+        self._background_tasks = [*going_on, BackgroundTask(work)]
 
     async def wait_for_background(self) -> None:
         """Wait for the end of all work that `run_in_background` has begun."""
-        for each in self._endings:
+        for each in self._background_tasks:
             await each.wait_for_end()
 
     async def agents(self, directory: Path) -> list[Json]:
@@ -235,7 +235,7 @@ class Catalogue:
             return self._cache[key]
         era = self._invalidations
         answer = await ask()
-        self._answered.set()
+        self._answered_event.set()
         if self._gets_events and era == self._invalidations:
             self._cache[key] = answer
         return answer
@@ -257,9 +257,9 @@ class Catalogue:
                 log.info("%s", error)
             self._forget()
             self._gets_events = False
-            self._answered = anyio.Event()
+            self._answered_event = anyio.Event()
             with anyio.move_on_after(next(pauses)):
-                await self._answered.wait()
+                await self._answered_event.wait()
 
     async def _on_event(self, event: Json) -> None:
         """Drop the cache at an event that changes lists, then request the project's skills anew.

@@ -236,7 +236,7 @@ _ARGUMENT = t.PromptArgument(
 )
 
 
-def prompt(skill: Skill) -> t.Prompt:
+def prompt_of_skill(skill: Skill) -> t.Prompt:
     """Return a skill as a prompt of MCP's list of prompts, with one optional argument."""
     return t.Prompt(
         name=PREFIX + skill["name"],
@@ -261,7 +261,7 @@ def filled_prompt(
     return None
 
 
-def resource(skill: Skill) -> t.Resource:
+def skill_resource(skill: Skill) -> t.Resource:
     """Return a skill of OpenCode as an entry for MCP's `resources/list`; its content is not in it.
 
     The entry has the address that `uri_of` gives, the name `skill NAME`, the type `text/markdown`, and the
@@ -369,13 +369,13 @@ class OpenCodeIntegration(Integration):
         return TOOLS if self._current else ()
 
     @property
-    def given(self) -> Catalogue | None:
+    def object_for_tools(self) -> Catalogue | None:
         """The catalogue of the OpenCode server that is used now; None: no server is known."""
         return self._current
 
     def prompts(self) -> Iterable[t.Prompt]:
         """Return the skills as prompts."""
-        return map(prompt, self._skills)
+        return map(prompt_of_skill, self._skills)
 
     def prompt(self, name: str, values: Mapping[str, str]) -> t.GetPromptResult | None:
         """Return the skill that is the prompt of this name, with its arguments; None: there is none."""
@@ -383,7 +383,7 @@ class OpenCodeIntegration(Integration):
 
     def resources(self) -> Iterable[t.Resource]:
         """Return the skills as resources."""
-        return map(resource, self._skills)
+        return map(skill_resource, self._skills)
 
     def resource(self, uri: str) -> t.TextResourceContents | None:
         """Return the skill at an address as the content of a resource; None: there is none."""

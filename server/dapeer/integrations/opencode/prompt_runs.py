@@ -70,7 +70,9 @@ class OpenCodeSession:
             for ask in await self._opencode.get(f"/{kind}", self.directory)
         ]
         return [
-            ask for ask in found if ask["id"] != answered and await self._is_mine(ask["sessionID"])
+            ask
+            for ask in found
+            if ask["id"] != answered and await self._is_in_tree(ask["sessionID"])
         ]
 
     async def abort(self, answered: str = "") -> None:
@@ -97,7 +99,7 @@ class OpenCodeSession:
         """
         await self._opencode.post(f"/session/{self.id}/abort", None, self.directory)
 
-    async def _is_mine(self, session: str | None) -> bool:
+    async def _is_in_tree(self, session: str | None) -> bool:
         """Return whether a session, by its id, is this one or a descendant of it; None is not.
 
         The parent of each is requested from OpenCode, once.
@@ -269,7 +271,7 @@ class PromptRun:
         self._opencode = opencode
         self._error = ""
         self._reply_to = ""
-        self._event_arrived = anyio.Event()
+        self._stream_open_event = anyio.Event()
         """Set when the event stream is open."""
         self._arrival_event = anyio.Event()
         """Set when its message is known to be there."""
@@ -372,7 +374,7 @@ class PromptRun:
 
     async def _begin(self, begin: Begin | None) -> None:
         """Wait until the event stream is open, then send the request that starts the run, if there is one."""
-        await self._event_arrived.wait()
+        await self._stream_open_event.wait()
         if begin is not None:
             await begin()
 
@@ -411,7 +413,7 @@ class PromptRun:
             # OpenCode may live on, and have taken it, when a connection breaks; a command's is open for long.
             self._why_unsure = str(error)
         with contextlib.suppress(NoOpenCode):
-            return await self.look()
+            return await self.request_outcome()
         return None
 
     async def _wait_for_event_or_outcome(
@@ -434,7 +436,7 @@ class PromptRun:
         if not (event.is_set() or watching.done):
             # OpenCode announces a stream shortly before it sends events on it.
             with contextlib.suppress(NoOpenCode):
-                if outcome := await self.look():
+                if outcome := await self.request_outcome():
                     return outcome
         await first_of(event.wait, watching.wait_for_end)
         return watching.result() if watching.done else None
@@ -443,7 +445,7 @@ class PromptRun:
         """Follow events until the prompt has an outcome, and return that; report new text.
 
         The state is requested at events that may end the prompt. `look_at_once`: also when the stream begins. `report` is awaited with
-        each new text. Once the stream is open, `_event_arrived` is set, for which the start waits.
+        each new text. Once the stream is open, `_stream_open_event` is set, for which the start waits.
 
         Raises:
             OpenCodeError: OpenCode is gone, or its events have ended.
@@ -451,8 +453,8 @@ class PromptRun:
         narration = Narration(self.session.id)
         async with aclosing(follow_events(self._opencode)) as events:
             async for event in events:
-                first = event["type"] == CONNECTED and not self._event_arrived.is_set()
-                self._event_arrived.set()
+                first = event["type"] == CONNECTED and not self._stream_open_event.is_set()
+                self._stream_open_event.set()
                 if first and not look_at_once:
                     continue
                 if self._note_event(event) and (outcome := await self._try_to_look(event)):
@@ -468,7 +470,7 @@ class PromptRun:
         """
         # Events show that OpenCode is alive; after a gap, or at the next heartbeat, the state is requested.
         with contextlib.suppress(NoOpenCode):
-            return await self.look(at_heartbeat=event["type"] == HEARTBEAT)
+            return await self.request_outcome(at_heartbeat=event["type"] == HEARTBEAT)
         return None
 
     def _note_event(self, event: Json) -> bool:
@@ -491,14 +493,14 @@ class PromptRun:
             if not self._arrival_event.is_set():
                 return True
             self._note_busy()
-        return kind in ENDED or (kind == "message.updated" and self._is_mine_among_others(info))
+        return kind in ENDED or (kind == "message.updated" and self._may_end_prompt(info))
 
     def _note_busy(self) -> None:
         """Note that OpenCode works at this prompt, if the session is busy and can be so with nothing else."""
         if self._arrival_event.is_set() and not self._may_be_queued:
             self._start_event.set()
 
-    def _is_mine_among_others(self, info: Json) -> bool:
+    def _may_end_prompt(self, info: Json) -> bool:
         """Record what a message tells; return whether it may end this prompt while the session is busy.
 
         `info` is the message's. A message of the user may give the id of this prompt, or show that the session has others. The assistant's
@@ -517,7 +519,7 @@ class PromptRun:
         self._start_event.set()
         return self._may_be_queued and bool(info.get("finish") or info.get("error"))
 
-    async def look(self, *, at_heartbeat: bool = False) -> PromptOutcome | None:
+    async def request_outcome(self, *, at_heartbeat: bool = False) -> PromptOutcome | None:
         """Request the state of the session; return the prompt's outcome, or None while it runs.
 
         The outcome is `needs_input`, with the questions, before anything else; else `done` or `failed`.
@@ -557,7 +559,7 @@ class PromptRun:
         Raises:
             OpenCodeError: OpenCode is gone, or rejects the request.
         """
-        if outcome := await self.look():
+        if outcome := await self.request_outcome():
             return outcome
         return PromptOutcome(
             "running" if await self.session.is_busy() else "idle", await self._turn()
@@ -578,7 +580,7 @@ class PromptRun:
         limit: the caller sets one. A run that an answer has resumed is stopped at once; what was answered is not
         rejected. Errors of OpenCode are ignored.
         """
-        if self.prompt not in _ours or not self._event_arrived.is_set():
+        if self.prompt not in _ours or not self._stream_open_event.is_set():
             return
         with contextlib.suppress(OpenCodeError):
             if not self._reply_to:

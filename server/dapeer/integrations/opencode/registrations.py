@@ -80,7 +80,7 @@ def claim_name(url: str, directory: str) -> NameClaim:
         folder = folder_names.make_private(_folder())
         for number in range(1, MAX_CORES):
             path = folder / f"{_hash(url)}-{_hash(directory)}-{number}"
-            lock = _locked(path, os.O_RDWR | os.O_CREAT)
+            lock = _open_and_lock(path, os.O_RDWR | os.O_CREAT)
             if lock is not None:
                 os.ftruncate(lock, 0)
                 os.pwrite(lock, os.fsencode(directory), 0)
@@ -98,7 +98,7 @@ def claim_abandoned_names(url: str) -> Iterator[NameClaim]:
     if fcntl is None:
         return
     for path in sorted(_folder().glob(f"{_hash(url)}-*-[1-9]")):
-        lock = _locked(path, os.O_RDWR)
+        lock = _open_and_lock(path, os.O_RDWR)
         if lock is None:
             continue
         directory = os.fsdecode(os.pread(lock, MAX_PATH_BYTES, 0))
@@ -121,7 +121,7 @@ def _numbered_name(number: int) -> str:
     return "dapeer" if number == 1 else f"dapeer-{number}"
 
 
-def _locked(path: Path, how: int) -> int | None:
+def _open_and_lock(path: Path, how: int) -> int | None:
     """Open a file and lock it, without waiting; return its file descriptor, which the caller closes.
 
     None: another core has the lock, or the file is gone or cannot be opened. `how` are the flags for opening it.
@@ -452,7 +452,7 @@ class Registration:
         async with self._opencode() as opencode:
             if self._is_there and await is_connected(opencode, self.directory, self._claim.name):
                 if not self._is_reported:
-                    self._connected()
+                    self._report_connected()
                 return
             self._is_there = False
             try:
@@ -466,9 +466,9 @@ class Registration:
                     self._report_state("failed", problem=WHY.get(type(error), error.problem))
                 return
         self._is_there = True
-        self._connected()
+        self._report_connected()
 
-    def _connected(self) -> None:
+    def _report_connected(self) -> None:
         """Report that the core is connected, and what it replaces or has twice in the person's configuration."""
         self._is_reported = True
         replaced = self._own_configuration or OwnConfiguration()

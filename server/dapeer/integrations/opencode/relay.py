@@ -42,7 +42,7 @@ class ToolRun(PromptRun):
     OpenCode then asks the relay once more, which takes it as long as the call did. Nobody needs that answer.
     """
 
-    async def look(self, *, at_heartbeat: bool = False) -> PromptOutcome | None:
+    async def request_outcome(self, *, at_heartbeat: bool = False) -> PromptOutcome | None:
         """Request the state of the session; return the tool's result, or what it needs; None: it still runs.
 
         The state is `done` once the tool has ended, also if it has failed: `tool_result` says whether. `at_heartbeat` is as in
@@ -54,7 +54,7 @@ class ToolRun(PromptRun):
         turn = await self._turn()
         if any(_has_ended(call) for call in turn.calls):
             return PromptOutcome("done", turn)
-        return await super().look(at_heartbeat=at_heartbeat)
+        return await super().request_outcome(at_heartbeat=at_heartbeat)
 
     async def _is_busy_before(self) -> bool:
         # Its session is its own, and each request costs OpenCode 10 ms or more.
@@ -480,7 +480,9 @@ def reply_to_call(session: Json, outcome: PromptOutcome) -> Reply:
         return Reply(result.text, {"state": state, "output": result.text}, failed=result.failed)
     blocks: list[Json] = [{"type": "text", "text": result.text}] if result.text else []
     # Without data: a client that shows a model those alone would not show it the image.
-    return Reply(result.text, content=[*blocks, *map(_block, result.files)], failed=result.failed)
+    return Reply(
+        result.text, content=[*blocks, *map(_content_block, result.files)], failed=result.failed
+    )
 
 
 def _skill(name: str, skills: Sequence[Json]) -> Reply:
@@ -546,7 +548,7 @@ def _line(row: Json) -> str:
     return f"{row['name']}({', '.join(given)}): {row['description']}"
 
 
-def _block(file: Json) -> Json:
+def _content_block(file: Json) -> Json:
     """Return a file that a tool has returned as an MCP content block.
 
     `file` has `mime`, `url` and maybe `filename`. Data in the URL (base64) gives an image or a resource; any other URL gives a text with

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 
 from dapeer.base.system import termination
 from dapeer.base.system.termination import SECONDS_OF_A_HANG
-from dapeer.mcp.rendezvous.standing import ClientRequests, number_of
+from dapeer.mcp.rendezvous.standing import ClientRequests, response_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Server:
         process: subprocess.Popen[bytes] | None = None,
     ) -> None:
         self.connection = connection
-        self.reached = reached
+        self.reached_server = reached
         """Its announcement; None if the bridge has started it."""
         self.is_over = False
         self.has_answered = False
@@ -136,7 +136,7 @@ class Server:
         if opening := client_requests.opening_request():
             line, number = opening
             self.connection.sendall(line)
-            answer = next((each for each in self.lines if number_of(each) == number), None)
+            answer = next((each for each in self.lines if response_id(each) == number), None)
             if answer is None:
                 raise ConnectionResetError
             client_requests.record_received(answer)
@@ -253,10 +253,12 @@ def _find_next_server(
         _write(line)
     client.put_back(again)
     server, what = None, "A new one"
-    if (reached := server_start.wait_for_successor(lost.reached, wish, client.leaving)) is None:
-        if client.is_gone or (lost.reached is None and not lost.has_answered):
+    if (
+        reached := server_start.wait_for_successor(lost.reached_server, wish, client.leaving)
+    ) is None:
+        if client.is_gone or (lost.reached_server is None and not lost.has_answered):
             return None
-        project = lost.reached.announcement.project if lost.reached else os.getcwd()  # noqa: PTH109 - pathlib is slow to import
+        project = lost.reached_server.announcement.project if lost.reached_server else os.getcwd()  # noqa: PTH109 - pathlib is slow to import
         with server_start.hold_start_lock(project):
             # Another bridge may have started one meanwhile.
             if (reached := reaching.connect_to_server(project, wish.nvim, SECONDS_TO_OPEN)) is None:

@@ -31,7 +31,7 @@ SECONDS_TO_OPEN: Final = 0.5
 
 
 @contextmanager
-def try_open_door(kind: str) -> Generator[socket.socket | None]:
+def try_listen_for_knocks(kind: str) -> Generator[socket.socket | None]:
     """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
     `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there. If the folder does not allow a socket, that is logged, and None is
@@ -39,7 +39,7 @@ def try_open_door(kind: str) -> Generator[socket.socket | None]:
     """
     with ExitStack() as stack:
         try:
-            listener = stack.enter_context(open_door(kind))
+            listener = stack.enter_context(listen_for_knocks(kind))
         except OSError as error:
             path, why = error.filename or runtime_folder(), error.strerror or error
             log.warning("Neovims cannot announce themselves at %s: %s", path, why)
@@ -48,7 +48,7 @@ def try_open_door(kind: str) -> Generator[socket.socket | None]:
 
 
 @contextmanager
-def open_door(kind: str) -> Generator[socket.socket]:
+def listen_for_knocks(kind: str) -> Generator[socket.socket]:
     """Listen at a new socket in the runtime folder while the body runs, then remove it; yield the socket.
 
     `kind` is `FOR_CORES` or `FOR_NEOVIMS`: who is to connect there, as `knock` does for the former. Nothing is accepted here.

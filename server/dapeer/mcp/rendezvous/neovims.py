@@ -45,11 +45,11 @@ class Neovims:
     def __init__(
         self, target: str, peers: Peers, project: Path, door: socket.socket | None = None
     ) -> None:
-        self._door = door
+        self._neovim_socket = door
         self._target = target
         self._peers = peers
         self._project = project
-        self._awaited: set[str] = set()
+        self._busy_addresses: set[str] = set()
         """The addresses of those that were busy when they were found."""
 
     async def attach(self, tasks: TaskGroup, *, patient: bool) -> None:
@@ -84,7 +84,7 @@ class Neovims:
                 continue
             if found.state == "free":
                 await self._attach_quietly(found.address)
-            elif found.address not in self._awaited:
+            elif found.address not in self._busy_addresses:
                 tasks.start_soon(self._attach_busy, found.address)
 
     async def _attach_busy(self, address: str) -> None:
@@ -93,14 +93,14 @@ class Neovims:
         It may wait for days. Meanwhile its `address` is among `_awaited`, so that no other task waits for it.
         Nothing is raised: errors of Neovim end the wait silently, any other error is logged.
         """
-        self._awaited.add(address)
+        self._busy_addresses.add(address)
         try:
             await self._attach_patiently(address)
         except Exception:
             # As below.
             log.exception("cannot attach the Neovim at %s", address)
         finally:
-            self._awaited.discard(address)
+            self._busy_addresses.discard(address)
 
     async def _attach_quietly(self, address: str) -> None:
         """Attach a Neovim that the search has found, at its address; an error is only logged."""
@@ -132,8 +132,12 @@ class Neovims:
         Such a Neovim connects to a socket in the runtime folder and sends its address. It ends at once where that folder allows no socket.
         After a cancellation the socket is closed, and attempts under way end.
         """
-        door = self._door
-        with nullcontext(door) if door else knocks.try_open_door(knocks.FOR_NEOVIMS) as listener:
+        door = self._neovim_socket
+        with (
+            nullcontext(door)
+            if door
+            else knocks.try_listen_for_knocks(knocks.FOR_NEOVIMS) as listener
+        ):
             if listener is None:
                 return
             async with create_task_group() as tasks:

@@ -108,7 +108,7 @@ def candidate_files(folder: str, target: str) -> Iterator[str]:
         if (found := read_announcement(path)) and _accepts_client(found, folder, target):
             yield path
     if target != NONE:
-        yield from _sibling_announcements(folder)
+        yield from _announcements_of_project_neovims(folder)
 
 
 def _accepts_client(found: Announcement, folder: str, target: str) -> bool:
@@ -176,7 +176,7 @@ def folders_upwards(folder: str) -> Iterator[str]:
         folder = above
 
 
-def _sibling_announcements(folder: str) -> Iterable[str]:
+def _announcements_of_project_neovims(folder: str) -> Iterable[str]:
     """Return the paths of announcements of servers for Neovims on the project of `folder`, nearest first.
 
     An announcement is the file that the server attached to a Neovim leaves in the runtime folder. Near are

@@ -23,7 +23,7 @@ from dapeer.base.errors import ForeignListener, SystemUnsupported
 from dapeer.base.system.folder_names import make_private
 from dapeer.mcp.rendezvous import reaching
 from dapeer.mcp.rendezvous.announcement import runtime_folder
-from dapeer.mcp.rendezvous.knocks import FOR_CORES, try_open_door
+from dapeer.mcp.rendezvous.knocks import FOR_CORES, try_listen_for_knocks
 from dapeer.mcp.rendezvous.reaching import (
     ReachedServer,
     candidate_files,
@@ -65,7 +65,7 @@ def wait_for_successor(
     """
     until = time.monotonic() + SECONDS_FOR_A_CORE
     with (
-        try_open_door(FOR_CORES) as listener,
+        try_listen_for_knocks(FOR_CORES) as listener,
         _connection_to_neovim(lost.announcement.nvim if lost else None) as neovim,
     ):
         while True:
@@ -159,7 +159,7 @@ def start_own_server(
     folder, the caller's own.
     """
     ours, its = socket.socketpair()
-    with try_open_door(FOR_CORES) as listener:
+    with try_listen_for_knocks(FOR_CORES) as listener:
         with its:
             process = subprocess.Popen(
                 # -P: a file of the project must not be taken for a module.
@@ -267,7 +267,7 @@ def _start(project: Path, credentials: Mapping[str, str]) -> str:
             f"dapeer's server cannot be started: {error.filename}: {error.strerror}.",
             SCRIPT_INSTEAD,
         ) from error
-    with ours, try_open_door(FOR_CORES) as listener:
+    with ours, try_listen_for_knocks(FOR_CORES) as listener:
         with its:
             try:
                 subprocess.Popen(

@@ -125,7 +125,7 @@ class ClientRequests:
         """
         message = _response(line) or _read(line)
         if "method" in message:
-            return None if self._is_repeated(message) else line
+            return None if self._take_repeated_acknowledgement(message) else line
         number = message.get("id")
         if number in self._own_ids:
             self._own_ids.discard(number)
@@ -143,7 +143,7 @@ class ClientRequests:
             return self._with_note(line)
         return line
 
-    def _is_repeated(self, message: Json) -> bool:
+    def _take_repeated_acknowledgement(self, message: Json) -> bool:
         """Return whether a message acknowledges a stream that was open when the server changed; forget it.
 
         `message` is a notification or request from the server. A stream is one that the client has opened by a
@@ -274,7 +274,7 @@ def _answer_of_ended_server(request: Json) -> Json:
     return {"result": {"content": [{"type": "text", "text": text} for text in texts]}}
 
 
-def number_of(line: bytes) -> Id | None:
+def response_id(line: bytes) -> Id | None:
     """Return the id of a response in a line; None for other messages."""
     message = _read(line)
     return None if "method" in message else message.get("id")

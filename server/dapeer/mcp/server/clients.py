@@ -36,8 +36,10 @@ def client_of(context: ServerRequestContext[Any, Any]) -> str:
     return f"{info.name} {info.version}".strip() if info else ""
 
 
-def count_client(context: ServerRequestContext[Any, Any], company: ConnectedClients) -> None:
-    """Count the client of a request among `company`, the clients that people see, until it has gone.
+def count_client(
+    context: ServerRequestContext[Any, Any], connected_clients: ConnectedClients
+) -> None:
+    """Count the client of a request among the clients that people see, until it has gone.
 
     Up to MCP 2025-11-25 a client has gone when its connection ends. Since 2026-07-28, which has no
     handshake, a client is known by its name and version only, and stays from its first request until the
@@ -46,7 +48,7 @@ def count_client(context: ServerRequestContext[Any, Any], company: ConnectedClie
     counted already is not counted again. `context` is that of the request.
     """
     if settings_of(context) is not None:
-        commands_of(context).count_as_client(company)
+        commands_of(context).count_as_client(connected_clients)
         return
     modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     name = client_of(context)
@@ -54,7 +56,7 @@ def count_client(context: ServerRequestContext[Any, Any], company: ConnectedClie
     at_end = state[_AT_END] if modern else connection_of(context).exit_stack
     key = f"dapeer.here {name}"
     if key not in state:
-        state[key] = leave = company.add_client(name)
+        state[key] = leave = connected_clients.add_client(name)
         at_end.callback(leave)
 
 
@@ -157,10 +159,10 @@ class Commands:
         """Takes them from the clients that people see."""
         debugger.sessions.subscribe(self._note_change)
 
-    def count_as_client(self, company: ConnectedClients) -> None:
+    def count_as_client(self, connected_clients: ConnectedClients) -> None:
         """Count commands as one client among those that people see, from the first command on."""
         if self._forget_clients is None:
-            self._forget_clients = company.add_client(NAME_OF_COMMANDS)
+            self._forget_clients = connected_clients.add_client(NAME_OF_COMMANDS)
 
     def begin_command(self) -> Focus:
         """Return the focus for the next command, to which nothing counts as read.
@@ -195,7 +197,7 @@ class Commands:
             self._forget_clients()
             self._forget_clients = None
         lines: list[str] = []
-        for session in self.focus.own:
+        for session in self.focus.own_programs:
             try:
                 with anyio.fail_after(SECONDS_TO_END):
                     ended = await self._debugger.disconnect(session, terminate=None)
@@ -229,7 +231,7 @@ class Commands:
 
     def _own_sessions(self) -> Sequence[DirectSession]:
         """Return those of their sessions that no person has in an editor."""
-        return [each for each in self.focus.own if isinstance(each, DirectSession)]
+        return [each for each in self.focus.own_programs if isinstance(each, DirectSession)]
 
     def _due_time(self, session: DirectSession) -> float:
         """Return when a session will have been left alone for too long, by the event loop's clock.
@@ -239,7 +241,7 @@ class Commands:
         """
         ids = [each.id for each in session.program.sessions]
         since = max(self._last_call_time, *(self._last_move_times.get(each, 0) for each in ids))
-        waits = not session.launched and bool(session.program.stopped)
+        waits = not session.launched and bool(session.program.stopped_sessions)
         if session.launched:
             return since + SECONDS_A_LAUNCHED_PROGRAM_LIVES
         return since + SECONDS_AN_ATTACHED_PROGRAM_WAITS if waits else float("inf")
@@ -261,7 +263,7 @@ class Commands:
         """
         minutes = SECONDS_AN_ATTACHED_PROGRAM_WAITS / 60
         try:
-            for each in session.program.stopped:
+            for each in session.program.stopped_sessions:
                 thread = each.mirror.require_stop().thread_id
                 await each.resume("continue", {"threadId": thread})
         except DapeerError as error:

@@ -82,7 +82,7 @@ class Integration:
         return ()
 
     @property
-    def given(self) -> object:
+    def object_for_tools(self) -> object:
         """The object that its tools get by `Call.given`, with its type; None: nothing."""
         return None
 

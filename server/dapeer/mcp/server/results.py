@@ -97,7 +97,7 @@ class ResultFinisher:
 
     def answer(self, reply: Reply) -> t.CallToolResult:
         """Return a tool's reply to the call as MCP's result, finished."""
-        return self._closed(self.finish(reply, result_of, says_masks=True))
+        return self._with_last_changes(self.finish(reply, result_of, says_masks=True))
 
     def error(self, error: DapeerError) -> t.CallToolResult:
         """Return a tool's error as a failed result of MCP, masked and escaped as `masks` and `escapes` say.
@@ -107,7 +107,7 @@ class ResultFinisher:
         are cut if `cuts` says so, and the server's note follows.
         """
         apart = indented if isinstance(error, RequestFailed) else indented_after_first
-        return self._closed(
+        return self._with_last_changes(
             self.finish(
                 Reply(str(error)),
                 lambda reply, _data: failed_result(
@@ -121,9 +121,9 @@ class ResultFinisher:
 
         `sentence` says why it has failed.
         """
-        return self._closed(failed_result(self.text(sentence)))
+        return self._with_last_changes(failed_result(self.text(sentence)))
 
-    def _closed(self, result: t.CallToolResult) -> t.CallToolResult:
+    def _with_last_changes(self, result: t.CallToolResult) -> t.CallToolResult:
         """Return a call's result with its last changes: texts of the arguments cut, and the server's note."""
         if self.cuts:
             result = without_echo(result, self.arguments or {})

@@ -29,7 +29,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from dapeer.base.errors import ArgumentError, DapeerError, system_error
-from dapeer.base.system.environment import started_from
+from dapeer.base.system.environment import use_starter_environment
 from dapeer.base.system.tasks import BackgroundTask, Timer, call_after
 from dapeer.base.text.fitting import shortened
 from dapeer.mcp.server import results
@@ -550,12 +550,12 @@ class Toolbox:
                 script.focus if script else focus_of(context, self._debugger),
                 script.client if script else client_of(context),
                 self._of_neovim,
-                [each.given for each in self._integrations],
+                [each.object_for_tools for each in self._integrations],
                 self._selection.read_only,
                 serve_script=None if script else self._serve_script,
             )
             commands_of(context).note_use()
-            with started_from(environment_of(settings_of(context))):
+            with use_starter_environment(environment_of(settings_of(context))):
                 reply = await tool(call, arguments)
             commands_of(context).note_use()
             result = finish.answer(reply)

@@ -327,7 +327,7 @@ async def serve_page(
     `rules` say which requests are accepted. At the end all streams of the server end, those of its other clients, too. Closing the socket
     is left to the caller.
     """
-    guard = Guard(Starlette(routes=_page(server)), rules)
+    guard = Guard(Starlette(routes=_page_routes(server)), rules)
     async with serve_application(guard, bound):
         try:
             yield
@@ -364,12 +364,12 @@ def _application(
             Route("/sse", endpoint=SseEndpoint(server, older), methods=["GET"]),
             Route("/messages", endpoint=MessagesEndpoint(older), methods=["POST"]),
             Route("/health", endpoint=health, methods=["GET"]),
-            *_page(server),
+            *_page_routes(server),
         ]
     )
 
 
-def _page(server: DapeerServer) -> list[Route]:
+def _page_routes(server: DapeerServer) -> list[Route]:
     """Return the routes of the page for a person: `/live`, its files, and `/live/rows`.
 
     The last one is a stream of JSON lines, one for each change of what is collected, until the server ends it.

@@ -56,11 +56,11 @@ def read_or_create_token(path: Path) -> str:
     except FileNotFoundError:
         pass
     except (OSError, UnicodeDecodeError) as error:
-        raise _unusable(path, error) from error
+        raise _token_file_error(path, error) from error
     try:
         return _create(path)
     except OSError as error:
-        raise _unusable(path, error) from error
+        raise _token_file_error(path, error) from error
 
 
 @contextmanager
@@ -105,9 +105,9 @@ def _read(path: Path) -> str:
     with os.fdopen(fd, encoding="utf-8") as file:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise _unusable(path, "it is not a regular file")
+            raise _token_file_error(path, "it is not a regular file")
         if status.st_uid != os.getuid():
-            raise _unusable(path, "another user owns it")
+            raise _token_file_error(path, "another user owns it")
         if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             # It is not closed to them for the user: they may have read it, or written it.
             raise ArgumentError(
@@ -116,11 +116,11 @@ def _read(path: Path) -> str:
             )
         text = file.read(MAX_TOKEN_CHARS + 1)
         if len(text) > MAX_TOKEN_CHARS:
-            raise _unusable(path, f"it has more than {MAX_TOKEN_CHARS} characters")
+            raise _token_file_error(path, f"it has more than {MAX_TOKEN_CHARS} characters")
         return text
 
 
-def _unusable(path: Path, why: Exception | str) -> ArgumentError:
+def _token_file_error(path: Path, why: Exception | str) -> ArgumentError:
     """Return the error which says that a token file at `path` cannot be used, and names `--token-file`.
 
     `why` is the reason. Of an `OSError` its text is taken; any other exception counts as a file that is not

@@ -210,7 +210,7 @@ async def _replayed_messages(
     which the server answers otherwise than the front; clients since MCP 2026-07-28 get none.
     """
     changed: dict[str, None] = {}
-    for line, sent in handover.answered:
+    for line, sent in handover.answered_lines:
         message = parse_message(line)
         if isinstance(message, t.JSONRPCRequest):
             answer = replay.expect_answer(message)
@@ -229,7 +229,7 @@ async def _lines(reader: asyncio.StreamReader, handover: Handover) -> AsyncGener
     Lines of the handover come without their line ends, those read from `reader` with them; a line that is too
     long becomes an invalid one. This ends when the client has left; an incomplete last line is yielded, too.
     """
-    *whole, start = handover.rest.split(b"\n")
+    *whole, start = handover.unanswered_bytes.split(b"\n")
     for line in whole:
         yield line
     if not handover.has_left:

@@ -46,10 +46,10 @@ class Breakpoints:
     """Counts the changes of those."""
     points: CollectionPoints = field(default_factory=CollectionPoints)
     functions: list[str] = field(default_factory=list[str])
-    collecting: FunctionPoints = field(default_factory=FunctionPoints)
+    function_points: FunctionPoints = field(default_factory=FunctionPoints)
     exceptions: list[str] | None = None
     """Exception filters; None means the adapter's own defaults."""
-    fresh: set[Place] = field(default_factory=set[Place])
+    places_for_next_start: set[Place] = field(default_factory=set[Place])
     """Places of those that a tool set since a program was started; they are for the next one."""
     person_places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that a person has set in an editor; they have no column."""
@@ -68,14 +68,14 @@ class Breakpoints:
     @property
     def change_count(self) -> int:
         """How often breakpoints on lines, and all that collects, have changed; equal numbers mean no change."""
-        return self.changes + self.points.change_count + self.collecting.change_count
+        return self.changes + self.points.change_count + self.function_points.change_count
 
     @property
     def collects(self) -> bool:
         """Whether any breakpoint collects: it records values instead of stopping."""
-        return bool(self.points.by_path or self.collecting)
+        return bool(self.points.by_path or self.function_points)
 
-    def at(self, path: str, spot: Spot, client: str = "") -> AtSpot:
+    def breakpoints_at(self, path: str, spot: Spot, client: str = "") -> AtSpot:
         """Return the breakpoint at a place of a file that stops or logs, and the client's one that collects.
 
         Either is None where there is none. `client` is the key of the client whose collecting is meant.
@@ -90,7 +90,7 @@ class Breakpoints:
         columns = {*stopping, *self.points.columns_on(path, line, client)}
         return [(line, column) for column in sorted(columns)]
 
-    def sign(self, path: str, line: int) -> RequestedBreakpoint | None:
+    def breakpoint_for_sign(self, path: str, line: int) -> RequestedBreakpoint | None:
         """Return the breakpoint that an editor shows for a line; None if no breakpoint there stops or logs.
 
         It stands for all breakpoints of the shared set on that line of the file `path`, apart from those that only
@@ -119,7 +119,7 @@ class Breakpoints:
         """
         spot = spot_of(requested)
         client = requested.get("collectedBy") or client
-        before = self.at(path, spot, client)
+        before = self.breakpoints_at(path, spot, client)
         if "collect" in requested:
             self.points.set_collecting(path, spot, client, requested)
         if "collect" not in requested or spot[1] or (path, spot[0]) not in self.person_places:
@@ -146,9 +146,9 @@ class Breakpoints:
         new sign (None: none is left) if what stands for the line changes. No request is sent to an adapter.
         """
         line, _ = spot
-        before = self.sign(path, line)
+        before = self.breakpoint_for_sign(path, line)
         self._replace_on_line(path, spot, requested)
-        now = self.sign(path, line)
+        now = self.breakpoint_for_sign(path, line)
         if before != now:
             for listener in self.listeners:
                 listener(path, line, now)
@@ -171,7 +171,7 @@ class Breakpoints:
 
         Those are the places of the breakpoints that are meant for the program that starts now.
         """
-        fresh, self.fresh = self.fresh, set()
+        fresh, self.places_for_next_start = self.places_for_next_start, set()
         return fresh
 
     def set_function_names(self, functions: Sequence[str]) -> None:
@@ -187,7 +187,7 @@ class Breakpoints:
         `client` is the key of the client that collects there: the breakpoint's `collectedBy`, if it had one. `listeners` are not called,
         because a Neovim has not changed its sign either. The place is removed from `fresh`; `person_places` stays.
         """
-        self.fresh.discard((path, *spot))
+        self.places_for_next_start.discard((path, *spot))
         self._replace_on_line(path, spot, before[0])
         self.points.set_collecting(path, spot, client, before[1])
 
@@ -210,7 +210,7 @@ class Breakpoints:
         removed: list[RequestedBreakpoint] = []
         for spot in self.spots_on(path, requested_line, client):
             if column in {None, spot[1]}:
-                removed += filter(None, self.at(path, spot, client))
+                removed += filter(None, self.breakpoints_at(path, spot, client))
                 self._put(path, spot, None)
                 self.points.set_collecting(path, spot, client, None)
         if column is None:
@@ -253,20 +253,20 @@ class Breakpoints:
         moved = (
             sent["line"]
             for mirror in mirrors
-            for sent, made in mirror.placed.breakpoints_in(path)
+            for sent, made in mirror.breakpoint_statuses.breakpoints_in(path)
             if made.get("line") == line and self.spots_on(path, sent["line"], client)
         )
         return line if self.spots_on(path, line, client) else next(moved, line)
 
     def at_functions(self, client: str) -> list[tuple[str, str]]:
         """Return the keys (client and title) of `collecting` that belong to `client`."""
-        return [each for each in self.collecting if each[0] == client]
+        return [each for each in self.function_points if each[0] == client]
 
     def want_functions(self, requested: Sequence[RequestedFunction]) -> None:
         """Add function breakpoints: those that collect to `collecting`, names of the others to `functions`."""
         for each in requested:
             if collects_at(each):
-                self.collecting[each.get("collectedBy", ""), title_of(each)] = each
+                self.function_points[each.get("collectedBy", ""), title_of(each)] = each
             elif each["name"] not in self.functions:
                 self.set_function_names([*self.functions, each["name"]])
 
@@ -277,19 +277,21 @@ class Breakpoints:
         Those of `requested` that collect go to `collecting`, the names of the others to `functions`; nothing is sent. If the body raises,
         or is cancelled, they are removed, and those that they have replaced are put back; what others have changed meanwhile stays.
         """
-        before, stops = dict(self.collecting), self.functions
+        before, stops = dict(self.function_points), self.functions
         self.want_functions(requested)
-        ours = {key: each for key, each in self.collecting.items() if before.get(key) is not each}
+        ours = {
+            key: each for key, each in self.function_points.items() if before.get(key) is not each
+        }
         names = [each for each in self.functions if each not in stops]
         try:
             yield
         except BaseException:
             for key, each in ours.items():
-                if self.collecting.get(key) is not each:
+                if self.function_points.get(key) is not each:
                     continue
-                del self.collecting[key]
+                del self.function_points[key]
                 if key in before:
-                    self.collecting[key] = before[key]
+                    self.function_points[key] = before[key]
             self.set_function_names([each for each in self.functions if each not in names])
             raise
 
@@ -325,7 +327,7 @@ class Breakpoints:
         if path is None:
             self.set_function_names([])
             for each in self.at_functions(client):
-                del self.collecting[each]
+                del self.function_points[each]
         gone = dict.fromkeys(each[:2] for each in self.places(client) if path in {None, each[0]})
         for each in gone:
             self.remove(*each, client=client)
@@ -359,10 +361,10 @@ class Breakpoints:
         self.set_function_names([])
         for each in self.at_functions(client):
             if each[1] not in titles:
-                del self.collecting[each]
+                del self.function_points[each]
         if self.exceptions is not None:
             self.set_exception_filters(None)
-        self.fresh.clear()
+        self.places_for_next_start.clear()
         return _files([*stop, *collect])
 
     def set_exception_filters(self, filters: list[str] | None) -> None:
@@ -383,7 +385,7 @@ class Breakpoints:
         breakpoints of these files, and what is still collected at functions, to the sessions.
         """
         for each in self.at_functions(client):
-            del self.collecting[each]
+            del self.function_points[each]
         spots = self.points.spots(client)
         for path, spot in spots:
             self.points.set_collecting(path, spot, client, None)
@@ -409,7 +411,7 @@ class Breakpoints:
     def in_file(self, path: str) -> list[RequestedBreakpoint]:
         """Return all breakpoints of a file, of all clients, by place; at each the one that stops is first."""
         stop = (each for here in self.by_path.get(path, {}).values() for each in here.values())
-        return sorted([*stop, *self.points.of(path)], key=spot_of)
+        return sorted([*stop, *self.points.breakpoints_of_file(path)], key=spot_of)
 
 
 def _files(places: Iterable[tuple[str, object]]) -> list[str]:
@@ -435,4 +437,6 @@ def adapter_answer(mirror: Mirror, path: str, requested: RequestedBreakpoint) ->
 
     None if it was not sent or not answered.
     """
-    return mirror.placed.state_at(path, spot_of(requested), collecting="collect" in requested)
+    return mirror.breakpoint_statuses.state_at(
+        path, spot_of(requested), collecting="collect" in requested
+    )

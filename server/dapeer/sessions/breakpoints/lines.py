@@ -16,7 +16,7 @@ import anyio
 from dapeer.adapters.definition.sections import Collect
 from dapeer.base.errors import DapeerError, RequestFailed, RequestTimeout
 from dapeer.base.system.tasks import BackgroundTask
-from dapeer.collecting.points import point_at, point_of
+from dapeer.collecting.points import ensure_function_point, ensure_line_point
 from dapeer.collecting.rows.collected import OF_LIVES, REMOVED, Collected, Point
 from dapeer.dap.messages import Body, Event, Message
 from dapeer.dap.requested_breakpoints import (
@@ -30,7 +30,7 @@ from dapeer.dap.sent_requests import EvaluateArguments, SendRequest, SetBreakpoi
 from dapeer.dap.types import Breakpoint
 from dapeer.mirror.breakpoint_status import TRACED
 from dapeer.mirror.places import SPEC, parse_object_value
-from dapeer.sessions.breakpoints.stops_at import StopsAt
+from dapeer.sessions.breakpoints.stops_at import FunctionsAndFilters
 from dapeer.sessions.traits import Traits
 
 # The log points by which a program collects: on lines, and where functions begin.
@@ -45,7 +45,7 @@ LogPlace = tuple[str, int, int]
 """Path, line and column; column 0: it is not told."""
 
 
-class LogLines:
+class CollectingLogPoints:
     """Makes the log points by which a program records values, where it cannot do so by itself.
 
     It knows which log points stand for what is collected in each file; nothing is sent but for functions.
@@ -54,7 +54,7 @@ class LogLines:
     def __init__(
         self,
         collected: Collected,
-        stops_at: StopsAt,
+        stops_at: FunctionsAndFilters,
         request: SendRequest,
         collect_definition: Collect,
         *,
@@ -66,7 +66,7 @@ class LogLines:
         """
         self.columns = columns
         """The adapter tells places of a line apart."""
-        self._log_points = collect_definition
+        self._collect_definition = collect_definition
         self._collected = collected
         self._stops_at = stops_at
         self._request = request
@@ -100,18 +100,18 @@ class LogLines:
         self._requested[path] = requested
         by_spot: dict[Spot, list[dict[str, Any]]] = {}
         numbered: list[dict[str, Any]] = [
-            {**each, "point": point_of(self._collected, path, each).number}
+            {**each, "point": ensure_line_point(self._collected, path, each).number}
             for each in requested
             if "collect" in each
         ]
         for point in self._unfinished_points([*numbered, *self._function_points.get(path, ())]):
-            by_spot.setdefault(self.told_spot(spot_of(point)), []).append(point)
+            by_spot.setdefault(self.adapter_spot(spot_of(point)), []).append(point)
         stopping = self._stopping(path)
         for spot in (each for each in by_spot if each not in stopping):
             first, *others = by_spot[spot]
             yield {**first, "others": others} if others else first
 
-    def told_spot(self, spot: Spot) -> Spot:
+    def adapter_spot(self, spot: Spot) -> Spot:
         """Return the place that the adapter takes for `spot`: one without a column, unless it tells these."""
         return spot if self.columns else (spot[0], 0)
 
@@ -122,14 +122,14 @@ class LogLines:
         if it has log points in a file or at functions. False, with nothing recorded, where the adapter's log
         points cannot be removed while the program runs.
         """
-        if number in self._full_points or not self._log_points.removes:
+        if number in self._full_points or not self._collect_definition.removes:
             return False
         self._full_points.add(number)
-        return bool(self.files(number)) or any(
+        return bool(self.files_of_point(number)) or any(
             each["point"] == number for each in self._named_points
         )
 
-    def files(self, number: int) -> list[str]:
+    def files_of_point(self, number: int) -> list[str]:
         """Return the files in which a point that collects has log points.
 
         `number` is the point's number. The files are that of the point's line, if `log_points_of` was given the
@@ -156,12 +156,12 @@ class LogLines:
         return [
             each
             for each in collecting_here
-            if point_of(self._collected, path, each).number in self._full_points
+            if ensure_line_point(self._collected, path, each).number in self._full_points
         ]
 
     async def log_at_functions(self) -> None:
         """Send function breakpoints with log messages, if the adapter's definition says that it has such."""
-        if self._log_points.functions:
+        if self._collect_definition.functions:
             await self._stops_at.set_function_log_points(
                 self._unfinished_points(self._named_points)
             )
@@ -184,7 +184,7 @@ class LogLines:
         Raises:
             DapeerError: The adapter rejects a request, or does not answer.
         """
-        if self._log_points.functions:
+        if self._collect_definition.functions:
             self._named_points = [{"name": each["name"], **self._point(each)} for each in functions]
             await self.log_at_functions()
             return [Breakpoint(verified=False, reason="pending") for _ in functions], set()
@@ -219,7 +219,7 @@ class LogLines:
                 return Breakpoint(verified=False, message=NOWHERE)
             self._places[name] = places
         stops = (self._stopping(path) for path, *_ in self._places[name])
-        at = (self.told_spot((line, column)) for _, line, column in self._places[name])
+        at = (self.adapter_spot((line, column)) for _, line, column in self._places[name])
         if any(spot in stopping for spot, stopping in zip(at, stops, strict=True)):
             return Breakpoint(verified=False, message=STOPS)
         point = self._point(requested)
@@ -231,13 +231,13 @@ class LogLines:
     def _stopping(self, path: str) -> set[Spot]:
         """Return the places of a file at which a breakpoint stops."""
         stopping = (each for each in self.requested(path) if "collect" not in each)
-        return {self.told_spot(spot_of(each)) for each in stopping}
+        return {self.adapter_spot(spot_of(each)) for each in stopping}
 
     def _point(self, requested: RequestedFunction) -> dict[str, Any]:
         """Return the keys of a log point at a function that do not depend on its place."""
         point = {
             "collect": requested["collect"],
-            "point": point_at(self._collected, requested).number,
+            "point": ensure_function_point(self._collected, requested).number,
         }
         return point | ({"condition": requested["condition"]} if "condition" in requested else {})
 
@@ -249,12 +249,12 @@ class LogLines:
         tells no place.
         """
         places: list[LogPlace] = []
-        if self._log_points.places:
-            command = self._log_points.places.replace(NUMBER, str(made.get("id")))
+        if self._collect_definition.places:
+            command = self._collect_definition.places.replace(NUMBER, str(made.get("id")))
             arguments: EvaluateArguments = {"expression": command, "context": "repl"}
             try:
                 body = await self._request("evaluate", arguments)
-                places = [*self._log_points.places_in(str(body.get("result") or ""))]
+                places = [*self._collect_definition.places_in(str(body.get("result") or ""))]
             except DapeerError:
                 # While the program runs, some evaluate nothing.
                 places = []
@@ -286,7 +286,7 @@ class LineBreakpoints:
         supports: Callable[[str], bool],
         request: SendRequest,
         observe: Callable[[Message], None],
-        log: LogLines,
+        log: CollectingLogPoints,
         traits: Traits,
         folder: Callable[[], Path] | None,
     ) -> None:
@@ -295,7 +295,7 @@ class LineBreakpoints:
         `supports` tells whether the adapter has a request or an option, `observe` applies an event to the session, and `folder` returns
         where the program's processes write rows (None: nowhere, so that only log points can collect).
         """
-        self.log = log
+        self.log_points = log
         self.tracers = traits.collect.tracers
         """Expressions that have the program collect, and return the outcome; each for when one fails.
 
@@ -342,7 +342,7 @@ class LineBreakpoints:
         """
         sent: list[Mapping[str, Any]] = [each for each in requested if "collect" not in each]
         if self.collecting_way == "log points":
-            sent += self.log.log_points_of(path, requested)
+            sent += self.log_points.log_points_of(path, requested)
         arguments: SetBreakpointsArguments = {
             "source": {"path": path, "name": Path(path).name},
             "breakpoints": [
@@ -393,17 +393,17 @@ class LineBreakpoints:
         if self.collecting_way == "tracer":
             await self.send_points()
             return
-        made, changed = await self.log.find_functions(able)
+        made, changed = await self.log_points.find_functions(able)
         self._observe(Event(TRACED, {"functions": able, "made": made}))
         for path in changed:
-            await self.set(path, self.log.requested(path))
+            await self.set(path, self.log_points.requested(path))
 
     def remove_log_points(self, number: int) -> None:
         """Remove, in the background, the log points of the point `number`, which has brought all its rows.
 
         Nothing happens if they are gone, or the adapter's log points cannot be removed while it runs.
         """
-        if self.log.note_complete(number):
+        if self.log_points.note_complete(number):
             BackgroundTask(self._remove(number))
 
     async def _remove(self, number: int) -> None:
@@ -417,10 +417,10 @@ class LineBreakpoints:
         """
         # Its further hits are counted if it stays, so no caller needs to know.
         with contextlib.suppress(DapeerError):
-            await self.log.log_at_functions()
-            for path in self.log.files(number):
-                await self.set(path, self.log.requested(path))
-                over = self.log.completed_breakpoints(path)
+            await self.log_points.log_at_functions()
+            for path in self.log_points.files_of_point(number):
+                await self.set(path, self.log_points.requested(path))
+                over = self.log_points.completed_breakpoints(path)
                 made = [Breakpoint(verified=True, line=each["line"], message=OVER) for each in over]
                 body: Body = {"source": {"path": path}, "breakpoints": over, "made": made}
                 self._observe(Event(TRACED, body))
@@ -458,17 +458,17 @@ class LineBreakpoints:
 
     def _point(self, path: str, requested: RequestedBreakpoint) -> Point:
         """Return the point of a breakpoint that collects, which is made at its first use."""
-        return point_of(self._collected, path, requested)
+        return ensure_line_point(self._collected, path, requested)
 
     def _point_at(self, requested: RequestedFunction) -> Point:
         """Return the point of functions at which the program collects, which is made at its first use."""
-        return point_at(self._collected, requested)
+        return ensure_function_point(self._collected, requested)
 
     def _life(self, requested: RequestedFunction) -> dict[str, Any]:
         """Return the key `life` of a point whose calls are recorded line by line; an empty dict for any other."""
         if "life" not in requested:
             return {}
-        lines = self._collected.point(OF_LIVES, function=requested["name"])
+        lines = self._collected.ensure_point(OF_LIVES, function=requested["name"])
         return {"life": {**requested["life"], "lines": lines.number}}
 
     async def watch(self, watched: Mapping[str, Any], frame_id: int | None) -> Mapping[str, Any]:

@@ -98,7 +98,9 @@ class MovedFiles:
         raised.
         """
         if self._sources.loaded:
-            loaded = (str(each.get("path") or "") for each in self._mirror.loaded.sources.values())
+            loaded = (
+                str(each.get("path") or "") for each in self._mirror.loaded_sources.sources.values()
+            )
             return [each for each in loaded if _may_be(path, each)]
         command = fill(self._sources.named, {"name": Path(path).name})
         arguments = EvaluateArguments(expression=str(command), context="repl")
@@ -157,7 +159,7 @@ def moved_folders(program: str, project: Path) -> Mapping[str, str]:
     found: dict[str, set[str]] = {}
     for source, path in itertools.chain.from_iterable(map(_sources, _maps(Path(program)))):
         if "node_modules" not in source.parts and not foreign_files.exists(path):
-            pair = _pair(source, Path(program).parent, project)
+            pair = _moved_folder_pair(source, Path(program).parent, project)
             if pair is not None:
                 found.setdefault(pair[0], set()).add(pair[1])
     return {there: next(iter(here)) for there, here in found.items() if len(here) == 1}
@@ -207,7 +209,9 @@ def _sources(path: Path) -> Iterator[tuple[PurePosixPath, Path]]:
             yield source, path.parent / source
 
 
-def _pair(source: PurePosixPath, folder: Path, project: Path) -> tuple[str, str] | None:
+def _moved_folder_pair(
+    source: PurePosixPath, folder: Path, project: Path
+) -> tuple[str, str] | None:
     """Return a folder of `source` that is not here, and that folder here.
 
     None: no place fits, or several do. Folders here are looked at from `folder`, the program's, up to `project`; for a program outside of

@@ -25,7 +25,7 @@ SECONDS_TO_UNDO = 2.0
 """Seconds for which the answer is awaited that a function breakpoint is gone which was only tried."""
 
 
-class StopsAt:
+class FunctionsAndFilters:
     """The breakpoints of a session that are on no line."""
 
     def __init__(
@@ -88,7 +88,7 @@ class StopsAt:
             tried: dict[str, Any] = {"name": name}
             if self._supports("condition"):
                 tried["condition"] = NEVER
-            before = {made.get("id") for _, made in self._mirror.placed.functions}
+            before = {made.get("id") for _, made in self._mirror.breakpoint_statuses.functions}
             try:
                 body = await self._set([*others, tried])
                 made: list[Breakpoint] = body.get("breakpoints") or []

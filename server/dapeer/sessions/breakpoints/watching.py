@@ -84,7 +84,7 @@ class Watching:
         if watch is None:
             return
         await self._wait(lambda: mirror.has_moved_on(watch.epoch), None)
-        if not mirror.ended:
+        if not mirror.has_ended:
             with contextlib.suppress(DapeerError):
                 await self._lines.unwatch(watch.point.number)
 
@@ -106,7 +106,7 @@ class Watching:
         paths are relative. As a side effect, the seconds that the program has run so far are recorded in a watch that the
         program itself looks at.
         """
-        stop, ended = self._mirror.stop, self._mirror.ended
+        stop, ended = self._mirror.stop, self._mirror.has_ended
         state = "stopped" if stop else "ended" if ended else "running"
         for watch in [*self.recorded, *filter(None, [self.current])]:
             later = self._mirror.epoch - watch.epoch
@@ -117,7 +117,7 @@ class Watching:
             if (driven or not watch.every) and later != (stop is not None):
                 continue
             if not driven and (not watch.seconds or state == "running"):
-                watch.run(anyio.current_time() - self._started_at)
+                watch.set_run_seconds(anyio.current_time() - self._started_at)
             rows = [*self._collected.rows_of(watch.point)]
             if driven or not (rows and watch.every):
                 looks = [*self._collected.rows_of(watch.look_point)]

@@ -87,19 +87,19 @@ class AttachedProgram:
         """
         self.pid = pid
         # A descriptor tells the process from another one that gets its number.
-        self._file = process_end.open_pidfd(pid)
+        self._pidfd = process_end.open_pidfd(pid)
 
     def close(self) -> None:
         """Close the pidfd; from then on the methods see only whether some process has this number."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
 
     async def wait_for_end(self, seconds: float) -> bool:
         """Wait at most `seconds` for the process to end; return whether it has ended by then."""
-        if self._file is not None:
+        if self._pidfd is not None:
             with anyio.move_on_after(seconds):
-                await process_end.wait_for_end(self.pid, self._file)
+                await process_end.wait_for_end(self.pid, self._pidfd)
         return self._has_ended()
 
     async def wait_for_stop_signal(self, seconds: float) -> None:
@@ -120,7 +120,7 @@ class AttachedProgram:
         It says whether the process has ended (and by which signal), is still traced by a debugger, is in state T, or runs (`RUNS_ON`).
         """
         if self._has_ended():
-            number = process_end.deadly_signal(self.pid, self._file) if self._file else None
+            number = process_end.deadly_signal(self.pid, self._pidfd) if self._pidfd else None
             return f"the program has ended{(number and f', killed by {number}') or ''}"
         if tracer(self.pid):
             return "the debugger has not let go of the program yet, and dapeer has it do so as soon as it can"
@@ -130,10 +130,10 @@ class AttachedProgram:
 
     def _has_ended(self) -> bool:
         """Return whether the process has ended, by its pidfd, or without one, by its number."""
-        if self._file is None:
+        if self._pidfd is None:
             return not is_running(self.pid)
         with contextlib.suppress(OSError):
-            return bool(select.select([self._file], [], [], 0)[0]) or not is_running(self.pid)
+            return bool(select.select([self._pidfd], [], [], 0)[0]) or not is_running(self.pid)
         return True
 
 
@@ -193,7 +193,7 @@ def run_in_terminal(
     terminal = adapter.open_terminal()
     requested: Mapping[str, str | None] = arguments.get("env") or {}
     environment = {**requested, **adapter.processes.mark}
-    adapter.own(terminal.run(command, arguments.get("cwd"), environment, screen=screen))
+    adapter.add_process(terminal.run(command, arguments.get("cwd"), environment, screen=screen))
     return terminal
 
 
@@ -232,18 +232,20 @@ class DirectSession(Session):
         If the adapter has a terminal already, the session takes that terminal's output.
         """
         self.plan = plan
-        self.process = adapter
+        self.adapter_process = adapter
         """The process of its adapter."""
-        self.launched: bool = parent.launched if parent and plan.waiting is None else plan.launched
+        self.launched: bool = (
+            parent.launched if parent and plan.waiting_process is None else plan.launched
+        )
         """Whether dapeer has started the debuggee, so that it ends with its session.
 
         A process of it that has waited for another adapter ends with it, but not by that adapter.
         """
-        self.attached = _attached_program(plan, parent)
+        self.attached_program = _attached_program(plan, parent)
         """The program, where it was running before and its process is known."""
         self.adapters: tuple[Adapter, ...] = (adapter, *(parent.adapters if parent else ()))
         """Its own, and those of the sessions above it, whose processes it may share."""
-        self.offers = Mailbox[OfferedChild]()
+        self.offered_children = Mailbox[OfferedChild]()
         """Processes that the debuggee has started; whoever holds the session gives them sessions of their own."""
         self._definitions = context.definitions
         self._is_disconnecting = False
@@ -260,24 +262,24 @@ class DirectSession(Session):
         """By path of a source file, its breakpoints."""
         self._moved_files = MovedFiles(names, plan.definition.sources, self.mirror, self.request)
         self.post_mortem = plan.post_mortem
-        self.advice = parent.advice if parent and plan.waiting is None else plan.advice
-        self.delegates = plan.delegates
+        self.advice = parent.advice if parent and plan.waiting_process is None else plan.advice
+        self.runs_in_first_child = plan.runs_in_first_child
         # A program that is debugged in its parent's first child was started by the parent's adapter.
-        starter = parent.process if parent and parent.delegates else adapter
+        starter = parent.adapter_process if parent and parent.runs_in_first_child else adapter
         if self.launched and parent is None:
-            self.detached = DetachedProcesses(adapter.processes, self.program, plan.relay)
+            self.detached_processes = DetachedProcesses(adapter.processes, self.program, plan.relay)
         inside = plan.definition.quirks.program_inside
         self.watch = ProcessWatch(self, starter, is_in_adapter=inside)
         # All observers are notified, so the state must be complete.
         if adapter.terminal is not None:
             self._enter(adapter.terminal)
 
-    def untested(self, printed: str) -> str | None:
+    def why_untested(self, printed: str) -> str | None:
         """Return why the program, which was to run tests, has run none; `printed` is all that it has printed.
 
         None: it has run some, it was not to run any, or that is not known.
         """
-        return self.plan.untested(printed)
+        return self.plan.why_untested(printed)
 
     # -- what its adapter says
 
@@ -288,11 +290,11 @@ class DirectSession(Session):
         definition's event for child processes puts an `OfferedChild` into `offers`; that for a process which waits lets it go on. At a newly loaded source, breakpoints of files that may
         be this one by another name are sent again in the background. All other messages go to `watch`.
         """
-        children, waiting = self.plan.definition.children, self.plan.waiting
+        children, waiting = self.plan.definition.children, self.plan.waiting_process
         match message:
             case Event(event="process", body={"systemProcessId": int(pid), **more}):
                 local = more.get("isLocalProcess") is not False
-                if self.launched and local and self.process.claim(pid):
+                if self.launched and local and self.adapter_process.claim(pid):
                     self.watch.follow(pid)
             case Event(event="loadedSource", body={"reason": "new", "source": {"path": str(path)}}):
                 for each in self._moved_files.files_like(path):
@@ -300,7 +302,7 @@ class DirectSession(Session):
             case Event(event=str(name), body=reported) if waiting and name == waiting.event:
                 waiting.become({}, reported)
             case Event(event=str(name), body=offered) if children and name == children.event:
-                self.offers.put(OfferedChild({"configuration": offered}))
+                self.offered_children.put(OfferedChild({"configuration": offered}))
             case _:
                 self.watch.on_message(message)
 
@@ -323,16 +325,16 @@ class DirectSession(Session):
             match request.command:
                 case "startDebugging":
                     offer = OfferedChild(arguments)
-                    self.offers.put(offer)
+                    self.offered_children.put(offer)
                     await offer.wait_until_accepted()
                     return {}
-                case "runInTerminal" if self.plan.waiting is not None:
-                    self.plan.waiting.become(arguments.get("env") or {})
-                    return {"processId": self.plan.waiting.pid}
+                case "runInTerminal" if self.plan.waiting_process is not None:
+                    self.plan.waiting_process.become(arguments.get("env") or {})
+                    return {"processId": self.plan.waiting_process.pid}
                 case "runInTerminal" if arguments.get("args"):
                     screen = self.plan.definition.quirks.screen
                     terminal = run_in_terminal(
-                        self.process, arguments, launched=self.launched, screen=screen
+                        self.adapter_process, arguments, launched=self.launched, screen=screen
                     )
                     self._enter(terminal)
                     return {"processId": terminal.pid}
@@ -345,14 +347,16 @@ class DirectSession(Session):
 
     def _enter(self, terminal: Terminal) -> None:
         """Have the session take a terminal's output, with log points read out of it, and typed input go there."""
-        terminal.listen(LogPointReader(self.process.log_points).listener(self.print_in_terminal))
+        terminal.listen(
+            LogPointReader(self.adapter_process.log_points).listener(self.print_in_terminal)
+        )
         self.set_terminal(terminal)
 
     def watched_pid(self) -> int:
         """Return the pid that `watch` watches, or 0 if it watches none."""
         return self.watch.pid
 
-    def takes(self, path: str) -> bool:
+    def accepts_breakpoints_in(self, path: str) -> bool:
         """Return whether breakpoints of `path` may be sent to the adapter: it debugs the file's language.
 
         False in any session that looks at a core dump.
@@ -364,7 +368,7 @@ class DirectSession(Session):
 
         The answer comes from the plan and the modules that the adapter has reported.
         """
-        paths = (each.get("path") for each in self.mirror.loaded.modules.values())
+        paths = (each.get("path") for each in self.mirror.loaded_sources.modules.values())
         loaded = (str(each) for each in paths if each)
         return self.plan.may_run_elsewhere(path, loaded)
 
@@ -374,7 +378,7 @@ class DirectSession(Session):
 
     def awaits_children_of(self, path: str) -> bool:
         """Return whether stand-ins of the program wait for an adapter of the file's language."""
-        return Path(path).suffix.lower() in self.plan.in_children
+        return Path(path).suffix.lower() in self.plan.child_extensions
 
     def _line_with_code(self, path: str, line: int) -> int:
         """Return the line to which the adapter moves a breakpoint on `line`, a line that may have no code.
@@ -382,9 +386,9 @@ class DirectSession(Session):
         `path` is the source file; lines count from 1. It is the next line with code within `MAX_LINES_AHEAD`
         lines, in the same function; `line` itself if it has code, if there is no such line, or if the source
         cannot be read. What counts as a line without code is the definition's quirk `empty_line`. The text is the
-        one that the program has loaded, if known, else the file's present one, which `editions` then keeps.
+        one that the program has loaded, if known, else the file's present one, which `source_versions` then keeps.
         """
-        around = self.inspect.editions.window(path, line, MAX_LINES_AHEAD)
+        around = self.inspect.source_versions.window(path, line, MAX_LINES_AHEAD)
         if around is None:
             return line
         first, lines = around
@@ -419,7 +423,7 @@ class DirectSession(Session):
         reported_pid = int(self.mirror.process.get("systemProcessId") or 0)
         children = self.plan.definition.children
         offered = children.pid_of(self.plan.config) if children and self.parent else 0
-        waiting = self.plan.waiting.pid if self.plan.waiting else 0
+        waiting = self.plan.waiting_process.pid if self.plan.waiting_process else 0
         return self.watch.pid or reported_pid or offered or waiting
 
     async def run(self) -> None:
@@ -430,16 +434,19 @@ class DirectSession(Session):
         """
         try:
             await self.channel.run()
-            if not self.mirror.ended:
+            if not self.mirror.has_ended:
                 # Nobody has told that it would go.
-                await self.process.settle()
-                killed = self.process.killer is not None and self.process.killer not in CRASHES
+                await self.adapter_process.settle()
+                killed = (
+                    self.adapter_process.killer is not None
+                    and self.adapter_process.killer not in CRASHES
+                )
                 inside = self.plan.definition.quirks.program_inside
                 self.adapter_lost = not (
-                    self._is_disconnecting or self.by_us or (inside and killed)
+                    self._is_disconnecting or self.is_ended_by_tool or (inside and killed)
                 )
-                if self.attached is not None and not self._is_disconnecting:
-                    await self.attached.wait_for_end(SECONDS_TO_LOSE)
+                if self.attached_program is not None and not self._is_disconnecting:
+                    await self.attached_program.wait_for_end(SECONDS_TO_LOSE)
                     self._record_fate()
         finally:
             self.finish()
@@ -452,14 +459,16 @@ class DirectSession(Session):
         `MAX_QUOTED_STDERR_CHARS` characters at most. If the adapter runs inside of the program, a signal that
         killed it has killed the program: then the clause says only that. That the adapter has ended is not checked.
         """
-        killer = self.process.killer
+        killer = self.adapter_process.killer
         if killer is not None and self.plan.definition.quirks.program_inside:
             return f"{KILLED}{killer}"
         quirks = self.plan.definition.quirks
-        words = quirks.without_own(self.process.stderr_tail()).strip()[-MAX_QUOTED_STDERR_CHARS:]
+        words = quirks.without_own(self.adapter_process.stderr_tail()).strip()[
+            -MAX_QUOTED_STDERR_CHARS:
+        ]
         said = f"; it said: {words}" if words else ""
-        fate = f"; {self.fate}" if self.attached is not None else ""
-        meanwhile = "".join(map(_doing, self.channel.broken_off[:1]))
+        fate = f"; {self.detach_outcome}" if self.attached_program is not None else ""
+        meanwhile = "".join(map(_doing, self.channel.unanswered_at_close[:1]))
         if killer in CRASHES:
             return f"the adapter {self.adapter} crashed ({killer}){meanwhile}{fate}{said}"
         by = "" if killer is None else f", killed by {killer}"
@@ -467,31 +476,31 @@ class DirectSession(Session):
 
     # -- end
 
-    async def follow(self) -> None:
+    async def wait_and_end_adapter(self) -> None:
         """Wait for the debuggee's end and last output, then end the adapter.
 
         A cause that shows in the exit code is recorded. If the adapter is still connected, it gets `disconnect`, and is killed if it
         stays. The method returns when the session is over, or `SECONDS_FOR_LAST_WORDS` later.
         """
         mirror = self.mirror
-        await self.wait_for(lambda: mirror.ended or mirror.exit_code is not None, None)
+        await self.wait_for(lambda: mirror.has_ended or mirror.exit_code is not None, None)
         if self.parent is not None and self.cause is None:
             # It may have replaced itself by another program, which is not debugged and ends with its parent.
-            self.process.release(self.pid)
-        await self.wait_for(lambda: self.mirror.ended, SECONDS_FOR_LAST_WORDS)
+            self.adapter_process.release(self.pid)
+        await self.wait_for(lambda: self.mirror.has_ended, SECONDS_FOR_LAST_WORDS)
         # Some adapters send the end before the last output, and drop that when the connection closes.
-        await self.program.arriving.wait_for_silence()
+        await self.program.arriving_output.wait_for_silence()
         if signal := deadly_signal(self.plan.definition.quirks.exit_code, mirror.exit_code or 0):
-            self.ending.explain(f"probably killed by {signal}")
+            self.ending.set_cause_if_unknown(f"probably killed by {signal}")
         await self.watch.wait_for_cause(mirror.exit_code)
-        if self.process.terminal is not None:
-            await self.process.terminal.wait_until_drained(SECONDS_WITHOUT_OUTPUT)
-        if not self.over and not self._is_disconnecting:
-            await self.leave(SECONDS_FOR_LAST_WORDS, terminate=self.launched)
+        if self.adapter_process.terminal is not None:
+            await self.adapter_process.terminal.wait_until_drained(SECONDS_WITHOUT_OUTPUT)
+        if not self.is_over and not self._is_disconnecting:
+            await self.send_disconnect(SECONDS_FOR_LAST_WORDS, terminate=self.launched)
             await self.close()
-        await self.wait_for(lambda: self.over, SECONDS_FOR_LAST_WORDS)
+        await self.wait_for(lambda: self.is_over, SECONDS_FOR_LAST_WORDS)
 
-    async def farewell(self, seconds: float) -> None:
+    async def leave_at_server_end(self, seconds: float) -> None:
         """Leave at the end of dapeer's server: end a launched program, detach from an attached one.
 
         The adapter gets `disconnect`, which it may take `seconds` to answer; no error is raised if it does not. Neither connection nor
@@ -499,7 +508,7 @@ class DirectSession(Session):
         """
         with contextlib.suppress(DapeerError):
             await self._release_program(ending=self.launched)
-        await self.leave(seconds, terminate=self.launched)
+        await self.send_disconnect(seconds, terminate=self.launched)
 
     async def _release_program(self, *, ending: bool) -> None:
         """Remove breakpoints and resume the program, if `disconnect` would leave it stopped.
@@ -521,10 +530,10 @@ class DirectSession(Session):
             await self.set_breakpoints(path, ())
         if (stop := self.mirror.stop) is not None:
             await self.resume("continue", {"threadId": stop.thread_id})
-        if self.attached is not None:
-            await self.attached.wait_for_stop_signal(SECONDS_TO_TAKE_STOP)
+        if self.attached_program is not None:
+            await self.attached_program.wait_for_stop_signal(SECONDS_TO_TAKE_STOP)
 
-    async def leave(self, seconds: float, *, terminate: bool) -> None:
+    async def send_disconnect(self, seconds: float, *, terminate: bool) -> None:
         """Send `disconnect` and wait at most `seconds` for the response.
 
         A missing or failed one raises nothing. `terminate` says whether the debuggee ends, too. The process is not watched any more.
@@ -538,31 +547,31 @@ class DirectSession(Session):
     async def close(self) -> None:
         """Close the sending side of the connection, wait for the session to be over, else kill the adapter."""
         await self.channel.finish()
-        if not await self.wait_for(lambda: self.over, SECONDS_FOR_LAST_WORDS):
-            await self.force()
+        if not await self.wait_for(lambda: self.is_over, SECONDS_FOR_LAST_WORDS):
+            await self.kill_adapter()
 
-    async def force(self) -> None:
+    async def kill_adapter(self) -> None:
         """Kill the adapter with all that it has started, or have it detach from an attached program; `finish`.
 
         For an attached program, wait for the detach, and note what became of the program in `fate`.
         """
-        await self.process.kill()
+        await self.adapter_process.kill()
         if not self.launched:
-            await self.process.settle(SECONDS_TO_DETACH)
+            await self.adapter_process.settle(SECONDS_TO_DETACH)
             self._record_fate(UNKNOWN)
         self.finish()
 
-    async def cut_short(self, cause: str) -> str:
+    async def kill_and_record_cause(self, cause: str) -> str:
         """Force the end of a session whose adapter did not answer a request to end.
 
         Record `cause` with the outcome. Return a clause on what became of the program: that it was killed together with the adapter, or,
         if it was attached to, its state.
         """
         if self.launched:
-            return await super().cut_short(cause)
-        await self.force()
-        self.ending.decide(f"{cause}, and is to detach; {self.fate}", by_us=False)
-        return f"and is to detach; {self.fate}"
+            return await super().kill_and_record_cause(cause)
+        await self.kill_adapter()
+        self.ending.replace_cause(f"{cause}, and is to detach; {self.detach_outcome}", by_us=False)
+        return f"and is to detach; {self.detach_outcome}"
 
     def _record_fate(self, unknown: str = "") -> None:
         """Set `fate` to the state of an attached program's process.
@@ -572,12 +581,12 @@ class DirectSession(Session):
         Args:
             unknown: The clause to set if the process is not known; empty: `fate` stays as it was.
         """
-        known = self.attached.fate() if self.attached is not None else ""
-        self.fate = known or unknown or self.fate
+        known = self.attached_program.fate() if self.attached_program is not None else ""
+        self.detach_outcome = known or unknown or self.detach_outcome
         if (self.ending.cause or "").startswith("detached;"):
-            self.ending.decide(f"detached; {self.fate}", by_us=False)
+            self.ending.replace_cause(f"detached; {self.detach_outcome}", by_us=False)
 
-    async def cut_off(self, tool: str) -> None:
+    async def kill_if_end_would_resume(self, tool: str) -> None:
         """Kill the launched program, or its adapter, as the definition's quirk `killed_first` says.
 
         The quirk is "adapter" (that is killed, and the session is over), "program" (its process is killed), or empty: nothing happens. An
@@ -589,9 +598,9 @@ class DirectSession(Session):
             return
         self.expect_end(ending=True, tool=tool)
         if first == "adapter":
-            await self.force()
+            await self.kill_adapter()
         else:
-            self.process.kill_program(self.pid)
+            self.adapter_process.kill_program(self.pid)
 
     async def terminate(self) -> None:
         """End the debuggee and the session: `terminate` first, `disconnect` if that fails, and last a kill.
@@ -599,7 +608,7 @@ class DirectSession(Session):
         `terminate` is left out if the adapter does not support it; its errors are ignored.
         """
         if not await self.ask_to_end(SECONDS_TO_END_ITSELF):
-            await self.leave(SECONDS_TO_END_ITSELF, terminate=True)
+            await self.send_disconnect(SECONDS_TO_END_ITSELF, terminate=True)
         await self.close()
 
     def check_leave(self, *, terminate: bool | None) -> None:
@@ -635,7 +644,7 @@ class DirectSession(Session):
         self.check_leave(terminate=ending)
         self.expect_end(ending=ending)
         if not ending:
-            self.process.release(self.pid)
+            self.adapter_process.release(self.pid)
             self.watch.close()
         with contextlib.suppress(RequestTimeout):
             await self._release_program(ending=ending)
@@ -663,10 +672,10 @@ def _doing(request: Request) -> str:
 def _attached_program(plan: Plan, parent: DirectSession | None) -> AttachedProgram | None:
     """Return the process that a new session attaches to; None: it starts one, or its process is unknown.
 
-    A child of `parent` has none of its own, but for that of a parent which hands its work on (`delegates`).
+    A child of `parent` has none of its own, but for that of a parent which hands its work on (`runs_in_first_child`).
     """
     if parent is not None:
-        return parent.attached if parent.delegates else None
+        return parent.attached_program if parent.runs_in_first_child else None
     pid = attached_pid(plan)
     return AttachedProgram(pid) if pid is not None else None
 

@@ -52,7 +52,7 @@ async def evaluate(
         arguments["frameId"] = frame_id
     if whole:
         arguments["format"] = {WHOLE: True}
-    async with session.evaluating:
+    async with session.evaluation_lock:
         session.record_evaluation(arguments)
         with explain_lack_of_process(session.post_mortem), session.advice.on_failure(context):
             try:
@@ -96,7 +96,7 @@ async def set_expression(
     arguments: SetExpressionArguments = {"expression": expression, "value": value}
     if frame_id is not None:
         arguments["frameId"] = frame_id
-    async with session.evaluating:
+    async with session.evaluation_lock:
         return await session.request("setExpression", arguments)
 
 
@@ -109,7 +109,7 @@ async def set_variable(
     end first.
     """
     arguments = SetVariableArguments(variablesReference=reference, name=name, value=value)
-    async with session.evaluating:
+    async with session.evaluation_lock:
         return await session.request("setVariable", arguments)
 
 

@@ -51,7 +51,7 @@ class ForwardedSession(Session):
         self.hello = hello
         self.failure: str | None = None
         """Why nvim-dap could not start its debuggee, in the adapter's words."""
-        self.replayed = anyio.Event()
+        self.replayed_event = anyio.Event()
         """Set when the journal of earlier messages has been read."""
         self._neovim = neovim
         self._feed = feed
@@ -61,16 +61,16 @@ class ForwardedSession(Session):
         self.feed = feed.name
         if definition is not None:
             # The program is unpatched, so what its adapter leaves out is requested or noted.
-            self.thread_locator.ask_program(definition.stopping.folded)
+            self.thread_locator.enable_program_queries(definition.stopping.folded)
             children = definition.children
-            self.delegates = parent is None and children is not None and children.primary
+            self.runs_in_first_child = parent is None and children is not None and children.primary
 
     # -- differences from a direct session
 
     @property
     def is_current(self) -> bool:
         """Whether the journal of earlier messages has been read."""
-        return self.replayed.is_set()
+        return self.replayed_event.is_set()
 
     def on_message(self, message: Message) -> None:
         """React to a message: note a terminal, the end of the replayed journal, and why a start has failed.
@@ -84,14 +84,14 @@ class ForwardedSession(Session):
             case Event(event="capabilities", body={"capabilities": {"dapeerTerminal": True}}):
                 self.program.set_keyboard(self)
             case Event(event="dapeer.replayed"):
-                self.replayed.set()
+                self.replayed_event.set()
             case Response(command="setBreakpoints"):
                 for path in self.mirror.breakpoints:
                     # The event may change before a reader sees it.
-                    self.inspect.editions.keep(path)
+                    self.inspect.source_versions.keep(path)
             case Response(command="launch" | "attach" as command, success=False):
                 self.failure = f"could not {command}: {message.failure()}"
-                self.ending.explain(self.failure)
+                self.ending.set_cause_if_unknown(self.failure)
             case _:
                 pass
 
@@ -118,10 +118,10 @@ class ForwardedSession(Session):
             NeovimBusy: Neovim does not respond, so they are not set yet.
             DapeerError: The adapter rejected them, or did not answer.
         """
-        if not self.initialized.is_set():
+        if not self.initialized_event.is_set():
             return  # nvim-dap sends all its signs when the adapter is ready
         if await self.wait_for(lambda: self._has(path, requested), SECONDS_FOR_SIGNS):
-            await self.lines.collect(path, requested)
+            await self.line_breakpoints.collect(path, requested)
             return
         try:
             await self.set_breakpoints(path, requested)
@@ -138,7 +138,7 @@ class ForwardedSession(Session):
         """
         sent = [each for each, _ in self.mirror.breakpoints.get(path, ())]
         requested = [each for each in requested if "collect" not in each]
-        columns = self.lines.log.columns
+        columns = self.line_breakpoints.log_points.columns
         have, want = ([_key(each, columns=columns) for each in some] for some in (sent, requested))
         return sorted(have) == sorted(want)
 
@@ -146,25 +146,25 @@ class ForwardedSession(Session):
 
     def why_over(self) -> str:
         """Return a clause on what closed the session: nvim-dap, or the end of Neovim or the connection."""
-        if self._neovim.closed.is_set():
+        if self._neovim.closed_event.is_set():
             return "its Neovim has ended"
         # A Neovim that dies takes several connections along, and this one may be noticed first.
         cut = "the connection to its Neovim has ended"
-        return "nvim-dap has closed the session" if self._feed.closed else cut
+        return "nvim-dap has closed the session" if self._feed.is_closed_by_nvim_dap else cut
 
-    async def follow(self) -> None:
+    async def wait_and_close_connection(self) -> None:
         """Wait for the end of the debuggee, the last output, and nvim-dap's closing; then close dapeer's side."""
-        await self.wait_for(lambda: self.mirror.ended, None)
-        await self.program.arriving.wait_for_silence()
-        await self.wait_for(lambda: self.over, SECONDS_TO_CLOSE)
-        await self.hang_up()
+        await self.wait_for(lambda: self.mirror.has_ended, None)
+        await self.program.arriving_output.wait_for_silence()
+        await self.wait_for(lambda: self.is_over, SECONDS_TO_CLOSE)
+        await self.close_connection()
 
-    async def hang_up(self) -> None:
+    async def close_connection(self) -> None:
         """Close the connection to nvim-dap's session and record the end here; nvim-dap's session goes on."""
         await self._transport.aclose()
         self.finish()
 
-    async def farewell(self, seconds: float) -> None:  # noqa: ARG002
+    async def leave_at_server_end(self, seconds: float) -> None:  # noqa: ARG002
         """Close the connection to the person's session, which goes on; `seconds` is not used."""
         await self._transport.aclose()
 
@@ -179,7 +179,7 @@ class ForwardedSession(Session):
                 await self.request(
                     "disconnect", {"terminateDebuggee": True}, seconds=SECONDS_TO_END_ITSELF
                 )
-        await self.wait_for(lambda: self.over, SECONDS_TO_END_ITSELF)
+        await self.wait_for(lambda: self.is_over, SECONDS_TO_END_ITSELF)
 
     async def disconnect(self, *, terminate: bool | None) -> bool:
         """Send `disconnect` and wait for the end; return whether the debuggee was ended with it.
@@ -193,7 +193,7 @@ class ForwardedSession(Session):
         ending = self.hello.request == "launch" if terminate is None else terminate
         self.expect_end(ending=ending)
         await self.request("disconnect", {"terminateDebuggee": ending})
-        await self.wait_for(lambda: self.over, SECONDS_TO_END_ITSELF)
+        await self.wait_for(lambda: self.is_over, SECONDS_TO_END_ITSELF)
         return ending
 
 

@@ -16,10 +16,10 @@ from dapeer.adapters.definition.definition import Definition
 from dapeer.adapters.definition.placeholders import fill
 from dapeer.adapters.definition.quirks import ANY_FILE
 from dapeer.adapters.definition.sections import first_hint
-from dapeer.adapters.definition.table import own_values
+from dapeer.adapters.definition.table import installation_values
 from dapeer.adapters.launch_request import NamedTests
 from dapeer.base.system import foreign_files
-from dapeer.base.system.environment import of_starter
+from dapeer.base.system.environment import starter_environment
 from dapeer.base.system.program_files import C_LIBRARY, has_section, named_libraries
 from dapeer.dap.mapped import PathMapping
 from dapeer.dap.messages import Body
@@ -88,18 +88,20 @@ class Plan:
     """Where the program's files are here, as far as the adapter does not know it."""
     core: CoreDump | None = None
     """The core dump that is looked at."""
-    forks: bool = False
+    calls_unfollowed: bool = False
     """Whether the program calls one of the `unfollowed` functions of its adapter."""
     breakpoints: Breakpoints | None = None
     """Where it stops and collects; None: as all others do."""
-    environment: Mapping[str, str] = field(default_factory=of_starter, repr=False, compare=False)
+    environment: Mapping[str, str] = field(
+        default_factory=starter_environment, repr=False, compare=False
+    )
     """The variables of whoever has asked for the start; a restart has them as well."""
     offered: bool = False
     """Whether the adapter of another session has offered it: it has no adapter of its own."""
-    waiting: WaitingProcess | None = field(default=None, repr=False, compare=False)
+    waiting_process: WaitingProcess | None = field(default=None, repr=False, compare=False)
     """The process of a launched program that waits for this adapter; None: none does."""
 
-    in_children: frozenset[str] = frozenset()
+    child_extensions: frozenset[str] = frozenset()
     """Extensions of files of other languages, in which programs that it starts are debugged."""
 
     @property
@@ -140,10 +142,12 @@ class Plan:
 
         That is so for a launch of an adapter whose definition says so, if `breakpoints` collect at functions.
         """
-        return self.launched and self.definition.collect.at_entry and bool(breakpoints.collecting)
+        return (
+            self.launched and self.definition.collect.at_entry and bool(breakpoints.function_points)
+        )
 
     @property
-    def delegates(self) -> bool:
+    def runs_in_first_child(self) -> bool:
         """Whether the program is debugged as the first child of its session."""
         children = self.definition.children
         return children is not None and children.primary and not self.offered
@@ -171,8 +175,8 @@ class Plan:
         functions = self.definition.quirks.unfollowed
         if ANY_FILE in functions:
             return path != self.inputs.get("program")
-        if self.forks or not functions:
-            return self.forks
+        if self.calls_unfollowed or not functions:
+            return self.calls_unfollowed
         known = list(libraries) or named_libraries(str(self.inputs.get("program") or ""))
         return any(has_section(each, functions) for each in known if not C_LIBRARY.search(each))
 
@@ -200,7 +204,7 @@ class Plan:
             config=config,
             name=self.child_name(config),
             offered=True,
-            waiting=None,
+            waiting_process=None,
         )
 
     def child_name(self, config: Mapping[str, object]) -> str:
@@ -233,7 +237,7 @@ class Plan:
         program = str(self.inputs.get("program") or "") if self.launched else ""
         remarks = [str(self.inputs.get("remark") or "")]
         by_pid = "pid" in self.inputs and "pid" in self.definition.attach
-        if not self.launched and by_pid and self.waiting is None:
+        if not self.launched and by_pid and self.waiting_process is None:
             remarks.append(self.definition.attach["pid"].say)
         if Path(program).name in STARTERS and self.definition.children is None:
             remarks.append(STARTS.format(Path(program).name, self.definition.id))
@@ -244,7 +248,7 @@ class Plan:
         slow = functools.partial(why_slow, str(python), self.definition.interpreter, cwd)
         return Advice(hint, str(python), missing, program, remark, slow)
 
-    def untested(self, printed: str) -> str | None:
+    def why_untested(self, printed: str) -> str | None:
         """Return why a program that ended well has run no test, though it was to run some.
 
         The reason is a clause without a period, such as `its output says so`. None: it has run some, was to run
@@ -256,7 +260,7 @@ class Plan:
         tests, program = self.definition.tests, str(self.inputs.get("program") or "")
         if tests is None or not self.launched or not program:
             return None
-        if program == fill(tests.launcher, own_values()):
+        if program == fill(tests.launcher, installation_values()):
             none = tests.none and re.search(tests.none, printed, re.MULTILINE)
             return "its output says so" if none else None
         if foreign_files.is_file(program) and tests.none_in(

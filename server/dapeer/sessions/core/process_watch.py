@@ -41,7 +41,7 @@ class ProcessWatch:
         self._adapter = adapter
         self.pid = 0
         """The process; 0: it is not known, or not watched any more."""
-        self._file: int | None = None
+        self._pidfd: int | None = None
         self._is_certain = True
         self._task: BackgroundTask[None] | None = None
         self._stop_event = anyio.Event()
@@ -59,11 +59,11 @@ class ProcessWatch:
         If not `sure` that it is the debuggee, only a signal that kills it counts as the program's end. Nothing changes if it is watched
         already, has ended, or the session has.
         """
-        known = pid == self.pid or self._session.mirror.ended
+        known = pid == self.pid or self._session.mirror.has_ended
         file = None if known else process_end.open_pidfd(pid)
         if file is not None:
             self.close()
-            self.pid, self._file, self._is_certain = pid, file, sure
+            self.pid, self._pidfd, self._is_certain = pid, file, sure
             self._begin()
 
     def find_process(self) -> None:
@@ -74,7 +74,7 @@ class ProcessWatch:
         program runs inside of the adapter. The second search, at the first stop, is the last one.
         """
         adapter, terminal = self._adapter.pid, self._adapter.terminal
-        if self._file is not None or adapter is None or self._is_in_adapter:
+        if self._pidfd is not None or adapter is None or self._is_in_adapter:
             return
         if terminal is not None and terminal.pid:
             self.follow(terminal.pid, sure=False)
@@ -86,7 +86,7 @@ class ProcessWatch:
         # Some programs lead a POSIX session of their own; they still end with dapeer.
         if len(found) == 1 and self._adapter.claim(found[0]):
             self.follow(found[0], sure=bool(traced))
-        self._looks_again = self._file is None and not self._looks_again
+        self._looks_again = self._pidfd is None and not self._looks_again
 
     def on_message(self, message: Message) -> None:
         """React to a `stopped` event; other messages are ignored.
@@ -110,8 +110,8 @@ class ProcessWatch:
 
         A stop may arrive before that is noticed.
         """
-        if not self._is_killed and self._file is not None:
-            self._killer = process_end.deadly_signal(self.pid, self._file)
+        if not self._is_killed and self._pidfd is not None:
+            self._killer = process_end.deadly_signal(self.pid, self._pidfd)
             self._is_killed = self._killer is not None
         return self._is_killed
 
@@ -119,9 +119,9 @@ class ProcessWatch:
         """Stop watching, close the pidfd and set `pid` to 0."""
         if self._task is not None:
             self._task.cancel()
-        if self._file is not None:
-            os.close(self._file)
-        self._task = self._file = None
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+        self._task = self._pidfd = None
         self.pid = 0
 
     async def wait_for_cause(self, exit_code: int | None) -> None:
@@ -139,8 +139,8 @@ class ProcessWatch:
         if self._task is not None and not self._task.done:
             self._stop_event.set()
             self._stop_event = anyio.Event()
-        elif self._file is not None:
-            self._task = BackgroundTask(self._watch(self.pid, self._file))
+        elif self._pidfd is not None:
+            self._task = BackgroundTask(self._watch(self.pid, self._pidfd))
 
     async def _watch(self, pid: int, file: int) -> None:
         """Wait for the end of a process; record it, and its killer, if the adapter does not report the end.
@@ -164,10 +164,10 @@ class ProcessWatch:
                 else SECONDS_WITHOUT_OUTPUT
             )
         # If the adapter has ended first, its end is the reason.
-        if not await session.wait_for(lambda: session.mirror.ended, patience):
+        if not await session.wait_for(lambda: session.mirror.has_ended, patience):
             self._record_end()
         elif killer is not None:
-            session.ending.explain(self._end_cause())
+            session.ending.set_cause_if_unknown(self._end_cause())
 
     def _record_end(self) -> None:
         """Record in the session, as if the adapter had sent `terminated`, that the program has ended, and why."""
@@ -183,7 +183,7 @@ def require_unkilled(session: Session, then: str) -> None:
 
     Supervisors kill silent workers, such as stopped ones. `then` is a sentence on what to do, which ends the
     error's hint if other processes of the program go on; if none does, the hint tells how to start again. The
-    session's id is added to `program.known_dead`, but the error is raised at each call.
+    session's id is added to `program.reported_killed_ids`, but the error is raised at each call.
 
     Raises:
         NotStopped: A signal killed the process while it was stopped; the error says what else of the program runs.
@@ -191,14 +191,14 @@ def require_unkilled(session: Session, then: str) -> None:
     if not _is_killed(session) or not _was_stopped(session):
         return
     program, parent = session.program, session.parent
-    program.known_dead.add(session.id)
+    program.reported_killed_ids.add(session.id)
     what = f"Session {session.id} was {session.cause} while it was stopped"
-    if not program.alive:
+    if not program.living_sessions:
         raise NotStopped(
             f"{what}.", "dap_program_output shows its last words; dap_run starts it again."
         )
-    if parent is None or parent.mirror.ended:
-        raise NotStopped(f"{what}; session {program.alive[0].id} runs on.", then)
+    if parent is None or parent.mirror.has_ended:
+        raise NotStopped(f"{what}; session {program.living_sessions[0].id} runs on.", then)
     hint = _hint(session) or OUT_OF_TIME
     raise NotStopped(f"{what}; its parent, session {parent.id}, is still there.", f"{hint} {then}")
 
@@ -206,13 +206,13 @@ def require_unkilled(session: Session, then: str) -> None:
 def take_unreported_kills(program: Program[Session]) -> list[str]:
     """Return notes on processes that a signal killed while their program goes on.
 
-    Each process is named once. Sessions with the same cause share a note; all are added to `program.known_dead`. SIGTERM of a running
+    Each process is named once. Sessions with the same cause share a note; all are added to `program.reported_killed_ids`. SIGTERM of a running
     process is not noted, because parents end their workers by it. The list is empty if there is nothing new.
     """
-    dead = [each for each in program.sessions if _is_killed(each) and program.runs]
-    killed = [each for each in dead if each.id not in program.known_dead]
+    dead = [each for each in program.sessions if _is_killed(each) and program.is_alive]
+    killed = [each for each in dead if each.id not in program.reported_killed_ids]
     killed = [each for each in killed if _was_stopped(each) or each.cause != f"{KILLED}SIGTERM"]
-    program.known_dead.update(each.id for each in dead)
+    program.reported_killed_ids.update(each.id for each in dead)
     reported: dict[str, list[str]] = {}
     for each in killed:
         stopped = " while it was stopped" * _was_stopped(each)
@@ -226,7 +226,7 @@ def take_unreported_kills(program: Program[Session]) -> list[str]:
 
 def _is_killed(session: Session) -> bool:
     """Return whether a signal that no tool of dapeer's has sent ended the session's process."""
-    return (session.cause or "").startswith(KILLED) and not session.by_us
+    return (session.cause or "").startswith(KILLED) and not session.is_ended_by_tool
 
 
 def _was_stopped(session: Session) -> bool:

@@ -35,7 +35,7 @@ class AwaitedBreakpoints:
 
     places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that were set for this program."""
-    undelivered: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    undelivered_places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Path and line of those that this program did not get; the caller knows why."""
     reported: set[OutcomeKey] = field(default_factory=set[OutcomeKey])
     """States that the caller knows already."""
@@ -48,11 +48,11 @@ class AwaitedBreakpoints:
 
     def record_undelivered(self, places: Iterable[tuple[str, int]]) -> None:
         """Add breakpoints, by path and line, that this program does not get; the caller knows why."""
-        self.undelivered.update(places)
+        self.undelivered_places.update(places)
 
     def record_delivered(self, path: str) -> None:
-        """Remove a file's breakpoints from `undelivered`: the program has got them after all."""
-        self.undelivered = {each for each in self.undelivered if each[0] != path}
+        """Remove a file's breakpoints from `undelivered_places`: the program has got them after all."""
+        self.undelivered_places = {each for each in self.undelivered_places if each[0] != path}
 
     def mark_reported(self, states: Iterable[OutcomeKey], known: object) -> None:
         """Record that the caller was told `states`.
@@ -93,10 +93,10 @@ class Process(Protocol):
 
     id: int
     mirror: Mirror
-    delegates: bool
+    runs_in_first_child: bool
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether its connection has ended: no more output, no more responses."""
         ...
 
@@ -116,7 +116,7 @@ class Program(Generic[Of]):
         """Begin a program without sessions; `add` adds the first one, which stands for the program."""
         self.sessions: Sequence[Of] = ()
         """The first process's first, each behind its parent."""
-        self.printed = OutputIntake()
+        self.output_intake = OutputIntake()
         """The output of all its processes, and the messages of its log points."""
         self.responses = OutputLog(MAX_RESPONSE_CHARS)
         """What triggers have brought, whole."""
@@ -127,11 +127,11 @@ class Program(Generic[Of]):
         self.row_files: RowFiles | None = None
         """Where its processes write rows; None: they have not collected by themselves."""
         self.waiters = Waiters()
-        self.arriving = ArrivingOutput(self.printed.output, self.waiters)
+        self.arriving_output = ArrivingOutput(self.output_intake.output, self.waiters)
         self._keyboard: Keyboard | None = None
-        self.awaited = AwaitedBreakpoints()
+        self.awaited_breakpoints = AwaitedBreakpoints()
         """Its breakpoints, and what was reported about them."""
-        self.known_dead: set[int] = set()
+        self.reported_killed_ids: set[int] = set()
         """The sessions that a signal has ended, as its caller was told."""
         self._listeners: list[Callable[[Of, Message], None]] = []
         self._undebugged: list[str] = []
@@ -139,18 +139,18 @@ class Program(Generic[Of]):
 
     # -- its rows
 
-    def rows_in(self, folders: RowFolders) -> Path:
+    def ensure_row_folder(self, folders: RowFolders) -> Path:
         """Return the folder into which the program's processes write rows.
 
         The first call makes it in `folders`.
         """
-        self.row_files = self.row_files or folders.made(self.collected)
+        self.row_files = self.row_files or folders.create_files(self.collected)
         return self.row_files.folder
 
     async def read_rows(self) -> None:
         """Read the rows that the program's processes have written since the last call into `collected`.
 
-        Nothing is done before `rows_in` was called.
+        Nothing is done before `ensure_row_folder` was called.
         """
         if self.row_files is not None:
             await self.row_files.read()
@@ -183,12 +183,12 @@ class Program(Generic[Of]):
     def _set_sessions(self, sessions: Sequence[Of]) -> None:
         """Set `sessions`, ordered so that each stands behind its parent; the first one stays the first."""
         self.sessions = sessions
-        self.sessions = (self.first, *self.below(self.first))
+        self.sessions = (self.first, *self.descendants(self.first))
 
     @property
     def output(self) -> OutputLog:
         """The log into which all its processes print."""
-        return self.printed.output
+        return self.output_intake.output
 
     @property
     def first(self) -> Of:
@@ -196,30 +196,30 @@ class Program(Generic[Of]):
         return self.sessions[0]
 
     @property
-    def alive(self) -> list[Of]:
+    def living_sessions(self) -> list[Of]:
         """The sessions that have not ended."""
-        return [each for each in self.sessions if not each.over]
+        return [each for each in self.sessions if not each.is_over]
 
     @property
-    def runs(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether any of the program's processes has not ended; an adapter may still be there when none has."""
-        return any(not each.mirror.ended for each in self.sessions)
+        return any(not each.mirror.has_ended for each in self.sessions)
 
     @property
-    def stopped(self) -> list[Of]:
+    def stopped_sessions(self) -> list[Of]:
         """The sessions that are stopped."""
         return [each for each in self.sessions if each.mirror.stop is not None]
 
     @property
     def debugged(self) -> list[Of]:
         """The sessions that have a process of their own, without those whose program is their first child."""
-        return [s for s in self.sessions if not (s.delegates and self.children(s))]
+        return [s for s in self.sessions if not (s.runs_in_first_child and self.children(s))]
 
     def children(self, parent: Of) -> list[Of]:
         """Return the sessions whose parent is `parent`, in order of their start."""
         return [each for each in self.sessions if each.parent is parent]
 
-    def below(self, session: Of) -> list[Of]:
+    def descendants(self, session: Of) -> list[Of]:
         """Return all sessions below `session`: its children, each followed by its own children."""
         children: dict[Process | None, list[Of]] = {}
         for each in self.sessions:
@@ -235,27 +235,27 @@ class Program(Generic[Of]):
         """Return whether a child session of `parent` has started its program."""
         return any(each.mirror.has_started for each in self.children(parent))
 
-    def acting(self, session: Of, *, exactly: bool) -> Of:
+    def session_for_tool(self, session: Of, *, exactly: bool) -> Of:
         """Return the session on which a tool works when the caller has named `session`.
 
         A session that delegates is replaced by its first child. Unless `exactly`, a session that runs is replaced by one of the program
         that is stopped (the last in order), if there is any: a caller can look only at that.
         """
-        while session.delegates and (children := self.children(session)):
+        while session.runs_in_first_child and (children := self.children(session)):
             session = children[0]
         if exactly or session.mirror.stop is not None:
             return session
-        return next(reversed(self.stopped), session)
+        return next(reversed(self.stopped_sessions), session)
 
-    def living(self, session: Of) -> Of:
+    def living_session_for(self, session: Of) -> Of:
         """Return `session` if it has not ended, else another that has not, else the program's first session."""
-        return session if not session.over else next(iter(self.alive), self.first)
+        return session if not session.is_over else next(iter(self.living_sessions), self.first)
 
-    def about_others(self, session: Of) -> list[str]:
+    def notes_on_others(self, session: Of) -> list[str]:
         """Return a note on each other session that is stopped, and, if `session` has ended, on each that runs."""
-        others = [each for each in self.debugged if each is not session and not each.over]
+        others = [each for each in self.debugged if each is not session and not each.is_over]
         notes = [f"session {each.id} is stopped, too" for each in others if each.mirror.stop]
-        if session.over:
+        if session.is_over:
             notes += [f"session {each.id} runs on" for each in others if not each.mirror.stop]
         return notes
 
@@ -296,7 +296,9 @@ class Program(Generic[Of]):
         """Return the other sessions' stops that no caller was shown, as (session id, stop number)."""
         stops = ((each, each.mirror.stop) for each in self.sessions if each is not session)
         return frozenset(
-            (s.id, stop.number) for s, stop in stops if stop and stop.reported.output_shown is None
+            (s.id, stop.number)
+            for s, stop in stops
+            if stop and stop.presentation.output_shown is None
         )
 
     def stop_or_end(self, session: Of, epoch: int, old: StopIds = NONE) -> Of | None:
@@ -310,17 +312,17 @@ class Program(Generic[Of]):
         if stop is not None and stop.number > epoch:
             return session
         new = self.unseen_stops(session) - old
-        if new or not session.over:
+        if new or not session.is_over:
             first = min(new, default=(0, 0))[0]
             return next((each for each in self.sessions if each.id == first), None)
-        return next(iter(self.stopped), None) or self._ended()
+        return next(iter(self.stopped_sessions), None) or self._ended()
 
     def _ended(self) -> Of | None:
         """Return the session that shows how the program has ended; None if it has not ended."""
         first = self.first
         # A process that has replaced itself ends without an exit code, and continues as its own child.
-        replaced = first.over and first.mirror.exit_code is not None
-        return first if not self.alive or replaced else None
+        replaced = first.is_over and first.mirror.exit_code is not None
+        return first if not self.living_sessions or replaced else None
 
     async def next_stop(
         self,
@@ -426,9 +428,11 @@ class DetachedProcesses:
         A process is returned only once. Left out are processes that a session still debugs, those of the debugger itself, and those that
         have ended. The dict is empty while the program runs.
         """
-        if self._program.runs:
+        if self._program.is_alive:
             return {}
-        debugged = {each.mirror.process.get("systemProcessId") for each in self._program.alive}
+        debugged = {
+            each.mirror.process.get("systemProcessId") for each in self._program.living_sessions
+        }
         new = {
             pid: command
             for pid in self._processes.find_detached()

@@ -34,8 +34,8 @@ from dapeer.mirror.frames import Frames
 from dapeer.mirror.mirror import Mirror
 from dapeer.mirror.output import IN_TERMINAL
 from dapeer.mirror.post_mortem import PostMortem
-from dapeer.sessions.breakpoints.lines import LineBreakpoints, LogLines
-from dapeer.sessions.breakpoints.stops_at import StopsAt
+from dapeer.sessions.breakpoints.lines import CollectingLogPoints, LineBreakpoints
+from dapeer.sessions.breakpoints.stops_at import FunctionsAndFilters
 from dapeer.sessions.breakpoints.watching import Watching
 from dapeer.sessions.core.program import DetachedProcesses, Keyboard, Program
 from dapeer.sessions.inspection.arriving_output import PrintedErrors
@@ -73,18 +73,18 @@ class Ending:
     ended_by_tool: bool = False
     """A tool has ended the program, so its exit code means nothing."""
 
-    def explain(self, cause: str) -> None:
+    def set_cause_if_unknown(self, cause: str) -> None:
         """Set `cause`, unless one is set already."""
         self.cause = self.cause or cause
 
-    def decide(self, cause: str, *, by_us: bool) -> None:
+    def replace_cause(self, cause: str, *, by_us: bool) -> None:
         """Set `cause` to what a client has decided, in place of any other.
 
         `ended_by_tool` stays True once it was True.
         """
         self.cause, self.ended_by_tool = cause, self.ended_by_tool or by_us
 
-    def credit(self, tool: str) -> None:
+    def set_ending_tool(self, tool: str) -> None:
         """Set `cause` to "ended by `tool`", if `ended_by_tool`; else change nothing."""
         if self.ended_by_tool:
             self.cause = f"ended by {tool}"
@@ -95,7 +95,7 @@ class SessionControl(abc.ABC):
 
     owns_adapter: bool = False
     """We hold the adapter, and may kill it."""
-    fate: str = "the program runs on"
+    detach_outcome: str = "the program runs on"
     """What became of a program that was left, as a part of a sentence."""
 
     # -- messages
@@ -121,7 +121,7 @@ class SessionControl(abc.ABC):
 
     # -- breakpoints
 
-    def takes(self, path: str) -> bool:
+    def accepts_breakpoints_in(self, path: str) -> bool:
         """Return whether breakpoints of the source file `path` may be sent to the session's adapter."""
         return True
 
@@ -155,17 +155,17 @@ class SessionControl(abc.ABC):
             Unsupported: The adapter cannot end the session so.
         """
 
-    async def cut_off(self, tool: str) -> None:
+    async def kill_if_end_would_resume(self, tool: str) -> None:
         """Kill the program, or its adapter, if the adapter would resume the program on its way to the end.
 
         `tool` is the name of the tool that ends the session; it is recorded as the cause. The default does nothing.
         """
 
-    async def force(self) -> None:
+    async def kill_adapter(self) -> None:
         """Kill the adapter and the processes that dapeer has started with it; the default does nothing."""
 
     @abc.abstractmethod
-    async def farewell(self, seconds: float) -> None:
+    async def leave_at_server_end(self, seconds: float) -> None:
         """Leave the session at the server's end: end a program that dapeer has launched, detach from others.
 
         `seconds` is how long the adapter may take to answer.
@@ -210,9 +210,9 @@ class Session(SessionControl):
     """The feed of a session of nvim-dap: tap or listeners. None: a direct session."""
     post_mortem: PostMortem | None = None
     """It looks at a core dump."""
-    detached: DetachedProcesses | None = None
+    detached_processes: DetachedProcesses | None = None
     """What its program has left running; None: dapeer has not started it, or another session has."""
-    delegates: bool = False
+    runs_in_first_child: bool = False
     """Its program is its first child: it has no threads of its own."""
     advice = Advice()
     """The hints on messages of the adapter and the program."""
@@ -246,37 +246,36 @@ class Session(SessionControl):
         self.program = parent.program if parent else Program()
         self.project = context.project
         self.frames = traits.stopping.frames(context.project)
-        gathered = CollectedOutputReader(self.program.collected, context.number)
-        printed, failed = self.program.printed, self.program.failures
-        self.mirror: Mirror = Mirror(self.frames, printed, failed, gathered)
-        self.channel = Channel(transport, self.observe, self.answer)
+        program, collected = self.program, self.program.collected
+        reader = CollectedOutputReader(collected, context.number)
+        self.mirror: Mirror = Mirror(self.frames, program.output_intake, program.failures, reader)
+        self.channel = Channel(transport, self.apply_message, self.answer)
         stopping = traits.stopping
         self.errors = PrintedErrors(self.program.output, stopping.traceback, stopping.debugger)
-        request, collected = self.request, self.program.collected
+        request = self.request
+        arriving, secret_files = program.arriving_output, context.secret_files
         self.inspect = Inspection(
-            self.mirror,
-            request,
-            self.wait_for,
-            self.program.arriving,
-            self.errors,
-            context.secret_files,
-            traits,
+            self.mirror, request, self.wait_for, arriving, self.errors, secret_files, traits
         )
         self.thread_locator = ThreadLocator(
             self.mirror, self.inspect, request, traits.sight, self._first_mirror, self.watched_pid
         )
-        self.stops_at = StopsAt(adapter, self.mirror, request, self.supports, traits)
-        log = LogLines(collected, self.stops_at, request, traits.collect, columns=traits.columns)
-        folder = partial(self.program.rows_in, context.rows) if context.rows else None
-        self.lines = LineBreakpoints(
-            collected, self.supports, request, self.observe, log, traits, folder
+        self.functions_and_filters = FunctionsAndFilters(
+            adapter, self.mirror, request, self.supports, traits
         )
-        self.watching = Watching(collected, self.mirror, self.lines, self.wait_for)
+        log = CollectingLogPoints(
+            collected, self.functions_and_filters, request, traits.collect, columns=traits.columns
+        )
+        folder = partial(self.program.ensure_row_folder, context.rows) if context.rows else None
+        self.line_breakpoints = LineBreakpoints(
+            collected, self.supports, request, self.apply_message, log, traits, folder
+        )
+        self.watching = Watching(collected, self.mirror, self.line_breakpoints, self.wait_for)
         self.ending = Ending()
-        self.initialized = anyio.Event()
+        self.initialized_event = anyio.Event()
         self._deadlines = traits.deadlines
         # A thread that stock debugpy has suspended takes one command per 200 ms once two are queued.
-        self.evaluating = anyio.Lock(fast_acquire=True)
+        self.evaluation_lock = anyio.Lock(fast_acquire=True)
         self.program.add(self)
 
     def _first_mirror(self) -> Mirror:
@@ -289,9 +288,9 @@ class Session(SessionControl):
         return True
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the connection has ended: no more output, no more responses."""
-        return self.mirror.closed
+        return self.mirror.is_closed
 
     @property
     def cause(self) -> str | None:
@@ -299,7 +298,7 @@ class Session(SessionControl):
         return self.ending.cause
 
     @property
-    def by_us(self) -> bool:
+    def is_ended_by_tool(self) -> bool:
         """Whether a tool has ended the program, so that its exit code means nothing."""
         return self.ending.ended_by_tool
 
@@ -312,7 +311,7 @@ class Session(SessionControl):
         finally:
             self.finish()
 
-    def untested(self, printed: str) -> str | None:
+    def why_untested(self, printed: str) -> str | None:
         """Return why the program, which was to run tests, has run none; None: it has, or that is not known.
 
         `printed` is all that it has printed. This default returns None.
@@ -325,8 +324,8 @@ class Session(SessionControl):
         Nothing is sent, and no connection or process is closed: this is called when the connection has ended or is
         given up. A second call does nothing.
         """
-        if not self.over:
-            unreported = not self.mirror.ended
+        if not self.is_over:
+            unreported = not self.mirror.has_ended
             self.mirror.mark_closed()
             if unreported:
                 self.record_end(self.channel.breach or self.why_over())
@@ -337,10 +336,10 @@ class Session(SessionControl):
 
         Set the cause, unless one is known, and apply a `terminated` event.
         """
-        self.ending.explain(cause)
-        self.observe(Event("terminated"))
+        self.ending.set_cause_if_unknown(cause)
+        self.apply_message(Event("terminated"))
 
-    def observe(self, message: Message) -> None:
+    def apply_message(self, message: Message) -> None:
         """Apply a message of the session, in either direction, to the mirror, and tell all who wait or listen.
 
         In a core dump, messages without a meaning there are dropped. Hints are added to messages that the adapter's definition explains.
@@ -354,16 +353,16 @@ class Session(SessionControl):
 
         The event `initialized` sets the session's `initialized`. When the message brings the last row that a
         breakpoint may collect, the log points of that breakpoint are removed: from this session, or, if it
-        `delegates`, from all of the program's.
+        `runs_in_first_child`, from all of the program's.
         """
         self.mirror.apply(message, time.time())
         if isinstance(message, Event) and message.event == "initialized":
-            self.initialized.set()
+            self.initialized_event.set()
         self.inspect.on_message(message)
-        if number := self.mirror.gathered.filled_point(message):
+        if number := self.mirror.collected_reader.filled_point(message):
             # Some adapters tell what a child logs in the session of its parent.
-            for each in self.program.sessions if self.delegates else [self]:
-                each.lines.remove_log_points(number)
+            for each in self.program.sessions if self.runs_in_first_child else [self]:
+                each.line_breakpoints.remove_log_points(number)
         self.on_message(message)
         self.program.publish(self, message)
 
@@ -382,11 +381,13 @@ class Session(SessionControl):
         The first session's mirror gets a capability that says so, and tools that type are listed.
         """
         self.program.set_keyboard(terminal)
-        self.program.first.observe(Event("capabilities", {"capabilities": {IN_TERMINAL: True}}))
+        self.program.first.apply_message(
+            Event("capabilities", {"capabilities": {IN_TERMINAL: True}})
+        )
 
     def print_in_terminal(self, printed: Body) -> None:
         """Apply an `output` event for what the program's terminal shows; `printed` is the event's body."""
-        self.observe(Event("output", {**printed, IN_TERMINAL: True}))
+        self.apply_message(Event("output", {**printed, IN_TERMINAL: True}))
 
     # -- requests
 
@@ -434,7 +435,7 @@ class Session(SessionControl):
                 unknown = forced and not self.supports(command)
                 owed = self.channel.unanswered[:-1]
                 raise RequestTimeout(command, limit, forced=unknown, owed=owed) from error
-            outcome = await self.cut_short(
+            outcome = await self.kill_and_record_cause(
                 f"the adapter did not answer `{command}` within {limit:g} s"
             )
             killed = outcome == TOGETHER
@@ -449,7 +450,7 @@ class Session(SessionControl):
         asked = self._last_evaluation
         return self.channel.newest_unanswered("evaluate", {**asked}) if asked else None
 
-    async def cut_short(self, cause: str) -> str:
+    async def kill_and_record_cause(self, cause: str) -> str:
         """Kill a session whose adapter did not answer a request to end.
 
         Return a clause on what became of the program.
@@ -457,8 +458,8 @@ class Session(SessionControl):
         Args:
             cause: What is recorded as the reason, with what became of the program.
         """
-        self.ending.explain(f"{cause}, {TOGETHER}")
-        await self.force()
+        self.ending.set_cause_if_unknown(f"{cause}, {TOGETHER}")
+        await self.kill_adapter()
         return TOGETHER
 
     async def _with_cause(self, error: ChannelClosed) -> ChannelClosed:
@@ -466,8 +467,8 @@ class Session(SessionControl):
 
         `error` itself is returned if no cause becomes known, or if a tool of dapeer's has ended the program.
         """
-        await self.wait_for(lambda: self.over, SECONDS_TO_EXPLAIN)
-        if not self.cause or self.by_us:
+        await self.wait_for(lambda: self.is_over, SECONDS_TO_EXPLAIN)
+        if not self.cause or self.is_ended_by_tool:
             return error
         what = f"{error.problem.rstrip('.')}: {self.cause.rstrip('.')}."
         return ChannelClosed(
@@ -484,7 +485,7 @@ class Session(SessionControl):
 
     def has_now(self, name: str) -> bool:
         """Return whether a request, or an option of requests, can be used now: the adapter has it, and runs."""
-        return self.supports(name) and not self.over
+        return self.supports(name) and not self.is_over
 
     def require(self, name: str) -> None:
         """Raise `Unsupported` if the adapter does not have a request, or an option of requests.
@@ -547,10 +548,10 @@ class Session(SessionControl):
         "detached" and the program's `fate`, or "closed" for a core dump, in any case.
         """
         if not ending:
-            cause = "closed" if self.post_mortem else f"detached; {self.fate}"
-            self.ending.decide(cause, by_us=False)
-        elif not self.mirror.ended and self.mirror.exit_code is None:
-            self.ending.decide(f"ended by {tool}", by_us=True)
+            cause = "closed" if self.post_mortem else f"detached; {self.detach_outcome}"
+            self.ending.replace_cause(cause, by_us=False)
+        elif not self.mirror.has_ended and self.mirror.exit_code is None:
+            self.ending.replace_cause(f"ended by {tool}", by_us=True)
 
     async def ask_to_end(self, seconds: float) -> bool:
         """Send `terminate`, if the adapter supports it; return whether the program has ended by now.
@@ -563,8 +564,8 @@ class Session(SessionControl):
         with contextlib.suppress(ChannelError):
             if self.supports("terminate"):
                 await self.request("terminate", {"restart": False}, seconds=seconds)
-                await self.wait_for(lambda: self.mirror.ended, seconds)
-        return self.mirror.ended
+                await self.wait_for(lambda: self.mirror.has_ended, seconds)
+        return self.mirror.has_ended
 
     # -- breakpoints
 
@@ -573,5 +574,5 @@ class Session(SessionControl):
 
         Options that the adapter lacks are left out. The file's present text is kept, to notice later changes.
         """
-        self.inspect.editions.keep(path)
-        await self.lines.set(path, requested)
+        self.inspect.source_versions.keep(path)
+        await self.line_breakpoints.set(path, requested)

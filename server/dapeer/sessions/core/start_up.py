@@ -56,9 +56,9 @@ async def start_up(
     # An offered child starts while dapeer attaches to it.
     starts = plan.launched or plan.offered
     seconds = timeouts.launch if starts else timeouts.attach
-    if session.attached is not None and "pid" in plan.inputs:
+    if session.attached_program is not None and "pid" in plan.inputs:
         # Who is to debug it may end it at the attempt.
-        session.watch.follow(session.attached.pid)
+        session.watch.follow(session.attached_program.pid)
     try:
         with anyio.fail_after(seconds):
             await _shake_hands(session, breakpoints, arguments)
@@ -68,7 +68,7 @@ async def start_up(
         return _start_error(session, f"did not {what} within {seconds:g} s")
     except (RequestFailed, ChannelClosed) as error:
         if session.mirror.exit_code is None:
-            await session.process.settle()
+            await session.adapter_process.settle()
             reason = getattr(error, "message", "")
             what = f"could not {plan.request}: {reason or 'it ended first'}"
             return _start_error(session, what, has_reason=bool(reason))
@@ -94,12 +94,12 @@ async def _pass_entry(session: DirectSession, breakpoints: Breakpoints) -> None:
         seconds = session.plan.definition.timeouts.control
         await session.wait_for(lambda: not mirror.state.is_running, seconds)
         with contextlib.suppress(DapeerError):
-            await session.lines.collect_at([*breakpoints.collecting.values()])
+            await session.line_breakpoints.collect_at([*breakpoints.function_points.values()])
     stop = mirror.stop
     if (
         stop is None
         or session.plan.inputs.get("stop_on_entry")
-        or mirror.placed.is_breakpoint_stop(stop.body)
+        or mirror.breakpoint_statuses.is_breakpoint_stop(stop.body)
     ):
         return
     with contextlib.suppress(DapeerError):
@@ -112,9 +112,9 @@ def _watch_over(session: DirectSession) -> None:
     The process of a launch is searched for below its adapter, now and if need be at the first stop; that of an attach is the plan's `pid`,
     or the one that has waited for it, and without one none is watched. Nothing is awaited.
     """
-    waiting = session.plan.waiting
+    waiting = session.plan.waiting_process
     pid = session.plan.inputs.get("pid") or (waiting.pid if waiting else None)
-    if session.mirror.ended:
+    if session.mirror.has_ended:
         return
     if session.launched:
         session.watch.find_process()
@@ -138,14 +138,16 @@ async def _shake_hands(session: DirectSession, breakpoints: Breakpoints, argumen
         adapter_id=plan.definition.adapter_id,
         request=plan.definition.request_of(plan.request, plan.inputs),
         arguments=arguments,
-        initialized=session.initialized,
-        patience=plan.definition.timeouts.start if session.process.pid else SECONDS_TO_GREET,
+        initialized=session.initialized_event,
+        seconds_to_answer=plan.definition.timeouts.start
+        if session.adapter_process.pid
+        else SECONDS_TO_GREET,
         configure=lambda: _configure(session, breakpoints),
     )
 
     async def over() -> None:
         """Wait until the debuggee has ended, and a second more."""
-        await session.wait_for(lambda: session.mirror.ended, None)
+        await session.wait_for(lambda: session.mirror.has_ended, None)
         await anyio.sleep(SECONDS_FOR_LAST_WORDS)
 
     await first_of(started, over)
@@ -162,26 +164,26 @@ async def _configure(session: DirectSession, breakpoints: Breakpoints) -> None:
         DapeerError: The adapter did not answer in time, has ended, or rejected `configurationDone`.
     """
     _expect_output(session)
-    if not session.launched and session.plan.waiting is None:
+    if not session.launched and session.plan.waiting_process is None:
         await _evaluate_attached(session)
     # Before anything is to be awaited: a filter that the adapter does not have ends the start.
     filters = _exception_filters(session, breakpoints)
     sent: list[Awaitable[None]] = [
         session.set_breakpoints(path, breakpoints.in_file(path))
         for path in breakpoints.paths
-        if session.takes(path) and not session.delegates
+        if session.accepts_breakpoints_in(path) and not session.runs_in_first_child
     ]
-    functions = breakpoints.functions or session.stops_at.own_functions
+    functions = breakpoints.functions or session.functions_and_filters.own_functions
     if functions and session.supports("setFunctionBreakpoints"):
-        sent.append(session.stops_at.set_functions(breakpoints.functions))
+        sent.append(session.functions_and_filters.set_functions(breakpoints.functions))
     if (
-        breakpoints.collecting
-        and not session.delegates
+        breakpoints.function_points
+        and not session.runs_in_first_child
         and not session.plan.begins_stopped(breakpoints)
     ):
-        sent.append(session.lines.collect_at([*breakpoints.collecting.values()]))
+        sent.append(session.line_breakpoints.collect_at([*breakpoints.function_points.values()]))
     if filters is not None:
-        sent.append(session.stops_at.set_exceptions(filters))
+        sent.append(session.functions_and_filters.set_exceptions(filters))
     await all_of(map(_ignore_rejection, sent))
     if session.supports("configurationDone"):
         seconds = session.plan.definition.timeouts.launch
@@ -201,7 +203,7 @@ def _expect_output(session: DirectSession) -> None:
     """
     if session.parent is None and session.supports("dapeerDrain"):
         drain = partial(session.send, "dapeerDrain", seconds=SECONDS_TO_DRAIN)
-        session.program.arriving.confirm_by(drain)
+        session.program.arriving_output.confirm_by(drain)
 
 
 async def _evaluate_attached(session: DirectSession) -> None:
@@ -223,7 +225,7 @@ async def _evaluate_attached(session: DirectSession) -> None:
         answer = str(error)
     if answer:
         log.info("%s stays as it is: %s", session.plan.title(), answer)
-        session.thread_locator.ask_program(definition.stopping.folded)
+        session.thread_locator.enable_program_queries(definition.stopping.folded)
 
 
 def _exception_filters(session: DirectSession, breakpoints: Breakpoints) -> Sequence[str] | None:
@@ -233,8 +235,8 @@ def _exception_filters(session: DirectSession, breakpoints: Breakpoints) -> Sequ
     """
     chosen = session.plan.exception_filters
     if chosen is None:
-        return session.stops_at.filters_at_start(breakpoints.exceptions)
-    session.stops_at.check(chosen)
+        return session.functions_and_filters.filters_at_start(breakpoints.exceptions)
+    session.functions_and_filters.check(chosen)
     return chosen
 
 
@@ -243,7 +245,7 @@ def _program_fate(session: DirectSession) -> str:
 
     Empty if it runs on.
     """
-    fate = session.attached.fate() if session.attached is not None else RUNS_ON
+    fate = session.attached_program.fate() if session.attached_program is not None else RUNS_ON
     return "" if fate == RUNS_ON else f" {fate[0].upper()}{fate[1:]}."
 
 
@@ -255,10 +257,10 @@ def _start_error(session: DirectSession, what: str, *, has_reason: bool = False)
     says that `what` has the adapter's own reason already: then a log with a traceback is not quoted. If
     nothing that speaks DAP was at the port to attach to, the error says only that.
     """
-    if session.process.pid is None and not session.mirror.capabilities:
+    if session.adapter_process.pid is None and not session.mirror.capabilities:
         return no_adapter(session.plan.inputs.get("port"))
     printed = session.program.output.read().text.strip()
-    logged = session.process.stderr_tail().strip()
+    logged = session.adapter_process.stderr_tail().strip()
     # An adapter that has told its reason logs the way to it, too, which is no news.
     own = "" if has_reason and cause(logged) != logged else cause(logged)
     words = (printed or own)[-MAX_QUOTED_STDERR_CHARS:]

@@ -54,17 +54,17 @@ def _view(session: Session) -> look.Snapshot:
     if stop is not None:
         return look.snapshot_of_stop(session.id, session.mirror, stop, session.project)
     last = session.mirror.history.latest
-    since = max(last.reported.output_start if last else 0, session.program.output.shown_end)
-    if session.mirror.ended:
-        error = None if session.by_us else session.errors.last()
-        failed = "" if session.by_us else session.errors.debugger_error_clause()
+    since = max(last.presentation.output_start if last else 0, session.program.output.shown_end)
+    if session.mirror.has_ended:
+        error = None if session.is_ended_by_tool else session.errors.last()
+        failed = "" if session.is_ended_by_tool else session.errors.debugger_error_clause()
         return look.snapshot_of_end(
             session.id,
             session.mirror,
             since,
             "; ".join(filter(None, [failed, session.cause])) or None,
             session.project,
-            by_us=session.by_us,
+            by_us=session.is_ended_by_tool,
             error=error,
         )
     return look.snapshot_of_running(session.id, session.mirror, since, session.project)
@@ -142,7 +142,7 @@ def summary(session: Session) -> look.Summary:
 def last_place(session: Session) -> str:
     """Return the top frame of the current or last stop as a line of text; empty if there was no stop."""
     last = session.mirror.history.latest
-    top = last.top if last else None
+    top = last.default_frame if last else None
     return frame_line(top, session.project) if top else ""
 
 
@@ -173,7 +173,7 @@ class inspected_stop:  # noqa: N801 - it is used like a function
         if over is None or not (error is None or isinstance(error, DapeerError)):
             return
         # With some adapters the inspection itself causes the next stop: then the result is still valid.
-        if error is not None or self._stop.found.resumed_by or self._session.mirror.stop is None:
+        if error is not None or self._stop.findings.resumed_by or self._session.mirror.stop is None:
             raise over from error
 
 
@@ -185,8 +185,8 @@ def left_stop_error(session: Session, stop: Stop) -> NotStopped | None:
     now = session.mirror.stop_of(stop.thread_id)
     if now is stop:
         return None
-    by = f" by {stop.found.resumed_by}" if stop.found.resumed_by else ""
-    if session.mirror.ended:
+    by = f" by {stop.findings.resumed_by}" if stop.findings.resumed_by else ""
+    if session.mirror.has_ended:
         return NotStopped("The program ended during this call.", "dap_run starts it again.")
     again = (
         "It has stopped again: repeat the call."

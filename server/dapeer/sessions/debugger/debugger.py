@@ -28,7 +28,7 @@ from dapeer.adapters.process.adapter import Adapter, open_adapter
 from dapeer.adapters.process.children import open_child
 from dapeer.adapters.process.owned_process import Processes, Reaper
 from dapeer.base.errors import DapeerError, NoSession, ToolTimeout, Unsupported
-from dapeer.base.system.environment import started_from
+from dapeer.base.system.environment import use_starter_environment
 from dapeer.base.system.folders import remove_left_folders
 from dapeer.base.system.matching import Matcher
 from dapeer.base.system.tasks import on_cancellation
@@ -139,14 +139,14 @@ class Supervisor:
             session = self._session(plan, adapter, parent)
             failure = await self._run_through(session, arguments, lambda: begin(session))
             if failure is None:
-                below = session.program.below
-                await session.wait_for(lambda: all(each.over for each in below(session)), None)
+                below = session.program.descendants
+                await session.wait_for(lambda: all(each.is_over for each in below(session)), None)
             return failure
 
     async def _adopt_offered(self, parent: DirectSession) -> None:
         """Wait for processes that the adapter of `parent` offers, for ever; debug each in a task of its own."""
         while True:
-            self._tasks.start_soon(self._adopt, parent, await parent.offers.take())
+            self._tasks.start_soon(self._adopt, parent, await parent.offered_children.take())
 
     async def _adopt(self, parent: DirectSession, offer: OfferedChild) -> None:
         """Start a session for a process that the debuggee of `parent` has started, and answer the offer.
@@ -174,7 +174,7 @@ class Supervisor:
             Unsupported: The child is not wanted, or its parent is being ended.
             DapeerError: The child cannot be reached, which is recorded as a fault of the parent's channel.
         """
-        if parent.plan.refuses_children and not parent.delegates:
+        if parent.plan.refuses_children and not parent.runs_in_first_child:
             raise Unsupported("Child processes are not followed.", "follow_children does.")
         _check_lives(parent)
         try:
@@ -195,7 +195,7 @@ class Supervisor:
             Unsupported: A tool is ending the parent.
             DapeerError: The adapter cannot be connected to.
         """
-        opened = open_child(plan.definition, plan.config, parent.process, self._reaper)
+        opened = open_child(plan.definition, plan.config, parent.adapter_process, self._reaper)
         async with opened as adapter:
             _check_lives(parent)
             session = self._session(plan, adapter, parent)
@@ -239,13 +239,13 @@ class Supervisor:
                     await _run_session(session)
             except anyio.get_cancelled_exc_class():
                 if not runs:
-                    session.ending.decide(CANCELLED, by_us=True)
+                    session.ending.replace_cause(CANCELLED, by_us=True)
                 raise
             finally:
                 session.finish()
                 session.watch.close()
-                if session.attached is not None and session.parent is None:
-                    session.attached.close()
+                if session.attached_program is not None and session.parent is None:
+                    session.attached_program.close()
                 never = failure is not None or (session.parent is not None and not runs)
                 self._sessions.mark_ended(session, failed=never)
                 tasks.cancel_scope.cancel()
@@ -254,17 +254,19 @@ class Supervisor:
 
 def _check_lives(parent: DirectSession) -> None:
     """Raise `Unsupported` if a tool is ending the parent, whose new child would be left behind."""
-    if parent.by_us:
+    if parent.is_ended_by_tool:
         raise Unsupported("Its program is being ended.", "dap_run starts it again.")
 
 
 async def _run_session(session: DirectSession) -> None:
     """Run a session to its end; an internal error is logged, and recorded as the cause of its end."""
     try:
-        await session.follow()
+        await session.wait_and_end_adapter()
     except Exception:
         log.exception("session %s", session.id)
-        session.ending.explain("dapeer lost track of it after an error; its log says why")
+        session.ending.set_cause_if_unknown(
+            "dapeer lost track of it after an error; its log says why"
+        )
 
 
 SECONDS_TO_END = 5.0
@@ -378,13 +380,13 @@ class Debugger:
         if plan.launched:
             self.files.add(Path(str(plan.inputs["project"])))
         with self.breakpoints.adding(breakpoints):
-            with started_from(plan.environment):
+            with use_starter_environment(plan.environment):
                 session = await self._supervisor.start(plan, arguments, parent)
-            if session.delegates:
+            if session.runs_in_first_child:
                 limit = plan.definition.timeouts.launch
                 async with on_cancellation(self.terminate, session):
                     await session.wait_for(
-                        lambda: session.over or session.program.child_runs(session), limit
+                        lambda: session.is_over or session.program.child_runs(session), limit
                     )
             return session
 
@@ -396,7 +398,7 @@ class Debugger:
         program again. With `focus`, or if the focused session has ended, the session becomes the default of clients that have used none.
         """
         held = self.sessions.focused
-        free = held is None or held.mirror.ended
+        free = held is None or held.mirror.has_ended
         self.sessions.add(session, focus=focus or free, restart=restart)
         try:
             yield
@@ -421,8 +423,8 @@ class Debugger:
             return await self._end(session, lambda each: each.terminate())
         for each in reversed(session.program.sessions):
             if self._is_held(each):
-                await each.force()
-        if not session.over:
+                await each.kill_adapter()
+        if not session.is_over:
             raise ToolTimeout(
                 f"The program has not ended within {SECONDS_TO_END:g} s.",
                 "Another client, such as a Neovim, controls its adapter: end it there.",
@@ -437,9 +439,9 @@ class Debugger:
         meanwhile are ended last. Errors of dapeer (`DapeerError`) that `end` raises for a child are ignored, as a
         child ends with its parent; what `end` raises for the session itself is raised here.
         """
-        if session.detached is not None:
-            session.detached.record_processes()
-        await self._cut_off(session, "dap_terminate")
+        if session.detached_processes is not None:
+            session.detached_processes.record_processes()
+        await self._kill_if_end_would_resume(session, "dap_terminate")
         await self._end_children(session, end)
         if self._is_held(session):
             await end(session)
@@ -448,23 +450,23 @@ class Debugger:
 
     def _record_end(self, session: Session) -> None:
         """Record in `doings` that the calling client ends the program, if it has not ended."""
-        if not session.mirror.ended:
+        if not session.mirror.has_ended:
             self.doings.record_move("terminate", session.id, session.program)
 
     def _is_held(self, session: Session) -> bool:
         """Return whether the session has not ended."""
         return session.id in self.sessions.held
 
-    async def _cut_off(self, session: Session, tool: str) -> None:
+    async def _kill_if_end_would_resume(self, session: Session, tool: str) -> None:
         """Kill those programs of the session and its children that the end of another would resume.
 
         Nothing is killed if none of them is stopped. `tool` is recorded as what has ended them.
         """
-        ending = [session, *session.program.below(session)]
+        ending = [session, *session.program.descendants(session)]
         if any(each.mirror.stop is not None for each in ending):
             for each in ending:
                 if self._is_held(each):
-                    await each.cut_off(tool)
+                    await each.kill_if_end_would_resume(tool)
 
     async def _end_children(
         self, session: Session, end: Callable[[Session], Awaitable[object]]
@@ -502,7 +504,7 @@ class Debugger:
         session.check_leave(terminate=terminate)
         self._record_end(session)
         if terminate is not False:
-            await self._cut_off(session, "dap_disconnect")
+            await self._kill_if_end_would_resume(session, "dap_disconnect")
         await self._end_children(session, lambda each: each.disconnect(terminate=terminate))
         return await session.disconnect(terminate=terminate)
 
@@ -525,15 +527,15 @@ class Debugger:
         if restart is None:
             raise Unsupported(f"Session {first.id} cannot be started again.", "dap_run starts it.")
         again = await restart()
-        self.record_awaited(again, program.awaited.places)
+        self.record_awaited(again, program.awaited_breakpoints.places)
         return again
 
     async def _end_for_restart(self, session: DirectSession) -> None:
         """End the program of a direct session, which is started again then."""
-        living = session.program.alive
+        living = session.program.living_sessions
         await self.terminate(session)
         for each in living:
-            each.ending.credit("dap_restart")
+            each.ending.set_ending_tool("dap_restart")
 
     def _check_held(self, session: Session) -> None:
         """Raise `NoSession` if the session has ended."""
@@ -554,7 +556,7 @@ class Debugger:
             for path, line, _ in self.breakpoints.take_fresh()
             if not line or definition is None or can_debug(self.definitions, definition, path)
         }
-        session.program.awaited.expect([*places, *fitting])
+        session.program.awaited_breakpoints.expect([*places, *fitting])
 
     def record_awaited_everywhere(self, path: str, line: int, column: int = 0) -> None:
         """Note that callers of all programs, the next one too, are told what becomes of a breakpoint.
@@ -562,10 +564,10 @@ class Debugger:
         Programs that do not take the file are left out. Line 0: `path` is the name of a function.
         `column` 0: the breakpoint has none.
         """
-        self.breakpoints.fresh.add((path, line, column))
+        self.breakpoints.places_for_next_start.add((path, line, column))
         for session in self.sessions.held.values():
-            if not line or session.takes(path):
-                session.program.awaited.expect([(path, line)])
+            if not line or session.accepts_breakpoints_in(path):
+                session.program.awaited_breakpoints.expect([(path, line)])
 
     def broadcast(
         self, change_name: str, sessions: Iterable[Session], send: SendChange
@@ -590,13 +592,17 @@ class Debugger:
 
         async def send(session: Session) -> None:
             """Send all breakpoints of those files that the session takes."""
-            for path in filter(session.takes, paths):
+            for path in filter(session.accepts_breakpoints_in, paths):
                 await set_lines(session, path, self.breakpoints.in_file(path))
 
         others = [
-            s for s in self.sessions.held.values() if s.id not in known and not s.mirror.ended
+            s for s in self.sessions.held.values() if s.id not in known and not s.mirror.has_ended
         ]
-        holding = [s for s in others if s in s.program.debugged and any(map(s.takes, paths))]
+        holding = [
+            s
+            for s in others
+            if s in s.program.debugged and any(map(s.accepts_breakpoints_in, paths))
+        ]
         return Broadcast(
             self._tasks, "the breakpoints", holding, send, is_taken_elsewhere=started is not None
         )
@@ -606,7 +612,12 @@ class Debugger:
 
         They may have loaded a changed file again by now.
         """
-        kept = {path for each in programs for path, line in each.awaited.undelivered if line}
+        kept = {
+            path
+            for each in programs
+            for path, line in each.awaited_breakpoints.undelivered_places
+            if line
+        }
         return self.push_breakpoints(*sorted(kept))
 
     def drop_client(self, client: str) -> None:
@@ -623,7 +634,7 @@ class Debugger:
 
         async def send(session: Session) -> None:
             """Send the wanted function breakpoints to the session."""
-            await session.stops_at.set_functions(self.breakpoints.functions)
+            await session.functions_and_filters.set_functions(self.breakpoints.functions)
 
         able = [s for s in self.sessions.values() if s.supports("setFunctionBreakpoints")]
         return self.broadcast("the function breakpoints", able, send)
@@ -633,13 +644,15 @@ class Debugger:
 
         The sessions of the program that was just `started` are left out: they do so already.
         """
-        functions = [*self.breakpoints.collecting.values()]
+        functions = [*self.breakpoints.function_points.values()]
         known = started.program.sessions if started else ()
         others = [s for s in self.sessions.live if s not in known]
         what = "what is collected at functions"
-        return self.broadcast(what, others, lambda each: each.lines.collect_at(functions))
+        return self.broadcast(
+            what, others, lambda each: each.line_breakpoints.collect_at(functions)
+        )
 
-    async def run_to(self, session: Session, path: str, line: int) -> None:
+    async def send_temporary_breakpoint(self, session: Session, path: str, line: int) -> None:
         """Send a breakpoint without conditions on a line until the session's next stop.
 
         It takes the place of any that stops there, in this session only; the shared set stays. The session is not resumed here. After the
@@ -664,10 +677,10 @@ class Debugger:
         mirror = session.mirror
         await session.wait_for(lambda: mirror.has_moved_on(epoch), None)
         with contextlib.suppress(DapeerError):
-            if not mirror.ended:
+            if not mirror.has_ended:
                 await session.set_breakpoints(path, self.breakpoints.in_file(path))
 
 
 async def _leave_session(session: Session) -> None:
-    """Leave a session at the server's end, as `Session.farewell` does."""
-    await session.farewell(SECONDS_TO_END_ALL)
+    """Leave a session at the server's end, as `Session.leave_at_server_end` does."""
+    await session.leave_at_server_end(SECONDS_TO_END_ALL)

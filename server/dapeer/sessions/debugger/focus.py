@@ -64,11 +64,11 @@ class Focus:
 
     def record_start(self, session: Session) -> None:
         """Record that the client has started a program, by its first session, and make that the default."""
-        self._started_sessions = [*self.own, session]
+        self._started_sessions = [*self.own_programs, session]
         self.set_default(session)
 
     @property
-    def own(self) -> list[Session]:
+    def own_programs(self) -> list[Session]:
         """The first sessions of the programs that the client has started, and that live; the oldest first."""
         return [each for each in self._debugger.sessions.programs if each in self._started_sessions]
 
@@ -83,7 +83,9 @@ class Focus:
     @property
     def last(self) -> Session | None:
         """The session of the last answer; None if the client has had none."""
-        return self._last_used and self._last_used.program.acting(self._last_used, exactly=True)
+        return self._last_used and self._last_used.program.session_for_tool(
+            self._last_used, exactly=True
+        )
 
     @property
     def default(self) -> Session | None:
@@ -112,11 +114,11 @@ class Focus:
         """
         if session_id is not None:
             session = self._focus_session(session_id)
-            return session.program.acting(session, exactly=True)
+            return session.program.session_for_tool(session, exactly=True)
         session = self.default
         if session is None:
             raise NoSession("There is no debug session.", "Start one with dap_run.")
-        return session.program.acting(session, exactly=False)
+        return session.program.session_for_tool(session, exactly=False)
 
     def session_to_act_on(self, session_id: int | None = None) -> Session:
         """Return the session to act on, by id, or without one the client's default, and make it the default.
@@ -174,7 +176,7 @@ class Focus:
         """
         latest = self._debugger.sessions.focused
         theirs = latest is not None and latest.feed is not None and latest.id > last_used.id
-        return latest if theirs and not last_used.program.runs else None
+        return latest if theirs and not last_used.program.is_alive else None
 
     def _refuse_ended(self, meant: Session, acting: Session) -> None:
         """Raise if the meant session has ended, so that `acting`, another one, would be used instead.
@@ -183,10 +185,10 @@ class Focus:
             NoSession: It has ended; the advice lists what is stopped.
             NotStopped: A signal killed it while it was stopped.
         """
-        stopped = acting.program.stopped
+        stopped = acting.program.stopped_sessions
         then = f"Stopped: {list_sessions(stopped)}. Give session_id." if stopped else NEXT
         require_unkilled(meant, then)
-        if meant is not acting and meant.mirror.ended:
+        if meant is not acting and meant.mirror.has_ended:
             raise NoSession(f"Session {meant.id} has ended.", then)
 
     def _refuse_guessing(self, session: Session, *, also_ended: bool) -> None:
@@ -199,12 +201,14 @@ class Focus:
             NoSession: It is unclear; the error lists the sessions that could be meant.
         """
         program = session.program
-        if self._last_used is not None and (also_ended or not session.mirror.ended or program.runs):
+        if self._last_used is not None and (
+            also_ended or not session.mirror.has_ended or program.is_alive
+        ):
             return
         others = [each for each in self._debugger.sessions.programs if each.program is not program]
         if not others:
             return
-        if not program.runs and not also_ended:
+        if not program.is_alive and not also_ended:
             what = f"Session {program.first.id} has ended."
             raise NoSession(what, f"Still there: {list_sessions(others)}. Give session_id.")
         every = sorted([program.first, *others], key=lambda each: each.id)
@@ -223,10 +227,16 @@ def _describe(session: Session) -> str:
 
     A session that runs gets the state and place of another one of its program that is stopped, if there is one.
     """
-    there = next(iter([session] if session.mirror.stop else session.program.stopped), session)
+    there = next(
+        iter([session] if session.mirror.stop else session.program.stopped_sessions), session
+    )
     stop = there.mirror.stop
     place = ""
-    if stop is not None and stop.top is not None:
-        path = relative_to_project(frame_path(stop.top), session.project)
-        place = f" at {path}:{stop.top['line']}" if path else f" in {stop.top['name']}"
+    if stop is not None and stop.default_frame is not None:
+        path = relative_to_project(frame_path(stop.default_frame), session.project)
+        place = (
+            f" at {path}:{stop.default_frame['line']}"
+            if path
+            else f" in {stop.default_frame['name']}"
+        )
     return f"{session.id} ({session.name}, {there.mirror.phase.value}{place})"

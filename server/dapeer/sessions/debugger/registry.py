@@ -109,14 +109,14 @@ class Files:
             if path := source.get("path"):
                 yield path
         for session in self._sessions.values():
-            for module in session.mirror.loaded.modules.values():
+            for module in session.mirror.loaded_sources.modules.values():
                 if module.get("path"):
                     yield str(module["path"])
 
     def _sources(self) -> Iterator[Source]:
         """Yield all sources that the sessions have reported as loaded, or in a frame of a stop."""
         for session in self._sessions.values():
-            yield from session.mirror.loaded.sources.values()
+            yield from session.mirror.loaded_sources.sources.values()
             for stop in session.mirror.history:
                 for frames in stop.stack.frames.values():
                     yield from (frame.get("source", Source()) for frame in frames)
@@ -216,13 +216,13 @@ class Sessions(Mapping[int, Session]):
     @property
     def live(self) -> list[Session]:
         """The sessions whose programs have not ended, the oldest first."""
-        return [each for each in self._by_id.values() if not each.mirror.ended]
+        return [each for each in self._by_id.values() if not each.mirror.has_ended]
 
     @property
     def programs(self) -> list[Session]:
         """The first session of each program of which any process lives, the oldest first."""
         first = dict.fromkeys(each.program.first for each in self._live_sessions.values())
-        return [each for each in first if each.program.runs]
+        return [each for each in first if each.program.is_alive]
 
     def supported(self, names: Iterable[str]) -> frozenset[str]:
         """Return those of `names` (requests, or options of requests) that some live session supports."""
@@ -381,16 +381,16 @@ class Group:
     @property
     def lives(self) -> bool:
         """Whether any of its sessions has not ended."""
-        return any(not each.over for each in self.members.values())
+        return any(not each.is_over for each in self.members.values())
 
-    def acting(self, label: str) -> Session:
+    def session_for_tool(self, label: str) -> Session:
         """Return the session on which a tool works when the member `label` is meant.
 
         That may be a child session. If the program has only this member in the group, a stopped process of it comes first.
         """
         member = self.members[label]
         exactly = sum(each.program is member.program for each in self.members.values()) > 1
-        return member.program.acting(member, exactly=exactly)
+        return member.program.session_for_tool(member, exactly=exactly)
 
 
 class Groups:

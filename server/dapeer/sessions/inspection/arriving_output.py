@@ -132,7 +132,7 @@ class ArrivingOutput:
 
     def _since(self, stop: Stop) -> int:
         """Return how many characters were printed since the stop before `stop` was left."""
-        return self._output.end - stop.reported.previous_output_end
+        return self._output.end - stop.presentation.previous_output_end
 
     async def wait_for_output(self, mirror: Mirror, stop: Stop) -> None:
         """Wait for the output that was printed before a stop.

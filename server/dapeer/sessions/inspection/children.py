@@ -94,9 +94,11 @@ async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Contain
         NotStopped: The program runs.
         DapeerError: A request failed.
     """
-    size = stop.values.elements.get(reference, 0)
+    size = stop.values.element_counts.get(reference, 0)
     known = (
-        stop.values.variables.get(reference, ()) if reference not in stop.values.outdated else ()
+        stop.values.variables.get(reference, ())
+        if reference not in stop.values.outdated_references
+        else ()
     )
     if size and len(of_kind(known, "indexed")) != size:
         return _Container(fetching, reference, size)
@@ -104,7 +106,7 @@ async def _container(fetching: Fetching, stop: Stop, reference: int) -> _Contain
     runs: list[_ElementRange] = []
     for row in rows:
         if _stands_for_more(fetching, row):
-            runs += await _runs(fetching, row, MAX_LEVELS)
+            runs += await _element_ranges(fetching, row, MAX_LEVELS)
         elif is_element(row):
             runs.append(_ElementRange(1, row))
     return _ListedContainer(fetching, reference, runs, rows)
@@ -228,7 +230,7 @@ def _stands_for_more(fetching: Fetching, row: Variable) -> bool:
     return bool(pattern and pattern.fullmatch(f"{row['name']}: {row.get('type', '')}"))
 
 
-async def _runs(fetching: Fetching, row: Variable, deepest: int) -> list[_ElementRange]:
+async def _element_ranges(fetching: Fetching, row: Variable, levels: int) -> list[_ElementRange]:
     """Return the ranges of elements for which a child is a placeholder, in order; fetch them as needed.
 
     `row` is the child. If its value is a range such as `[100:200]`, the result is one range: its length, and the
@@ -240,12 +242,12 @@ async def _runs(fetching: Fetching, row: Variable, deepest: int) -> list[_Elemen
     """
     if found := _RANGE.fullmatch(row["value"]):
         return [_ElementRange(int(found[2]) - int(found[1]), reference=row["variablesReference"])]
-    if not deepest or not row["variablesReference"]:
+    if not levels or not row["variablesReference"]:
         return []
     inside = await fetching.variables(row["variablesReference"])
     return [
         run
         for each in inside
         if _stands_for_more(fetching, each)
-        for run in await _runs(fetching, each, deepest - 1)
+        for run in await _element_ranges(fetching, each, levels - 1)
     ]

@@ -63,7 +63,7 @@ class OtherClient:
         """
         self._mirror = mirror
         self._wait_for = wait_for
-        self.first = first
+        self.looks_first = first
         """Whether it looks first: the next stop, or the one that lasts, is the person's doing alone."""
         self.is_present = present
         """Whether there is such a client."""
@@ -102,7 +102,7 @@ class OtherClient:
                 self._expect_nothing_more()
             case Request(seq=seq, command=command) if command in DRIVES:
                 self._resumed_by_dapeer = self._resumed_by_dapeer or seq >= 0
-                self.first = not self._resumed_by_dapeer
+                self.looks_first = not self._resumed_by_dapeer
             case Request(seq=seq, command=command) if seq < 0 and command in LOOKS:
                 self._requests[seq] = message
                 self._next_command = "" if command == self._next_command else self._next_command
@@ -173,14 +173,14 @@ class OtherClient:
         Return at once if dapeer looks first. Return also when the stop is over, when the client does not look first any
         more, or when it has been silent for a while: then no more of it is expected at this stop.
         """
-        if not self.first:
+        if not self.looks_first:
             return
         stop = self._mirror.stop
 
         def over() -> bool:
             """Return whether the client has looked, or need not: it does not look first, or the stop is over."""
             looked = self._unasked_containers == set() and not self.is_waiting
-            return looked or not self.first or stop is None or self._mirror.stop is not stop
+            return looked or not self.looks_first or stop is None or self._mirror.stop is not stop
 
         while not await self._wait_patiently(over):
             self._expect_nothing_more()
@@ -292,7 +292,7 @@ class Fetching:
         """
         present, first = traits.is_shared, traits.is_theirs
         self.other_client = OtherClient(mirror, wait_for, present=present, first=first)
-        self.folded: re.Pattern[str] | None = None
+        self.omission_pattern: re.Pattern[str] | None = None
         """The adapter's placeholder in a value for omitted elements, besides the usual ones."""
         self.more_elements = traits.stopping.more_elements
         """`NAME: TYPE` of a child that stands for more elements of its container."""
@@ -390,11 +390,15 @@ class Fetching:
 
         It is fetched if the mirror lacks it; up to `MAX_SEARCHED_FRAMES` frames are fetched to find one of the user's.
         """
-        if stop.top is None or stop.stack.front is None or self.other_client.first:
+        if (
+            stop.default_frame is None
+            or stop.stack.default_index is None
+            or self.other_client.looks_first
+        ):
             frames = await self.stack_trace(stop.thread_id, levels=self._levels)
-            if frames and stop.stack.front is None:
+            if frames and stop.stack.default_index is None:
                 await self.stack_trace(stop.thread_id, levels=MAX_SEARCHED_FRAMES)
-        return stop.top
+        return stop.default_frame
 
     async def scopes(self, frame_id: int) -> Sequence[Scope]:
         """Return the scopes of a frame of the current stop, by the adapter's frame id; requested if not known.
@@ -428,7 +432,10 @@ class Fetching:
 
         def known() -> bool:
             """Return whether the mirror has the children, as they are now."""
-            return reference in stop.values.variables and reference not in stop.values.outdated
+            return (
+                reference in stop.values.variables
+                and reference not in stop.values.outdated_references
+            )
 
         if not known():
             await self._request_once("variables", {"variablesReference": reference}, known)
@@ -459,9 +466,11 @@ class Fetching:
     def is_folded(self, variable: Variable) -> bool:
         """Return whether the adapter has left elements out of a variable's value."""
         text = variable["value"]
-        return is_folded(text) or bool(self.folded and self.folded.search(text[:MAX_READ_CHARS]))
+        return is_folded(text) or bool(
+            self.omission_pattern and self.omission_pattern.search(text[:MAX_READ_CHARS])
+        )
 
-    def is_closed(self, variable: Variable, *, whole: bool = True) -> bool:
+    def hides_children(self, variable: Variable, *, whole: bool = True) -> bool:
         """Return whether a variable's value is shown without its elements, though it has children to fetch.
 
         With `whole`, an object whose value says nothing about its members counts, too. Lazy values do not count.
@@ -476,7 +485,7 @@ class Fetching:
 
         The mirror keeps them; nothing is returned, and errors raise nothing.
         """
-        if self.is_closed(variable):
+        if self.hides_children(variable):
             kind, most = (
                 ("indexed", FIRST_ELEMENTS)
                 if is_list(variable["value"])

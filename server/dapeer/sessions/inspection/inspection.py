@@ -62,7 +62,7 @@ async def evaluate_stop_reason(
     innermost = frame["id"]
     if expressions.signal and stop.reason in {"signal", "attach"}:
         name = _signal(await evaluate(expressions.signal, innermost, "hover"))
-        mirror.record_findings(stop, replace(stop.found, signal=name))
+        mirror.record_findings(stop, replace(stop.findings, signal=name))
     if expressions.exception and stop.reason == "exception" and not stop.body.get("text"):
         mirror.record_exception(stop, await evaluate(expressions.exception, innermost, "hover"))
     for where, told, context in (
@@ -91,12 +91,12 @@ async def evaluate_members(
         DapeerError: The evaluation failed.
         ValueError: Its result is no JSON.
     """
-    if not expressions.members or stop.top is None or not variables:
+    if not expressions.members or stop.default_frame is None or not variables:
         return
     held = {each["name"]: each["variablesReference"] for each in variables}
     expression = expressions.members.replace("${names}", json.dumps([*held]))
     # In a hover it is a look, which changes nothing: what else is known of the stop stays.
-    texts = as_object(json.loads(await evaluate(expression, stop.top["id"], "hover")))
+    texts = as_object(json.loads(await evaluate(expression, stop.default_frame["id"], "hover")))
     members = {held[name]: str(text) for name, text in texts.items() if name in held}
     mirror.record_members(stop, members)
 
@@ -169,7 +169,7 @@ class Inspection(Fetching):
         `errors` finds errors in what the program prints, `arriving` waits for that output.
         """
         super().__init__(mirror, request, wait_for, traits)
-        self.editions = SourceVersions(time.time())
+        self.source_versions = SourceVersions(time.time())
         self._expressions = traits.stopping.expressions
         self._secret_files = secret_files
         self._is_quiet = False
@@ -180,18 +180,20 @@ class Inspection(Fetching):
         self._errors = errors
         self._inspected_event: anyio.Event | None = None
         """Set when the latest stop has been inspected."""
-        self._chased = 0
+        self._stops_without_resume = 0
         self._uninspected_stop: Stop | None = None
         """The stop that is inspected only on request."""
         self._source_kept_frame: StackFrame | None = None
         """The frame whose source was kept last."""
 
-    def ask_program(self, folded: re.Pattern[str] | None, compare: Compare | None) -> None:
+    def enable_program_queries(
+        self, folded: re.Pattern[str] | None, compare: Compare | None
+    ) -> None:
         """Have the program itself asked, at later stops, for what an unpatched adapter leaves out.
 
         `folded` marks values with omitted elements; `compare` is called with each stop to find omitted frames. None: nothing is asked.
         """
-        self.folded, self._compare = folded, compare
+        self.omission_pattern, self._compare = folded, compare
 
     @contextlib.contextmanager
     def quiet(self) -> Generator[None]:
@@ -220,11 +222,11 @@ class Inspection(Fetching):
                 self._resumed(by_person=seq < 0)
             case Response(command="stackTrace") if (
                 stop := self._mirror.stop
-            ) and not stop.found.source:
+            ) and not stop.findings.source:
                 self._keep_source(stop)
             case Event(event="loadedSource", body={"reason": "new", "source": source}):
                 if path := as_object(source).get("path"):
-                    self.editions.record_load(str(path), time.time())
+                    self.source_versions.record_load(str(path), time.time())
             case _:
                 pass
 
@@ -234,10 +236,10 @@ class Inspection(Fetching):
         `by_person`: the person in Neovim, else a tool. The count of stops without a resume begins again, so that the next stop is
         inspected.
         """
-        self._chased = 0
+        self._stops_without_resume = 0
         if (stop := self._mirror.history.latest) is not None:
             who = "the person in Neovim" if by_person else "another call of a tool"
-            self._mirror.record_findings(stop, replace(stop.found, resumed_by=who))
+            self._mirror.record_findings(stop, replace(stop.findings, resumed_by=who))
 
     def _begin_at_stop(self) -> None:
         """Start to fetch what every reader of the new stop needs, or leave that until a caller asks for it.
@@ -247,8 +249,12 @@ class Inspection(Fetching):
         at once.
         """
         stop = self._mirror.stop
-        self._chased += 1
-        if self._chased > MAX_CHASED_STOPS or self.other_client.first or self._is_quiet:
+        self._stops_without_resume += 1
+        if (
+            self._stops_without_resume > MAX_CHASED_STOPS
+            or self.other_client.looks_first
+            or self._is_quiet
+        ):
             self._uninspected_stop = stop
         elif stop is not None:
             self._begin(stop)
@@ -258,21 +264,23 @@ class Inspection(Fetching):
 
         Nothing is done if this frame's source was kept last.
         """
-        if stop.top is self._source_kept_frame:
+        if stop.default_frame is self._source_kept_frame:
             return
-        self._source_kept_frame = stop.top
-        path = frame_path(stop.top) if stop.top else ""
-        if stop.top and path:
-            line = stop.top["line"]
-            around = self.source(path, line, snapshot.SOURCE_AROUND, stop.top["name"])
-            source = around and source_lines.lines_of_function(*around, line, stop.top["name"])
-            warning = self.editions.warning(path, line, stop.top["name"])
-            found = replace(stop.found, source=source, outdated_source=warning)
+        self._source_kept_frame = stop.default_frame
+        path = frame_path(stop.default_frame) if stop.default_frame else ""
+        if stop.default_frame and path:
+            line = stop.default_frame["line"]
+            around = self.source(path, line, snapshot.SOURCE_AROUND, stop.default_frame["name"])
+            source = around and source_lines.lines_of_function(
+                *around, line, stop.default_frame["name"]
+            )
+            warning = self.source_versions.warning(path, line, stop.default_frame["name"])
+            found = replace(stop.findings, source=source, outdated_source=warning)
             self._mirror.record_findings(stop, found)
 
     def on_request(self, stop: Stop) -> None:
         """Start inspecting a stop whose inspection was put off, because a caller asks for it; else do nothing."""
-        if stop is self._uninspected_stop and self._chased <= MAX_CHASED_STOPS:
+        if stop is self._uninspected_stop and self._stops_without_resume <= MAX_CHASED_STOPS:
             self._uninspected_stop = None
             self._begin(stop)
 
@@ -292,8 +300,10 @@ class Inspection(Fetching):
             self._begin(stop)
         if self._inspected_event is not None:
             await self._inspected_event.wait()
-        if stop.values.outdated or (stop.top is None and not stop.stack.frames):
-            await ignore_failure(self._fetch_locals(stop))
+        if stop.values.outdated_references or (
+            stop.default_frame is None and not stop.stack.frames
+        ):
+            await ignore_failure(self._fetch_stack_and_locals(stop))
 
     async def _inspect(self, stop: Stop, looked: anyio.Event) -> None:
         """Fetch all that is shown of a stop, and wait for its output; set `looked` at the end in any case.
@@ -311,13 +321,13 @@ class Inspection(Fetching):
             await run_together(*output, self._fetch_stop_facts(stop))
             # A step without output by now has most likely printed nothing, so it does not wait; later output
             # is shown with the next stop.
-            since = stop.reported.output_start
+            since = stop.presentation.output_start
             if not confirmed and (stop.reason != "step" or self._mirror.output.end != since):
                 await self._arriving.wait_for_output(self._mirror, stop)
             # What has been printed says why the program gives up.
-            signal = stop.found.signal or str(stop.body.get("description"))
-            gives_up = stop.raised or ABORTED in signal
-            if gives_up and (found := self._errors.since(stop.reported.output_start)):
+            signal = stop.findings.signal or str(stop.body.get("description"))
+            gives_up = stop.real_reason or ABORTED in signal
+            if gives_up and (found := self._errors.since(stop.presentation.output_start)):
                 self._mirror.record_exception(stop, found.groupdict().get("error"))
             self._keep_printed_place(stop)
         finally:
@@ -332,16 +342,16 @@ class Inspection(Fetching):
         """
         pattern, whose = self._expressions.printed_place, self._mirror.frames
         known = [*stop.stack.frames.get(stop.thread_id, ()), *stop.stack.outer]
-        if not (pattern and stop.raised and known) or whose.innermost_users_frame(known):
+        if not (pattern and stop.real_reason and known) or whose.innermost_users_frame(known):
             return
-        printed = self._mirror.output.read(stop.reported.output_start).text
+        printed = self._mirror.output.read(stop.presentation.output_start).text
         places = re.finditer(pattern.pattern, printed, re.MULTILINE)
         found = next((each for each in places if not whose.is_librarys(each["file"])), None)
         if found is not None:
             path, line = found["file"], int(found["line"])
             source = self.source(path, line, snapshot.SOURCE_AROUND)
             self._mirror.record_findings(
-                stop, replace(stop.found, place=(path, line), source=source)
+                stop, replace(stop.findings, printed_place=(path, line), source=source)
             )
 
     async def _fetch_stop_facts(self, stop: Stop) -> None:
@@ -357,9 +367,9 @@ class Inspection(Fetching):
             beside.append(self.threads())
         if stop.reason == "exception":
             beside.append(self.exception_info(stop.thread_id))
-        await run_together(self._fetch_locals(stop), *beside)
+        await run_together(self._fetch_stack_and_locals(stop), *beside)
 
-    async def _fetch_locals(self, stop: Stop) -> None:
+    async def _fetch_stack_and_locals(self, stop: Stop) -> None:
         """Fetch a stop's stack, source, scopes and locals, and why the program has stopped, into the mirror.
 
         Expressions of the adapter's definition are evaluated in the program for that: why it has stopped, and whether it
@@ -374,7 +384,9 @@ class Inspection(Fetching):
             return
         if path := frame_path(frame):
             await ignore_failure(self.ask_for_reload(path))
-            self._source_kept_frame = None if self.editions.old(path) else self._source_kept_frame
+            self._source_kept_frame = (
+                None if self.source_versions.old(path) else self._source_kept_frame
+            )
         self._keep_source(stop)
         await ignore_failure(
             evaluate_stop_reason(self._mirror, stop, self._expressions, self._evaluate)
@@ -396,14 +408,14 @@ class Inspection(Fetching):
             DapeerError: The request `source` has failed.
         """
         reference, path = frame.get("source", {}).get("sourceReference"), frame_path(frame)
-        if stop.found.source is not None or not reference or self._secret_files.hides(path):
+        if stop.findings.source is not None or not reference or self._secret_files.hides(path):
             return
         lines, kind = await self.source_of_adapter(reference)
         line = frame["line"]
         around = lines_around(lines, line, snapshot.SOURCE_AROUND)
         if kind and around:
             source = source_lines.lines_of_function(*around, line, frame["name"])
-            self._mirror.record_findings(stop, replace(stop.found, source=source))
+            self._mirror.record_findings(stop, replace(stop.findings, source=source))
 
     async def source_of_adapter(self, reference: int) -> tuple[list[str], str]:
         """Request `source` by a `sourceReference`.
@@ -431,7 +443,7 @@ class Inspection(Fetching):
         try:
             await self.scopes(frame["id"])
         except RequestFailed as error:
-            self._mirror.record_findings(stop, replace(stop.found, withheld=error.message))
+            self._mirror.record_findings(stop, replace(stop.findings, why_no_locals=error.message))
         scopes = stop.values.local_scopes(frame["id"])
         await run_together(*(self.variables(scope["variablesReference"]) for scope in scopes))
         await self._fetch_omitted_elements(stop)
@@ -455,26 +467,28 @@ class Inspection(Fetching):
         """
         needed, others = variables.by_need(stop)
         parts = stop.values.unfolded
-        most = MAX_LOCALS if self.folded is None else MAX_LOCALS_IN_NVIM_DAP
-        closed = [*filter(self.is_closed, needed[:most])]
+        most = MAX_LOCALS if self.omission_pattern is None else MAX_LOCALS_IN_NVIM_DAP
+        closed = [*filter(self.hides_children, needed[:most])]
         room = max(most - len(needed), 0)
-        closed += [each for each in others[:room] if self.is_closed(each, whole=False)]
-        if self.folded is not None:
+        closed += [each for each in others[:room] if self.hides_children(each, whole=False)]
+        if self.omission_pattern is not None:
             bare = [each for each in needed if is_bare(each, self._expressions)][:MAX_LOCALS]
             await ignore_failure(
                 evaluate_members(
                     self._mirror, stop, [*bare, *closed], self._expressions, self._evaluate
                 )
             )
-            closed = [each for each in closed if each["variablesReference"] not in parts.reported]
+            closed = [
+                each for each in closed if each["variablesReference"] not in parts.reported_members
+            ]
         await run_together(*map(self.fetch_members, closed))
-        if not parts.first:
+        if not parts.first_children:
             return
         level = needed[:FIRST_ELEMENTS]
         with anyio.move_on_after(SECONDS_TO_OPEN):
             for _ in range(MAX_LEVELS):
                 level = [inner for each in level for inner in parts.members_of(each)][:most]
-                await run_together(*map(self.fetch_members, filter(self.is_closed, level)))
+                await run_together(*map(self.fetch_members, filter(self.hides_children, level)))
 
     async def _evaluate(self, expression: str, frame_id: int, context: str) -> str:
         """Send `evaluate` with a frame id and DAP context; return the result's text."""
@@ -485,7 +499,7 @@ class Inspection(Fetching):
         """Ask the program whether it has loaded a changed file again, and what still runs the old text.
 
         An expression of the definition is evaluated in the program, in no frame, with `path` and the file's old
-        text. `editions` keeps the answer: that the new text was loaded, and which frames and functions still have
+        text. `source_versions` keeps the answer: that the new text was loaded, and which frames and functions still have
         the old one. Nothing is asked if the definition has no expression for this, or if the file has not changed
         since its text was kept and no old code of it was known.
 
@@ -493,7 +507,7 @@ class Inspection(Fetching):
             DapeerError: The evaluation failed.
             ValueError: Its result is no JSON, or has another form than expected.
         """
-        change, old = self.editions.known_change(path), self.editions.old(path)
+        change, old = self.source_versions.known_change(path), self.source_versions.old(path)
         if not self._expressions.texts or (change is None and old is None):
             return
         then = change.old_lines if change else old and old.text
@@ -504,12 +518,12 @@ class Inspection(Fetching):
         body = await self._request("evaluate", arguments)
         answer = as_object(json.loads(str(body.get("result") or "{}")))
         if change is not None and answer.get("new"):
-            self.editions.record_load(path, time.time())
+            self.source_versions.record_load(path, time.time())
         frames = (
             (str(name), int(str(line)))
             for name, line in map(as_array, as_array(answer.get("frames")))
         )
-        self.editions.find_old(path, frames, map(str, as_array(answer.get("functions"))))
+        self.source_versions.find_old(path, frames, map(str, as_array(answer.get("functions"))))
 
     def source(
         self, path: str, line: int, line_count: int, function: str = ""
@@ -521,4 +535,4 @@ class Inspection(Fetching):
         """
         if self._secret_files.hides(path):
             return line, [HIDDEN]
-        return self.editions.window(path, line, line_count, function)
+        return self.source_versions.window(path, line, line_count, function)

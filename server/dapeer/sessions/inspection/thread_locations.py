@@ -36,7 +36,7 @@ from dapeer.mirror.places import (
 )
 from dapeer.mirror.stops import Stop
 from dapeer.sessions.inspection.inspection import Inspection
-from dapeer.view.stacks import frame_line, frames_left_out, left_out
+from dapeer.view.stacks import frame_line, frames_left_out, left_out_text
 
 SECONDS_TO_LOOK_AROUND = 1.5
 """Timeout of the inspection; later results are left out."""
@@ -120,7 +120,7 @@ class ThreadLocator:
         names, answer = reading.result()
         threads = {**(self._mirror.threads if names is None else names)}
         if answer is None and isinstance(read, list) and read:
-            return ThreadLocations(self._spied(threads, read), silent=True)
+            return ThreadLocations(self._spied(threads, read), has_timed_out=True)
         known = answer or {}
         seen = match_by_name(threads, known.get("threads", ()))
         # Some adapters take half a second for a thread that is not at rest, one after the other.
@@ -129,8 +129,8 @@ class ThreadLocator:
         return ThreadLocations(
             [self._place(each, name, seen, stacks) for each, name in threads.items()],
             known.get("tasks", ()),
-            silent=answer is None,
-            unread=read if isinstance(read, str) else "",
+            has_timed_out=answer is None,
+            why_unread=read if isinstance(read, str) else "",
         )
 
     async def _names_and_places(
@@ -204,7 +204,7 @@ class ThreadLocator:
         """Whether the frames of threads that are not stopped can be read."""
         return bool(self.sight.waits)
 
-    async def waits(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Mapping[str, Value]:
+    async def fetch_waits(self, seconds: float = SECONDS_TO_LOOK_AROUND) -> Mapping[str, Value]:
         """Ask the program what its threads and tasks wait for, in the shape that `view.waits` reads.
 
         Empty: the definition has no expression for it, or the program did not answer within `seconds`.
@@ -298,12 +298,12 @@ class ThreadLocator:
         except ValueError:
             return {}
 
-    def ask_program(self, folded: re.Pattern[str] | None) -> None:
+    def enable_program_queries(self, folded: re.Pattern[str] | None) -> None:
         """Have the program asked at later stops for what its unpatched adapter leaves out.
 
         `folded` is the pattern by which values show that elements were left out; None: they do not.
         """
-        self._inspect.ask_program(
+        self._inspect.enable_program_queries(
             folded, self._record_left_out_frames if self.sight.hides else None
         )
 
@@ -328,9 +328,11 @@ class ThreadLocator:
                 return
             seen = match_by_name(names, answer.get("threads", ())).get(stop.thread_id)
             others = frames_left_out(seen.frames if seen else (), [top, *callers])
-            self._left_out_frames[chain] = left_out(others, self._mirror.frames, self.sight.hides)
+            self._left_out_frames[chain] = left_out_text(
+                others, self._mirror.frames, self.sight.hides
+            )
         self._mirror.record_findings(
-            stop, replace(stop.found, left_out_note=self._left_out_frames[chain])
+            stop, replace(stop.findings, left_out_note=self._left_out_frames[chain])
         )
 
     def _place(

@@ -101,7 +101,7 @@ async def _user_files(
     if files and frame:
         paths += (await _evaluated(session, files, frame)).splitlines()
     else:
-        sources = session.mirror.loaded.sources.values()
+        sources = session.mirror.loaded_sources.sources.values()
         paths += [str(each.get("path") or "") for each in sources]
     if not (files or len(paths) > 1):
         paths += await in_thread(_similar_files, paths[0] if paths else "")
@@ -188,17 +188,17 @@ async def _lines(
             session, until_definition.filled(until_definition.lines, {"path": path}), frame
         )
         lines = [(int(each), 0) for each in re.findall(r"\d+", breakable_lines)] or lines
-    taken = unshared(session, path, until_definition)
+    taken = unsharable_lines(session, path, until_definition)
     return [each for each in lines if each[0] not in taken]
 
 
-def unshared(session: Session, path: str, until_definition: Until) -> set[int]:
+def unsharable_lines(session: Session, path: str, until_definition: Until) -> set[int]:
     """Return the lines of a file with a breakpoint whose condition cannot be combined with another one.
 
     These are all lines of the file `path` on which the adapter has a breakpoint, if the definition cannot combine conditions
     (`until_definition.shared` is empty), else those whose breakpoint has a hit condition, logs or collects.
     """
-    placed = session.mirror.placed.breakpoints_in(path)
+    placed = session.mirror.breakpoint_statuses.breakpoints_in(path)
     return {
         int(each.get("line", sent["line"]))
         for sent, each in placed
@@ -265,7 +265,7 @@ class ByConditions(Driving):
             DapeerError: The stack cannot be fetched.
         """
         await super().begin(frame_id)
-        if self.watch.already:
+        if self.watch.holds_already:
             return
         known, stop = self._until_definition, self.session.mirror.require_stop()
         top = await self.top(stop)
@@ -274,7 +274,7 @@ class ByConditions(Driving):
         )
         self._lines = {(path, line) for path, line, _ in self._condition_places}
         paths = {path for path, _, _ in self._condition_places}
-        self._passed_lines = {path: unshared(self.session, path, known) for path in paths}
+        self._passed_lines = {path: unsharable_lines(self.session, path, known) for path in paths}
         self._find_shared()
         if self.watch.on == "change":
             await self._check_plain(top)
@@ -287,7 +287,7 @@ class ByConditions(Driving):
                 await self.end()
             raise NoConditions("the adapter has not taken the conditions", "") from error
 
-    async def go(self, stop: Stop) -> None:
+    async def resume(self, stop: Stop) -> None:
         """Send the breakpoints again if their condition is another one now, and send `continue`."""
         if self._condition(0) != self._set_condition:
             await self._place_all()
@@ -301,9 +301,13 @@ class ByConditions(Driving):
         shown = f"{stop.body.get('description')} {stop.body.get('text')}"
         failed = self._until_definition.failed and re.search(self._until_definition.failed, shown)
         mine = stop.reason == "breakpoint" or failed
-        return not mine or self._stopped_by_others or self._place_of(stop.top) not in self._lines
+        return (
+            not mine
+            or self._stopped_by_others
+            or self._place_of(stop.default_frame) not in self._lines
+        )
 
-    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+    async def note_cause_place(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) of the line that was looked at before this stop.
 
         If the record of the looks could not be read, it is the stop's own line; if no line was looked at yet,
@@ -317,7 +321,7 @@ class ByConditions(Driving):
         """
         self.watch.set_doubts(seen=self._last_look_place is None)
         if self._last_look_place is None:
-            return place_of(stop.top)
+            return place_of(stop.default_frame)
         if not self._last_look_place[1]:
             return self._last_place
         path, line, _ = self._last_look_place
@@ -328,12 +332,12 @@ class ByConditions(Driving):
         of = next(inside, frames[0]["name"] if is_outside(lines, line) else "")
         called = [(frame_path(each), each["line"]) for each in frames[1:2]]
         self.watch.set_doubts(
-            passed_by=await self._passed_by(frames[0]),
+            passed_by=await self._lines_without_condition(frames[0]),
             returned=of != frames[0]["name"] and (path, line) not in called,
         )
         return of, path, str(line)
 
-    async def _passed_by(self, frame: StackFrame) -> str:
+    async def _lines_without_condition(self, frame: StackFrame) -> str:
         """Return the lines of a frame's function that have no condition, as "file:line, …"; empty: none.
 
         Those are the lines with a breakpoint of somebody's that has no room for another condition. At most `LINES_NAMED` are named.
@@ -356,7 +360,7 @@ class ByConditions(Driving):
         if self._until_definition.end and stop is not None:
             await self._evaluate_template(self._until_definition.end, await self.top(stop))
 
-    async def _evaluate_at_stop(self, stop: Stop) -> bool:
+    async def _record_if_met(self, stop: Stop) -> bool:
         """Evaluate the expression at a stop; return whether it has become true, or changed, and a row says so.
 
         Before `Driving._evaluate_at_stop` does that, what the conditions have recorded in the program is read, and
@@ -374,9 +378,9 @@ class ByConditions(Driving):
         )
         ours = not self.is_stopped_by_other(stop)
         await self._read_record(frame, ours=ours or own is not None)
-        done = await super()._evaluate_at_stop(stop)
+        done = await super()._record_if_met(stop)
         if ours and frame is not None and not done:
-            await self._pass(frame)
+            await self._prepare_to_resume(frame)
         return done
 
     async def _read_record(self, frame: StackFrame | None, *, ours: bool) -> None:
@@ -406,14 +410,14 @@ class ByConditions(Driving):
             else ("", 0, 0)
         )
 
-    async def _pass(self, frame: StackFrame) -> None:
+    async def _prepare_to_resume(self, frame: StackFrame) -> None:
         """Prepare going on from a stop at which the expression has not become true, or changed.
 
         Either the program's record is undone, or a line at which the expression has no value gets no condition any more.
         """
         if self._until_definition.undo:
             await self._evaluate_template(self._until_definition.undo, frame)
-        elif await self.evaluated(frame) is None:
+        elif await self.evaluate_in_frame(frame) is None:
             self._failing_lines.add(self._place_of(frame))
             self._set_condition = ""
 
@@ -435,7 +439,7 @@ class ByConditions(Driving):
     def _fill_placeholders(self, text: str, place: int = -1) -> str:
         """Return a text of the definition with its placeholders filled: the expression, the place, the run."""
         now = {"seen": int(self._value is not None), "place": place}
-        expression = self._quirks.compiled_inside(self.watch.expression)
+        expression = self._quirks.compilable_expression(self.watch.expression)
         run = {"run": self.watch.point.number, "expression": expression}
         return self._until_definition.filled(text, now | run)
 
@@ -464,7 +468,7 @@ class ByConditions(Driving):
         whose column fits none of its line's places counts as at the first of these.
         """
         for path in dict.fromkeys(path for path, _, _ in self._condition_places):
-            for sent, made in self.session.mirror.placed.breakpoints_in(path):
+            for sent, made in self.session.mirror.breakpoint_statuses.breakpoints_in(path):
                 line = int(made.get("line", sent["line"]))
                 here = [
                     n for n, each in enumerate(self._condition_places) if each[:2] == (path, line)

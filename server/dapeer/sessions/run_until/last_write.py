@@ -106,7 +106,7 @@ class WritesUpToStop(AtWatchpoint):
         self._expected_stops = 1
         self._counted_stops: set[int] = set()
         """The numbers of the stops like the wanted one."""
-        self.reached = False
+        self.has_reached_stop = False
         self.stack: Sequence[StackFrame] = ()
         """The frames of the last write."""
         self.variables: Sequence[Mapping[str, str]] = ()
@@ -146,10 +146,10 @@ class WritesUpToStop(AtWatchpoint):
         if StopIdentity.of(stop, top) != self._wanted_stop:
             return False
         self._counted_stops.add(stop.number)
-        self.reached = len(self._counted_stops) >= self._expected_stops
-        return self.reached
+        self.has_reached_stop = len(self._counted_stops) >= self._expected_stops
+        return self.has_reached_stop
 
-    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+    async def note_cause_place(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) that have written at a stop; record the write.
 
         For a write in the scope, the frames of the stopped thread are kept in `stack`. Of the first
@@ -161,7 +161,7 @@ class WritesUpToStop(AtWatchpoint):
             DapeerError: The stack or the variables cannot be fetched.
         """
         frames = await self.session.inspect.whole_stack(stop.thread_id)
-        found = await super().line(stop)
+        found = await super().note_cause_place(stop)
         if found is not None:
             self._writes += 1
             self.stack = [*frames]
@@ -287,7 +287,7 @@ async def _evaluate_pattern(
 def times_before(session: Session, wanted: StopIdentity) -> int:
     """Return how often the program has stopped as `wanted` says, the current stop included; at least 1."""
     stops = session.mirror.history
-    return max(1, sum(StopIdentity.of(each, each.top) == wanted for each in stops))
+    return max(1, sum(StopIdentity.of(each, each.default_frame) == wanted for each in stops))
 
 
 async def last_write(
@@ -325,7 +325,7 @@ async def last_write(
     collect = definition.collect if definition is not None else Collect()
     first = require_rerunnable(session, known, collect)
     stop = session.mirror.require_stop()
-    wanted, times = StopIdentity.of(stop, stop.top), 1
+    wanted, times = StopIdentity.of(stop, stop.default_frame), 1
     if not _REPEATABLE.search(stop.reason):
         raise ArgumentError(
             f"The program does not come to this stop by itself ({stop.reason}).",
@@ -343,7 +343,7 @@ async def last_write(
     async with on_cancellation(debugger.terminate, second.program.first):
         try:
             if described:
-                traced = _Traced(second, expression, described, collect)
+                traced = _TracedRun(second, expression, described, collect)
                 return await traced.last_write(client, seconds, wanted, times)
             run = await _record_writes(second, place, client, seconds, known, wanted, times)
             return _last_write_of_rows(
@@ -365,7 +365,7 @@ async def _ask(
         ArgumentError: The answer is an error, or there is none.
     """
     try:
-        answer = await session.lines.evaluate_object(template, expression, frame_id)
+        answer = await session.line_breakpoints.evaluate_object(template, expression, frame_id)
     except (DapeerError, ValueError) as error:
         answer = {"error": str(error)}
     if why := answer.get("error"):
@@ -374,7 +374,7 @@ async def _ask(
 
 
 @dataclass(frozen=True, slots=True)
-class _Traced:
+class _TracedRun:
     """A second run that remembers by itself who writes a place."""
 
     session: Session
@@ -401,11 +401,11 @@ class _Traced:
         session, clock = self.session, anyio.current_time
         end = clock() + seconds
         await session.program.next_stop(session, 0, seconds)
-        point = session.program.collected.watched(
+        point = session.program.collected.add_watch_point(
             f"last write of {self.expression}", (), client, aside=True
         )
         top = await session.inspect.fetch_shown_frame(session.mirror.require_stop())
-        answer = await session.lines.watch(
+        answer = await session.line_breakpoints.watch(
             {"id": point.number, "last": self.described}, top["id"] if top else None
         )
         if not answer.get("bound"):
@@ -538,12 +538,12 @@ def _last_write_of_rows(place: str, rows: Sequence[CollectedRow], run: WritesUpT
     Each row of `rows` is a write, the last one last; without any, the `count` of the result is 0. `run` is the run that has recorded them.
     """
     if not rows:
-        return LastWrite(0, run.reached)
+        return LastWrite(0, run.has_reached_stop)
     function, path, line, before, after = rows[-1].cells[:5]
     condition = {"condition": f"{place} == {before}"} if _NUMBER.fullmatch(before) else {}
     return LastWrite(
         len(rows),
-        run.reached,
+        run.has_reached_stop,
         (function, path, line),
         before,
         after,

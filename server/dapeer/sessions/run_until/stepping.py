@@ -84,30 +84,30 @@ class Driving:
         """
         del frame_id
         stop = self.session.mirror.require_stop()
-        self._value = await self.value(stop)
+        self._value = await self.evaluate_at_stop(stop)
         top = await self.top(stop)
         self._last_place = place_of(top)
         watch = self.watch
         watch.begin(self.method, self.session.mirror.epoch, holds=is_true(self._value))
-        if watch.already:
+        if watch.holds_already:
             self._record(stop, self._last_place, None, self._value or "")
         if self._value is not None:
-            self._valued(self._last_place, self._value)
+            self._record_first_value(self._last_place, self._value)
         self.session.watching.set_driven(watch)
 
-    async def go(self, stop: Stop) -> None:
+    async def resume(self, stop: Stop) -> None:
         """Send the request that has the program go on from `stop`."""
         raise NotImplementedError
 
-    async def value(self, stop: Stop) -> str | None:
+    async def evaluate_at_stop(self, stop: Stop) -> str | None:
         """Return the expression's value at a stop, as text.
 
         None: it has none there, or the frame is not in the scope.
         """
         frame = await self.top(stop)
-        return await self.evaluated(frame) if frame and self._is_in(frame) else None
+        return await self.evaluate_in_frame(frame) if frame and self._is_in(frame) else None
 
-    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+    async def note_cause_place(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) that have run last before a stop; None: not in the scope."""
         del stop
         return self._last_place
@@ -138,7 +138,7 @@ class Driving:
         finally:
             self.set_cost()
             with contextlib.suppress(DapeerError):
-                if not session.mirror.ended:
+                if not session.mirror.has_ended:
                     await self.end()
 
     async def _run(self) -> None:
@@ -156,18 +156,18 @@ class Driving:
         stop = mirror.stop
         while stop is not None and self._clock() < self._end_time:
             epoch = mirror.epoch
-            await self.go(stop)
+            await self.resume(stop)
             limit = None if not self.bounded else SECONDS_WITHOUT_STOP
             await session.wait_for(lambda at=epoch: mirror.has_moved_on(at), limit)
             last, stop = stop, mirror.stop
             if stop is None or stop is last:
                 return
             self._count += 1
-            done = await self._evaluate_at_stop(stop)
+            done = await self._record_if_met(stop)
             if self.is_stopped_by_other(stop) or (done and not self.watch.every):
                 return
 
-    async def _evaluate_at_stop(self, stop: Stop) -> bool:
+    async def _record_if_met(self, stop: Stop) -> bool:
         """Evaluate the expression at a stop; if the watch has come about, add a row and return True.
 
         It has come about if the value is true and was not before (`on` is `true`), or differs from the value before (else).
@@ -179,19 +179,19 @@ class Driving:
         Raises:
             DapeerError: The stack or the threads cannot be fetched.
         """
-        before, now = self._value, await self.value(stop)
+        before, now = self._value, await self.evaluate_at_stop(stop)
         self._threads.update(self.session.mirror.threads)
         top = await self.top(stop)
         if now is None:
             self._move(top)
             return False
-        self._valued(place_of(top), now)
+        self._record_first_value(place_of(top), now)
         self._value = now
         if self.watch.on == "true":
             done = is_true(now) and not is_true(before)
         else:
             done = before is not None and now != before
-        line = await self.line(stop) if done else None
+        line = await self.note_cause_place(stop) if done else None
         if line is not None:
             await self.session.inspect.threads()
             self._record(stop, line, before, now)
@@ -226,7 +226,7 @@ class Driving:
         frames = await self.session.inspect.stack_trace(stop.thread_id)
         return frames[0] if frames else None
 
-    async def evaluated(self, frame: StackFrame) -> str | None:
+    async def evaluate_in_frame(self, frame: StackFrame) -> str | None:
         """Evaluate the expression in a frame; return its text, None: it failed, which is recorded.
 
         The failure is recorded as a row of the watch's `look_point`, with the place. An evaluation may take `SECONDS_TO_EVALUATE`.
@@ -236,21 +236,21 @@ class Driving:
                 self.session, self.watch.expression, frame["id"], "watch", SECONDS_TO_EVALUATE
             )
         except DapeerError as error:
-            self._look_failed(frame, " ".join(str(error).split()))
+            self._record_failed_look(frame, " ".join(str(error).split()))
             return None
         return str(body.get("result") or "")
 
-    def _valued(self, place: tuple[str, str, str], value: str) -> None:
+    def _record_first_value(self, place: tuple[str, str, str], value: str) -> None:
         """Record that the expression has a value in this function, once for each function and file."""
         if place[:2] not in self._seen_functions and not value.startswith(FAILED):
             self._seen_functions.add(place[:2])
-            self._note(place, _cell(value))
+            self._add_look_row(place, _cell(value))
 
-    def _look_failed(self, frame: StackFrame, error: str) -> None:
+    def _record_failed_look(self, frame: StackFrame, error: str) -> None:
         """Record that the expression could not be evaluated in a frame, and why."""
-        self._note(place_of(frame), f"{FAILED}{_cell(error)[:200]}")
+        self._add_look_row(place_of(frame), f"{FAILED}{_cell(error)[:200]}")
 
-    def _note(self, place: tuple[str, str, str], value: str) -> None:
+    def _add_look_row(self, place: tuple[str, str, str], value: str) -> None:
         """Add a row about a look: the place, and the value or error there."""
         cells = (*place, value)
         row = CollectedRow(self.watch.look_point.number, 0, 0.0, "", "", "", cells)
@@ -263,7 +263,7 @@ class Driving:
     def set_cost(self) -> None:
         """Record in the watch how long the run took, what it has counted, and at which stop it has ended."""
         watch, mirror = self.watch, self.session.mirror
-        watch.run(self._clock() - self._started_at)
+        watch.set_run_seconds(self._clock() - self._started_at)
         watch.end(mirror.epoch - (mirror.stop is not None), self.counted())
 
     def counted(self) -> str:
@@ -280,17 +280,17 @@ class Stepping(Driving):
     method = "stepping"
     unit = "step"
 
-    async def go(self, stop: Stop) -> None:
+    async def resume(self, stop: Stop) -> None:
         """Send `stepIn`, or `stepOut` from code that is neither in the scope nor the user's."""
         frame = await self.top(stop)
         mine = frame is None or self._is_in(frame) or self.session.frames.is_users(frame)
         command = "stepIn" if mine else "stepOut"
         await self.session.resume(command, {"threadId": stop.thread_id})
 
-    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+    async def note_cause_place(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return the line that this thread has run; if another thread may have run, too, record that doubt."""
         self.watch.set_doubts(others=await self._ran_beside(stop))
-        return await super().line(stop)
+        return await super().note_cause_place(stop)
 
     async def _ran_beside(self, stop: Stop) -> bool:
         """Return whether a thread other than the stop's may have run the user's code since the run began.

@@ -106,11 +106,11 @@ class AtWatchpoint(Driving):
         software = not (self._watchpoints.number or "ardware" in answer)
         self.method = "software watchpoint" if software else "watchpoint"
 
-    async def go(self, stop: Stop) -> None:
+    async def resume(self, stop: Stop) -> None:
         """Send `continue`: the program runs to the next write, or another stop."""
         await self.session.resume("continue", {"threadId": stop.thread_id})
 
-    async def value(self, stop: Stop) -> str | None:
+    async def evaluate_at_stop(self, stop: Stop) -> str | None:
         """Return the expression's value in the frame in which `begin` looked it up, if the frame still exists.
 
         The frame is looked for on the stack of its thread, whatever has stopped the program. None: the evaluation failed,
@@ -126,7 +126,7 @@ class AtWatchpoint(Driving):
         if 0 < self._depth <= len(frames):
             frame = frames[len(frames) - self._depth]
             if frame["name"] == self._function:
-                return await self.evaluated(frame)
+                return await self.evaluate_in_frame(frame)
         if self.is_stopped_by_other(stop):
             return None
         if not frames or frames[-1]["name"] != self._outermost_frame:
@@ -144,7 +144,7 @@ class AtWatchpoint(Driving):
         ):
             raise NoConditions("what is behind the value may change, too", "")
 
-    async def line(self, stop: Stop) -> tuple[str, str, str] | None:
+    async def note_cause_place(self, stop: Stop) -> tuple[str, str, str] | None:
         """Return function, file and line (as texts) of the instruction that has written.
 
         Where that is not in the scope, they are those of its innermost caller that is. None: no frame is in the scope. If the definition

@@ -97,11 +97,13 @@ def processes_of(sessions: Iterable[Session]) -> Processes:
     process of a program is known, or this system does not tell which process listens where. It reads the table of processes, so call it in
     a thread.
     """
-    living = [each for each in sessions if not each.over]
-    first = {pid for each in living for pid in _processes(each)}
+    living = [each for each in sessions if not each.is_over]
+    first = {pid for each in living for pid in _program_pids(each)}
     programs = first | {child for pid in first for child in process_table.descendants(pid)}
     adapters = {
-        pid for each in living if isinstance(each, DirectSession) and (pid := each.process.pid)
+        pid
+        for each in living
+        if isinstance(each, DirectSession) and (pid := each.adapter_process.pid)
     }
     above = {pid for each in first for pid in process_table.ancestors(each)}
     below = {child for pid in adapters for child in process_table.descendants(pid)}
@@ -110,14 +112,14 @@ def processes_of(sessions: Iterable[Session]) -> Processes:
     return Processes(frozenset(programs), frozenset(debuggers), known)
 
 
-def _processes(session: Session) -> set[int]:
+def _program_pids(session: Session) -> set[int]:
     """Return the pids of a session's program, without those that it has started if its own is known.
 
     That is the watched or reported pid, or the one that was attached to; a pid that is reported from another machine does not count. Of a
     launched program whose pid is not known, they are all below its adapter, and the adapter if it is the program itself. Empty: none is
     known, or a child session has the program.
     """
-    if session.delegates:
+    if session.runs_in_first_child:
         return set()
     told = session.mirror.process
     here = told.get("isLocalProcess") is not False
@@ -129,7 +131,7 @@ def _processes(session: Session) -> set[int]:
     given = session.plan.inputs.get("pid")
     if session.plan.request == "attach":
         return {given} if isinstance(given, int) else set()
-    adapter = session.process.pid or 0
+    adapter = session.adapter_process.pid or 0
     own = {adapter} if adapter and session.plan.definition.is_the_program else set[int]()
     return own | {*process_table.descendants(adapter)}
 
@@ -386,7 +388,7 @@ class Readiness:
         Raises:
             DapeerError: It cannot be evaluated, or `seconds` are over.
         """
-        session = self.session.program.acting(self.session, exactly=True)
+        session = self.session.program.session_for_tool(self.session, exactly=True)
         body = await session.request(
             "evaluate", {"expression": expression, "context": "repl"}, seconds=seconds
         )

@@ -21,7 +21,7 @@ from anyio.abc import TaskGroup
 from dapeer.adapters.process.owned_process import Processes
 from dapeer.adapters.process.spawn import ChildProcess
 from dapeer.base.errors import DapeerError
-from dapeer.base.system.environment import of_starter
+from dapeer.base.system.environment import starter_environment
 from dapeer.base.system.matching import AwaitedLines
 from dapeer.base.system.tasks import first_of
 from dapeer.base.system.threads import in_thread
@@ -73,7 +73,7 @@ async def run_command(
     """Run a command, pass all that it prints to `printed` as it comes, and return its exit code.
 
     Standard output and errors are one stream; its input is empty. `own_processes` makes the set of processes that it belongs to; it runs in
-    the folder `cwd`, and `env` is added to the variables that `of_starter` returns. What it has started and left behind is killed at its
+    the folder `cwd`, and `env` is added to the variables that `starter_environment` returns. What it has started and left behind is killed at its
     end, after its output was read for at most `SECONDS_AFTER_EXIT`. There is no time limit: if the caller is cancelled, the command is
     killed with all that it has started.
 
@@ -88,7 +88,7 @@ async def run_command(
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=cwd,
-                env={**of_starter(), **env, **processes.mark},
+                env={**starter_environment(), **env, **processes.mark},
             )
         except OSError as error:
             raise CannotRun(f"{error.filename or command[0]}: {error.strerror}") from error
@@ -312,12 +312,12 @@ class RunningTime:
         self._programs = programs
         self._clock = anyio.current_time
         self._counted_since = self._clock()
-        self._was_stopped = self._stands()
+        self._was_stopped = self._is_any_stopped()
         self.seconds_run = self.seconds_stopped = 0.0
 
-    def _stands(self) -> bool:
+    def _is_any_stopped(self) -> bool:
         """Whether one of the programs is stopped."""
-        return any(each.stopped for each in self._programs())
+        return any(each.stopped_sessions for each in self._programs())
 
     def count_time(self) -> None:
         """Add the time since the last call to `seconds_run`, or to `seconds_stopped`.
@@ -330,7 +330,7 @@ class RunningTime:
             self.seconds_stopped += now - self._counted_since
         else:
             self.seconds_run += now - self._counted_since
-        self._counted_since, self._was_stopped = now, self._stands()
+        self._counted_since, self._was_stopped = now, self._is_any_stopped()
 
     async def wait_until_run(self, seconds: float) -> None:
         """Wait until the programs have run for `seconds` since the counting began; stops do not count.
@@ -342,7 +342,7 @@ class RunningTime:
 
             def has_changed(then: bool = stopped, those: Programs = programs) -> bool:
                 """Whether a program has stopped or run on, or another one counts as well."""
-                return self._stands() is not then or len(self._programs()) != len(those)
+                return self._is_any_stopped() is not then or len(self._programs()) != len(those)
 
             rest = None if stopped else seconds - self.seconds_run
             await first_of(
@@ -373,12 +373,14 @@ class TriggerRun:
     """The key of who has asked for them."""
     cwd: str
     """Where commands run."""
-    doings: Sequence[TriggerProgress]
+    trigger_progress: Sequence[TriggerProgress]
     readiness: Readiness
     own_processes: OwnProcesses
-    old_stops: StopIds
+    seen_stops: StopIds
     """All stops that were there when they began, or were shown since."""
-    reached: list[Program[Session]] = field(default_factory=list[Program[Session]], init=False)
+    reached_programs: list[Program[Session]] = field(
+        default_factory=list[Program[Session]], init=False
+    )
     """Other programs in which they have led to a stop."""
     ended_at: float | None = field(default=None, init=False)
     """When the last one has ended."""
@@ -390,15 +392,15 @@ class TriggerRun:
 
     def programs(self) -> Programs:
         """Return the program to which the triggers are sent, then those that they have reached through it."""
-        return [self.program, *self.reached]
+        return [self.program, *self.reached_programs]
 
     def stopped_in(self, program: Program[Session]) -> Session | None:
         """Return the first session of `program` that has stopped since the triggers began, and was not shown.
 
         None: there is none. A stop counts as shown when `record_reached_stop` was called for it.
         """
-        for each in program.stopped:
-            if (each.id, each.mirror.require_stop().number) not in self.old_stops:
+        for each in program.stopped_sessions:
+            if (each.id, each.mirror.require_stop().number) not in self.seen_stops:
                 return each
         return None
 
@@ -407,16 +409,16 @@ class TriggerRun:
 
         Their time stands while it is stopped.
         """
-        self.old_stops |= {(session.id, session.mirror.require_stop().number)}
-        if session.program not in self.reached:
-            self.reached.append(session.program)
+        self.seen_stops |= {(session.id, session.mirror.require_stop().number)}
+        if session.program not in self.reached_programs:
+            self.reached_programs.append(session.program)
             self.program.waiters.wake()
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether all triggers have ended, and the client was told of each."""
         return self.ended_at is not None and all(
-            each.reported_state == "done" for each in self.doings
+            each.reported_state == "done" for each in self.trigger_progress
         )
 
     # -- what is told
@@ -427,7 +429,7 @@ class TriggerRun:
         Triggers that wait for their turn share one line.
         """
         queued = 0
-        for each in self.doings:
+        for each in self.trigger_progress:
             if each.state == "queued":
                 queued += each.reported_state != "queued"
             elif each.state != each.reported_state:
@@ -443,8 +445,10 @@ class TriggerRun:
         empty. The line on a trigger that waits or was sent also says so if the program, or another that the trigger
         has reached, is stopped.
         """
-        stopped = " (the program is stopped)" if self.program.stopped else ""
-        elsewhere = [each.id for program in self.reached for each in program.stopped]
+        stopped = " (the program is stopped)" if self.program.stopped_sessions else ""
+        elsewhere = [
+            each.id for program in self.reached_programs for each in program.stopped_sessions
+        ]
         if elsewhere and not stopped:
             stopped = f" (session {elsewhere[0]} is stopped)"
         if each.state == "waits":
@@ -464,7 +468,7 @@ class TriggerRun:
         The program's end ends the run. An unexpected error is logged. At the end all are "done".
         """
         try:
-            await first_of(self._do_all, self._ended)
+            await first_of(self._do_all, self._wait_for_end)
         except Exception:
             log.exception("a trigger has failed")
         finally:
@@ -475,26 +479,30 @@ class TriggerRun:
 
         The time of the end is kept in `ended_at`.
         """
-        for each in self.doings:
+        for each in self.trigger_progress:
             if each.state != "done":
                 was_sent = each.state == "sent"
                 what = "was cut off" if was_sent else "was not sent"
-                why = "the one before has failed" if self.program.runs else "the program has ended"
+                why = (
+                    "the one before has failed"
+                    if self.program.is_alive
+                    else "the program has ended"
+                )
                 self._finish_trigger(each, f"{each.trigger.title} {what}: {why}")
         self.ended_at = anyio.current_time()
         self.program.waiters.wake()
 
-    async def _ended(self) -> None:
+    async def _wait_for_end(self) -> None:
         """Wait for the program's end, and a moment more if a trigger's answer is still expected."""
         program = self.program
-        await program.waiters.wait_for(lambda: not program.runs, None)
-        if any(each.state == "sent" for each in self.doings):
+        await program.waiters.wait_for(lambda: not program.is_alive, None)
+        if any(each.state == "sent" for each in self.trigger_progress):
             await anyio.sleep(SECONDS_AT_END)
 
     async def _do_all(self) -> None:
         """Do all triggers in order until one fails, then end the process that searches patterns."""
         try:
-            for each in self.doings:
+            for each in self.trigger_progress:
                 if not await self._do_one(each):
                     return
         finally:
@@ -557,7 +565,7 @@ class TriggerRun:
         """
         waiters, program = self.program.waiters, self.program
         while not await self.readiness.check_ready(trigger):
-            await waiters.wait_for(lambda: not program.stopped, None)
+            await waiters.wait_for(lambda: not program.stopped_sessions, None)
             await anyio.sleep(SECONDS_BETWEEN_LOOKS)
         return Response("")
 
@@ -692,7 +700,7 @@ class Triggers:
         self._trigger_runs.append(run)
         self._tasks.start_soon(run.run_all)
 
-    def find_run(self, session: Session, client: str) -> TriggerRun | None:
+    def find_untold_run(self, session: Session, client: str) -> TriggerRun | None:
         """Return a client's newest trigger run that was sent to, or has reached, the session's program.
 
         `client` is the client's key. None: there is no such run, or the newest one was told already; older ones are not
@@ -703,7 +711,7 @@ class Triggers:
             for each in self._trigger_runs
             if each.client == client and session.program in each.programs()
         ]
-        return mine[-1] if mine and not mine[-1].is_told else None
+        return mine[-1] if mine and not mine[-1].is_reported else None
 
     def take_lines(self, client: str) -> list[str]:
         """Return the lines that a client was not told yet, and record that it was told.
@@ -717,7 +725,7 @@ class Triggers:
             if each.client == client
             for line in each.take_lines()
         ]
-        self._trigger_runs = [each for each in self._trigger_runs if not each.is_told]
+        self._trigger_runs = [each for each in self._trigger_runs if not each.is_reported]
         return lines
 
     def drop_client(self, client: str) -> None:

@@ -308,7 +308,7 @@ async def frame_of(session: Session, frame_id: int | None) -> int | None:
     """
     stop = session.mirror.require_stop()
     if frame_id is not None:
-        return stop.reported.handles.resolve("frame_id", frame_id)
+        return stop.presentation.handles.resolve("frame_id", frame_id)
     frame = await session.inspect.fetch_shown_frame(stop)
     if frame is None and (over := left_stop_error(session, stop)) is not None:
         raise over
@@ -458,7 +458,7 @@ def check_and_claim_functions(
     Raises:
         ArgumentError: An expression or a condition does not parse; no breakpoint has been set.
     """
-    traced = all(each.lines.tracers for each in call.debugger.sessions.live)
+    traced = all(each.line_breakpoints.tracers for each in call.debugger.sessions.live)
     for each in requested:
         # Only Python's programs tell calls.
         named = is_python(call.debugger, program) if program else traced and ":" not in each["name"]

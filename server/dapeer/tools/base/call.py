@@ -53,13 +53,13 @@ class Call:
     """The client's default session."""
     client: str = ""
     """Name and version of the client, if it has sent them."""
-    of_neovim: Mapping[str, AnyTool] = field(default_factory=dict[str, "AnyTool"])
+    neovim_tools: Mapping[str, AnyTool] = field(default_factory=dict[str, "AnyTool"])
     """The tools of the attached Neovims that this client may use, by name."""
-    of_integrations: Sequence[object] = ()
+    integration_objects: Sequence[object] = ()
     """What integrations give to their tools."""
     read_only: bool = False
     """Whether the server is read-only, which no consent overrides."""
-    allowed: ActionKind | None = None
+    allowed_kind: ActionKind | None = None
     """The kind that a read-only tool may do in this call, after consent."""
     notes: list[str] = field(default_factory=list[str])
     """What its answer adds."""
@@ -80,14 +80,14 @@ class Call:
         last = self.focus.last
         session = self.focus.session_to_act_on(session_id)
         if session_id is None and last is not None and last is not session:
-            state = "had ended" if last.mirror.ended else "was running"
+            state = "had ended" if last.mirror.has_ended else "was running"
             why = f"because session {last.id} {state}"
             self.notes.append(f"the call went to session {session.id}, {why}")
         return session
 
     def given(self, kind: type[T]) -> T | None:
         """Return the object of type `kind` that an integration provides to its tools; None: there is none."""
-        return next((each for each in self.of_integrations if isinstance(each, kind)), None)
+        return next((each for each in self.integration_objects if isinstance(each, kind)), None)
 
     def require_consent(self, kind: ActionKind, action_sentence: str, instead: str) -> None:
         """Raise `ConsentNeeded` unless this call may do something of `kind`, which the tool is about to do.
@@ -99,7 +99,7 @@ class Call:
         Raises:
             ConsentNeeded: Nobody has consented to this kind for this call.
         """
-        if self.allowed != kind:
+        if self.allowed_kind != kind:
             raise ConsentNeeded(kind, action_sentence, instead)
 
 
@@ -122,7 +122,7 @@ class Reply:
 
     raw: bool = False
     """It is a text of others that is shown as it is, with characters that are not seen."""
-    room: int = 0
+    max_value_chars: int = 0
     """Characters of one value that the caller has asked for; 0: the limit of answers holds."""
 
     @property

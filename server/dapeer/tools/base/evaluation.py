@@ -168,12 +168,14 @@ def _value_in_returned_function(session: Session, name: str) -> list[str]:
     """
     stop = session.mirror.stop
     last = stop_in_returned_function(session.mirror.history, stop) if stop else None
-    if last is None or last.top is None:
+    if last is None or last.default_frame is None:
         return []
     value = next((each["value"] for each in last.locals() if each["name"] == name), None)
     if value is None:
         return []
-    return [f"{name} = {fitted(value, VALUE_CHARS)} in {last.top['name']}, which has returned"]
+    return [
+        f"{name} = {fitted(value, VALUE_CHARS)} in {last.default_frame['name']}, which has returned"
+    ]
 
 
 RESULT_CHARS = 2000
@@ -306,7 +308,7 @@ async def evaluate_expression(
         with anyio.move_on_after(remaining.seconds_to_inspect):
             await _request_folded_elements(session, stop, result)
         value = stop.values.shown(result)
-        reference = stop.reported.handles.handle_for("variables_reference", reference)
+        reference = stop.presentation.handles.handle_for("variables_reference", reference)
     return EvaluationResult(expression, value, str(body.get("type") or ""), reference)
 
 
@@ -346,7 +348,7 @@ async def consequence_of(session: Session, before: Stop | None, remaining: Remai
     stop = session.mirror.stop
     if stop is before:
         return ""
-    if session.mirror.ended:
+    if session.mirror.has_ended:
         code = session.mirror.exit_code
         return f"the program has ended{f', exit code {code}' if code is not None else ''}"
     if stop is None:

@@ -50,7 +50,7 @@ class GroupCall:
         Raises:
             NotStopped: No member is in the state that the tool needs.
         """
-        sessions = {label: self.group.acting(label) for label in self.group.members}
+        sessions = {label: self.group.session_for_tool(label) for label in self.group.members}
         asked = {label: each for label, each in sessions.items() if self._is_askable(each)}
         left = {label: each for label, each in sessions.items() if label not in asked}
         if not asked:
@@ -92,7 +92,7 @@ class GroupCall:
             case "running":
                 return mirror.state.is_running
             case _:
-                return not mirror.ended
+                return not mirror.has_ended
 
     async def _run_side_by_side(
         self, asked: Mapping[str, Session], run_tool: Callable[[Session], Awaitable[Reply]]
@@ -147,7 +147,7 @@ def _states(sessions: Mapping[str, Session], order: Sequence[str]) -> str:
     for label, session in sessions.items():
         state = "running" if session.mirror.state.is_running else session.mirror.phase.value
         by_state.setdefault(state, []).append(label)
-    return "; ".join(f"{ranges(labels, order)} {state}" for state, labels in by_state.items())
+    return "; ".join(f"{labels_text(labels, order)} {state}" for state, labels in by_state.items())
 
 
 def group_line(group: Group) -> str:
@@ -155,7 +155,7 @@ def group_line(group: Group) -> str:
 
     The form is `group NAME: STATES (LABEL = session 3, …)`. A label that is the session's id stands alone.
     """
-    sessions = {label: group.acting(label) for label in group.members}
+    sessions = {label: group.session_for_tool(label) for label in group.members}
     numbers = ", ".join(
         label if label == str(each.id) else f"{label} = session {each.id}"
         for label, each in sessions.items()
@@ -178,12 +178,12 @@ def check_group_or_session(group: object, session_id: object) -> None:
 # Answers of several members of a group, of which equal ones fold.
 
 
-def ranges(labels: Sequence[str], order: Sequence[str]) -> str:
+def labels_text(labels: Sequence[str], order: Sequence[str]) -> str:
     """Return labels as short text in the order of `order`; three or more numbers in a row become a range.
 
     The last is joined by `and`, others by commas. `order` has all labels, those of `labels` among them; `labels` must not be empty.
 
-    >>> ranges(["0", "1", "5"], ["0", "1", "2", "3", "5"]), ranges(["web", "api"], ["api", "web"])
+    >>> labels_text(["0", "1", "5"], ["0", "1", "2", "3", "5"]), labels_text(["web", "api"], ["api", "web"])
     ('0, 1 and 5', 'api and web')
     """
     places = sorted(order.index(each) for each in labels)
@@ -225,7 +225,8 @@ def fold_answers(answers: Mapping[str, str]) -> str:
         rows = zip(*lines, strict=True)
         return "\n".join(_line(dict(zip(order, row, strict=True)), order) for row in rows)
     blocks = [
-        f"In {ranges(labels, order)}:\n{indented(text)}" for text, labels in _alike(answers).items()
+        f"In {labels_text(labels, order)}:\n{indented(text)}"
+        for text, labels in _alike(answers).items()
     ]
     return "\n".join(blocks)
 
@@ -249,7 +250,7 @@ def _line(row: Mapping[str, str], order: Sequence[str]) -> str:
     frames = {FRAME_ID.sub("{}", text) for text in alike}
     if len(frames) == 1 and (frame := frames.pop()).count("{}") == 1:
         ids = [
-            f"{FRAME_ID.findall(text)[0]} in {ranges(labels, order)}"
+            f"{FRAME_ID.findall(text)[0]} in {labels_text(labels, order)}"
             for text, labels in alike.items()
         ]
         return frame.replace("{}", ", ".join(ids))
@@ -257,7 +258,8 @@ def _line(row: Mapping[str, str], order: Sequence[str]) -> str:
     same = sign and all(text.startswith(f"{head}{sign}") for text in alike)
     start = f"{head}{sign}" if same else head[: len(head) - len(head.lstrip())]
     parts = (
-        f"{text.removeprefix(start)} in {ranges(labels, order)}" for text, labels in alike.items()
+        f"{text.removeprefix(start)} in {labels_text(labels, order)}"
+        for text, labels in alike.items()
     )
     return f"{start}{'; '.join(parts)}"
 

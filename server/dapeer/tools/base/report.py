@@ -114,7 +114,7 @@ async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
         NotStopped: A pause is requested, and no thread runs code of the user.
     """
     mirror = session.mirror
-    if mirror.ended or not session.thread_locator.reads_running:
+    if mirror.has_ended or not session.thread_locator.reads_running:
         return None
     if mirror.stop is not None:
         # At a stop, too, a task waits somewhere, and has a frame of its own.
@@ -123,7 +123,7 @@ async def frame_to_read(session: Session, frame_id: int | None) -> int | None:
             if frame_id is not None and session.thread_locator.has_frame(frame_id)
             else None
         )
-    if frame_id is not None or not mirror.pausing:
+    if frame_id is not None or not mirror.is_pausing:
         return frame_id
     seen = await session.thread_locator.locate_threads()
     found = next(filter(None, (users_frame_id(session, each) for each in seen.threads)), None)
@@ -287,7 +287,7 @@ async def observe(session: Session, options: StopOptions, remaining: RemainingTi
     reading, state = MirrorReading(session.mirror), view_of(session)
     values = await _evaluate_at_stop(session, state["state"], options.evaluate, remaining)
     stop = reading.stop if options.evaluate else None
-    gone = stop and stop.found.resumed_by and views.left_stop_error(session, stop)
+    gone = stop and stop.findings.resumed_by and views.left_stop_error(session, stop)
     return (
         Observation(reading, state, values, stop, gone.problem)
         if gone
@@ -335,7 +335,7 @@ class SessionFacts:
     notes: Sequence[str]
 
 
-async def gather(
+async def take_session_facts(
     call: Call,
     session: Session,
     observation: Observation,
@@ -370,7 +370,7 @@ async def gather(
     await note_undebugged(call.debugger, program)
     notes = [
         *_silence_notes(session, thread_locations),
-        *program.about_others(session),
+        *program.notes_on_others(session),
         *program.take_undebugged(),
         *detached_processes_note(session),
         *take_unreported_kills(program),
@@ -392,7 +392,7 @@ def _take_collected_news(call: Call, session: Session) -> CollectedNews:
     Results of watches are those of this session; if it has ended, also those of the program's other ended sessions.
     """
     others = [each for each in session.program.sessions if each is not session]
-    shown = [session, *(each for each in others if session.over and each.over)]
+    shown = [session, *(each for each in others if session.is_over and each.is_over)]
     outcomes = [each for of in shown for each in of.watching.outcomes(of.project)]
     return take_collected_news(session.program.collected, call.focus.key, session.project, outcomes)
 
@@ -403,7 +403,7 @@ def _places(session: Session, seen: ThreadLocations) -> Part:
     `seen` has their locations. The result has two lists of lines, `threads` and `tasks`, each line with a name,
     place and frame id. Threads whose place is not known are left out; tasks are not.
     """
-    state = " blocked" if session.mirror.pausing else ""
+    state = " blocked" if session.mirror.is_pausing else ""
     threads = [
         f"{each.label}{state}{place}{frame_id_mark(session, each)}"
         for each in seen.threads
@@ -432,7 +432,7 @@ async def lines_of_waits(session: Session, seen: ThreadLocations) -> dict[str, l
     that the program was `silent` when these were asked for, nothing is asked, and both lists are empty. They
     are also empty where the adapter cannot tell, or does not answer in time.
     """
-    if seen.silent:
+    if seen.has_timed_out:
         return {"deadlock": [], "waits": []}
     own, others = await _waits_of_program(session)
     listed = {each.own_id for each in (*seen.threads, *seen.tasks)}
@@ -459,7 +459,7 @@ async def _waits_of_program(session: Session) -> tuple[Mapping[str, Value], list
     answers: dict[int, Mapping[str, Value]] = {}
 
     async def ask(each: Session) -> None:
-        answers[each.id] = await each.thread_locator.waits()
+        answers[each.id] = await each.thread_locator.fetch_waits()
 
     await run_together(*map(ask, asked))
     processes = [
@@ -490,7 +490,7 @@ def detached_processes_note(session: Session) -> list[str]:
 
     Empty: there are none, or they were noted before.
     """
-    detached = session.program.first.detached
+    detached = session.program.first.detached_processes
     return [] if detached is None else detached.unreported()
 
 
@@ -504,7 +504,7 @@ def _silence_notes(session: Session, thread_locations: ThreadLocations | None) -
     """
     owed = [each for each in session.channel.unanswered if each in CONTROL]
     if session.mirror.phase is Phase.RUNNING and (
-        owed or (thread_locations and thread_locations.silent)
+        owed or (thread_locations and thread_locations.has_timed_out)
     ):
         yield describe_silence(session, thread_locations)
     stop = session.mirror.stop
@@ -530,7 +530,11 @@ def describe_silence(session: Session, thread_locations: ThreadLocations | None)
             why = f"perhaps {cause}"
     place = last_place(session)
     last_stop = f"; its last stop was {place}" if place else ""
-    unread = f"; {thread_locations.unread}" if thread_locations and thread_locations.unread else ""
+    unread = (
+        f"; {thread_locations.why_unread}"
+        if thread_locations and thread_locations.why_unread
+        else ""
+    )
     owed = "".join(f" `{each}`" for each in session.channel.unanswered[:1])
     return f"the adapter does not answer{owed} now: {why}{last_stop}{unread}; dap_terminate ends it by force"
 

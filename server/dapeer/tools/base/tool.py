@@ -226,10 +226,10 @@ def limit_reply(reply: Reply, page: Page, *, repeats: bool, folds: bool) -> Repl
         repeats: Whether the same call can be made for the next page, since the tool changes nothing: the note then gives its `start`.
         folds: Whether rows of lines that differ in numbers only are folded into one; not done where the caller asks for a page.
     """
-    room = max(MAX_ANSWER_CHARS, reply.room + MAX_NOTE_CHARS) - MAX_NOTE_CHARS
+    room = max(MAX_ANSWER_CHARS, reply.max_value_chars + MAX_NOTE_CHARS) - MAX_NOTE_CHARS
     if len(reply.text) <= room and not page.is_asked:
         return reply
-    longest = max(MAX_LINE_CHARS, reply.room)
+    longest = max(MAX_LINE_CHARS, reply.max_value_chars)
     lines = [shortened(line, longest) for line in reply.text.split("\n")]
     below = _notes_below(lines, room // 2)
     del lines[len(lines) - len(below) :]
@@ -512,7 +512,7 @@ class Tool:
                 raise need.refusal from need
             given = checked.model_dump(exclude_unset=True)
             action = Action(self.name, (need.kind,), given, call.client)
-            granted = replace(call, allowed=need.kind)
+            granted = replace(call, allowed_kind=need.kind)
         return await run_with_consent(
             call.peers, action, lambda: self._run_for_members(granted, values)
         )

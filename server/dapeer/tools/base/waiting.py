@@ -75,7 +75,7 @@ async def next_stop(
     limit = timeout_ms if options.wait_until_paused else 0
     looks = session.thread_locator.sees_running and limit + waited >= MILLISECONDS_UNTIL_LOOK
     rest = max(limit - (MILLISECONDS_TO_LOOK if looks else 0), 0)
-    if rest and (run := call.debugger.triggers.find_run(session, call.focus.key)):
+    if rest and (run := call.debugger.triggers.find_untold_run(session, call.focus.key)):
         elsewhere, rest = await stop_elsewhere(call, session, epoch, run, rest)
         if elsewhere is not None:
             call.notes.append(
@@ -91,12 +91,12 @@ async def next_stop(
         return await show_state(call, ready, None, left, options, inspected=True)
     if looks:
         # A running program's threads are inspected shortly before the timeout: those of a process that is still there.
-        living = program.living(session)
+        living = program.living_session_for(session)
         seen = await living.thread_locator.locate_threads(MILLISECONDS_TO_LOOK / 1000)
         ready = program.stop_or_end(session, epoch)
-        if ready is None and program.living(session) is not living:
+        if ready is None and program.living_session_for(session) is not living:
             seen = None
-    return await show_state(call, ready or program.living(session), seen, left, options)
+    return await show_state(call, ready or program.living_session_for(session), seen, left, options)
 
 
 async def _wait_and_inspect(
@@ -157,7 +157,7 @@ async def wait_for_pause(
     program = session.program
     seconds = patience / 1000 if wait else 0
     stopped = await program.next_stop(session, epoch, seconds, report=call.progress)
-    blocked = stopped is None and not session.over
+    blocked = stopped is None and not session.is_over
     seen = (
         await session.thread_locator.locate_threads(
             min(SECONDS_TO_LOOK_AROUND, remaining.seconds_to_inspect)
@@ -165,7 +165,7 @@ async def wait_for_pause(
         if blocked
         else None
     )
-    ready = program.stop_or_end(session, epoch) or program.living(session)
+    ready = program.stop_or_end(session, epoch) or program.living_session_for(session)
     return await show_state(call, ready, seen, remaining, options)
 
 
@@ -194,7 +194,7 @@ async def show_state(
     if observation.resumed and remaining.remaining_ms:
         epoch = observation.resumed.number
         return await next_stop(call, session, epoch, remaining.remaining_ms, options=options)
-    facts = await report.gather(call, session, observation, thread_locations, remaining)
+    facts = await report.take_session_facts(call, session, observation, thread_locations, remaining)
     return report.snapshot_reply(call, report.snapshot_of(facts), options.show)
 
 
@@ -278,7 +278,7 @@ class TriggerArguments:
         triggers = self.triggers
         if not triggers:
             return
-        if self.has_typed_input and session.program.keyboard is None and not session.over:
+        if self.has_typed_input and session.program.keyboard is None and not session.is_over:
             raise Unsupported(
                 "`then`: the program does not run in a terminal, so nothing can be typed.",
                 "Start it with dap_run and `terminal: true`.",
@@ -340,7 +340,7 @@ async def stop_elsewhere(
         )
 
     await until(lambda: run.ended_at is not None or stops(), left.remaining_ms / 1000)
-    if not program.runs:
+    if not program.is_alive:
         # What was sent to it has failed, or fails at once.
         await program.waiters.wait_for(lambda: run.ended_at is not None, SECONDS_AT_END)
     rest = left.remaining_ms / 1000
@@ -364,5 +364,5 @@ def _callable_programs(call: Call, session: Session) -> Sequence[Program[Session
         if session in group.members.values()
         for each in group.members.values()
     ]
-    programs = dict.fromkeys(each.program for each in [*call.focus.own, *grouped])
+    programs = dict.fromkeys(each.program for each in [*call.focus.own_programs, *grouped])
     return [each for each in programs if each is not session.program]

@@ -156,7 +156,7 @@ def names_of(file: str) -> dict[tuple[str, int], str]:
     It is empty where it cannot be compiled.
     """
     try:
-        return dict(qualified_names(sources.compiled(file), ""))
+        return dict(qualified_names(sources.compile_file(file), ""))
     except Exception:
         return {}
 
@@ -187,7 +187,7 @@ def find_loaded(name: str) -> tuple[str, int, str]:
     in_library = ""
     for module in list(sys.modules.values()):
         if type(module) is types.ModuleType and not str(module.__name__).startswith(OWN):
-            for code in functions(vars(module), str(module.__name__), []):
+            for code in function_codes(vars(module), str(module.__name__), []):
                 if is_called(name, code, vars(module)):
                     return code.co_filename, code.co_firstlineno, ""
                 if not in_library and not is_programs(code.co_filename):
@@ -196,7 +196,7 @@ def find_loaded(name: str) -> tuple[str, int, str]:
     return "", 0, in_library
 
 
-def functions(namespace: Any, module: str, seen: list[Any]) -> Iterator[CodeType]:
+def function_codes(namespace: Any, module: str, seen: list[Any]) -> Iterator[CodeType]:
     """Yield the code objects of the functions and methods of a module's namespace, or of a class's.
 
     Classes within are gone through, too. Of a property only the getter is yielded; functions within
@@ -214,4 +214,4 @@ def functions(namespace: Any, module: str, seen: list[Any]) -> Iterator[CodeType
             held = type.__dict__["__dict__"].__get__(each)
             seen.append(each)
             if held.get("__module__") == module:
-                yield from functions(held, module, seen)
+                yield from function_codes(held, module, seen)

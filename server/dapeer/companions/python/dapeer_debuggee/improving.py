@@ -121,7 +121,7 @@ def improve(*, prints: bool) -> None:
     with contextlib.suppress(Exception):  # an event of pydevd's is the only way to tell it
         from .stops import breaking
 
-        patching.reporters.append(breaking.send_off)
+        patching.reporters.append(breaking.send_row_off_event)
 
 
 def improve_children() -> None:
@@ -133,4 +133,4 @@ def improve_children() -> None:
 
     children.CHILDREN.apply()
     children.NATIVE.apply()
-    ending.watch()
+    ending.apply_rows()

@@ -33,7 +33,7 @@ class Misfit(Exception):
     """Something is not as a row needs it."""
 
 
-def of_itself(owner: Any, name: str) -> Any:
+def own_attribute(owner: Any, name: str) -> Any:
     """Return what a module or class has under a name in its own namespace, or `NOTHING`.
 
     `NOTHING` also stands for a name that it only inherits.
@@ -162,7 +162,7 @@ def of_kind(value: Any, kind: type) -> bool:
     return isinstance(value, kind)
 
 
-class Meant(Exception):
+class IntendedError(Exception):
     """Carries an exception that a patch raises on purpose, in the way of what it replaces."""
 
     def __init__(self, error: BaseException) -> None:
@@ -193,7 +193,7 @@ class StockCall:
         self.returned[:] = [result]
         return result
 
-    def instead(self, given: Any, named: Any, *, again: bool) -> Any:
+    def result_without_patch(self, given: Any, named: Any, *, again: bool) -> Any:
         """Return what the stock function returns for these arguments, for a patch that has failed.
 
         It is called only if it has not been called already; what it has raised itself is raised, unless it may be called `again`.
@@ -206,7 +206,7 @@ class StockCall:
 def guarded(patch: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
     """Return a replacement of `stock` that calls `ours`, and where that fails gives what `stock` gives.
 
-    `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is what `Meant` carries, and
+    `ours` gets a `StockCall` first, then the arguments. What `stock` itself raises within it is raised, so is what `IntendedError` carries, and
     what a signal handler of the program raises. Any other exception makes the `patch` fail: then the result of `stock` is used, which is
     called if `ours` has not. Once the row is off, only `stock` is called. With `again`, `stock` changes nothing, so it is called once more
     where `ours` has had it raise.
@@ -220,13 +220,13 @@ def guarded(patch: Any, stock: Any, ours: Any, *, again: bool = False) -> Any:
         call = StockCall(stock)
         try:
             return ours(call, *given, **named)
-        except Meant as meant:
+        except IntendedError as meant:
             raise meant.error from None
         except Exception as error:
             if (call.raised is error and not again) or guard.is_from_signal(error):
                 raise
             # Where this raises, too, that is not the row's fault.
-            result = call.instead(given, named, again=again)
+            result = call.result_without_patch(given, named, again=again)
             patch.fail(error)
             return result
 
@@ -353,7 +353,7 @@ class Row:
         """
         self.off = self.off or "it was undone"
         for owner, name, before, ours in reversed(self._replaced_attributes):
-            if of_itself(owner, name) is not ours:
+            if own_attribute(owner, name) is not ours:
                 continue
             if before is NOTHING:
                 delattr(owner, name)
@@ -393,7 +393,7 @@ class Row:
         """Keep a report that the row is off in `off_note` and `news`, and send it where anything can."""
         self.off_note = self._note(why)
         news.append(self.off_note)
-        report_news()
+        report_off_rows()
 
     def probe(self) -> None:
         """Check that the other software has all that the row needs; its modules are imported for that.
@@ -448,7 +448,7 @@ class Row:
         """Return a decorator that replaces a function of the other software, until the row is undone.
 
         The decorated function gets the stock one first, as a `StockCall`, then the arguments; it needs `*rest` and
-        `**named`. What the stock function raises, what the decorated one raises as `Meant`, and what a signal handler of
+        `**named`. What the stock function raises, what the decorated one raises as `IntendedError`, and what a signal handler of
         the program raises reach the caller. After any other exception the caller gets
         the result of the stock function, which is called if it was not yet, and the row is off from then on; see
         `guarded`. The decorator returns the decorated function unchanged.
@@ -468,7 +468,7 @@ class Row:
             if target not in self.replaces:
                 raise Misfit(f"row {self.name} does not state {target}")
             owner, name = owner_of_target(target)
-            stock: Any = of_itself(owner, name)
+            stock: Any = own_attribute(owner, name)
             if stock is NOTHING:
                 stock = getattr(owner, name)
             if of_kind(stock, classmethod):
@@ -493,15 +493,15 @@ class Row:
 
     def set_in(self, owner: Any, name: str, value: Any) -> None:
         """Set an attribute of a module or class until the row is undone; what was there is remembered."""
-        before = of_itself(owner, name)
+        before = own_attribute(owner, name)
         setattr(owner, name, value)
-        self._replaced_attributes.append((owner, name, before, of_itself(owner, name)))
+        self._replaced_attributes.append((owner, name, before, own_attribute(owner, name)))
 
     def guard(self, ours: Callable[..., Any], instead: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function for other software to call: `ours` while the row is on, `instead` once it is off.
 
         Where `ours` raises, the row fails, which is reported, and `instead` gets the same arguments. Two kinds of
-        exceptions leave the returned function in place of that: the `error` that a `Meant` of `ours` carries, and
+        exceptions leave the returned function in place of that: the `error` that a `IntendedError` of `ours` carries, and
         what a signal handler of the program raises.
         """
 
@@ -511,7 +511,7 @@ class Row:
             if not self.off:
                 try:
                     return ours(*given, **named)
-                except Meant as meant:
+                except IntendedError as meant:
                     raise meant.error from None
                 except Exception as error:
                     if guard.is_from_signal(error):
@@ -533,7 +533,7 @@ def is_switched_off(name: str) -> bool:
     return "off" in words or f"-{name}" in words
 
 
-def report_news() -> None:
+def report_off_rows() -> None:
     """Report patches that are off by the last of `reporters`, and drop from `news` what was reported.
 
     Without a reporter nothing is done. If the reporter returns False or raises, that report and those after it stay
@@ -559,7 +559,7 @@ def to_stderr(body: dict[str, str]) -> bool:
     return True
 
 
-def with_word(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def environment_for_reports(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return a copy of an environment with the variable that lets a process report rows on its stderr.
 
     `environment` is None or empty for this process's own.
@@ -579,7 +579,7 @@ def undo_all() -> None:
         row.undo()
 
 
-def listed() -> list[dict[str, Any]]:
+def rows_as_dicts() -> list[dict[str, Any]]:
     """Return all rows of this process as dicts, as `dapeer doctor --patches` shows them.
 
     The keys are `name`, `whose`, `tried` (versions), `lost`, `off` (why; empty: the row is on) and `touches` (targets).

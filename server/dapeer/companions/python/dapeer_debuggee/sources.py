@@ -23,7 +23,7 @@ ENTRY = 4
 """Size, time, lines and name: an entry of `linecache`."""
 
 
-def compiled(file: str) -> CodeType:
+def compile_file(file: str) -> CodeType:
     """Return a file's code.
 
     Raises:
@@ -42,7 +42,7 @@ def lines_of(file: str, _changed: int) -> list[int]:
     Raises:
         OSError, SyntaxError, ValueError: The file cannot be read, or is no Python.
     """
-    return sorted({line for each in nested_codes(compiled(file)) for line in lines(each)})
+    return sorted({line for each in nested_codes(compile_file(file)) for line in lines(each)})
 
 
 def nested_codes(code: CodeType) -> Iterator[CodeType]:
@@ -82,14 +82,14 @@ def text_of(code: CodeType) -> str:
     return str(options.target) if any(each == code for each in nested_codes(module_code)) else ""
 
 
-def mapped(file: str) -> str:
+def debuggee_path(file: str) -> str:
     """Return the path on this machine of a file that the client names, by pydevd's path mappings."""
     files: Any = importlib.import_module("pydevd_file_utils")
     return str(files.map_file_to_server(file))
 
 
 @functools.lru_cache(maxsize=10000)
-def same_file(file: str) -> str:
+def normalized_path(file: str) -> str:
     """Return one normalized path for a file, by whatever path it is known; links are resolved."""
     return os.path.normcase(os.path.realpath(file))
 

@@ -29,15 +29,26 @@ FIXED = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type
 class OpenCall:
     """A call that is not over."""
 
-    __slots__ = ("arguments", "around", "before", "code", "context", "depth", "hit", "point",
-                 "start", "stopped", "values")  # fmt: skip
+    __slots__ = (
+        "arguments",
+        "before",
+        "code",
+        "context",
+        "depth",
+        "hit",
+        "outer_call",
+        "point",
+        "start",
+        "stopped",
+        "values",
+    )  # fmt: skip
 
     def __init__(self, point: int, hit: int, frame: Any, around: Any, names: list[str]) -> None:
         """Note what is known when a call begins; values are copied as texts.
 
         `point` and `hit` number it; `around` is the `OpenCall` that it belongs to or None, `names` are those of its parameters.
         """
-        self.point, self.hit, self.code, self.around = point, hit, frame.f_code, around
+        self.point, self.hit, self.code, self.outer_call = point, hit, frame.f_code, around
         self.depth: int = 0 if around is None else around.depth + 1
         self.context: str = contexts.context(frame)
         known = frame.f_locals
@@ -56,9 +67,9 @@ class OpenCall:
     @property
     def within(self) -> Any:
         """The number of the call of the same point around it; empty: there is none."""
-        outer = self.around
+        outer = self.outer_call
         while outer is not None and outer.point != self.point:
-            outer = outer.around
+            outer = outer.outer_call
         return "" if outer is None else outer.hit
 
     def changed(self) -> str:
@@ -198,13 +209,13 @@ class CallRecorder:
         if error is None:
             result = cells.cell(value)
         else:
-            result = error if isinstance(error, str) else cells.failed(error)
+            result = error if isinstance(error, str) else cells.error_cell(error)
         more = self._cells(frame, "") if self._cells is not None else ""
         line = (
-            f"{self.point.id}\t{call.hit}\t{call.start - self._rows.zero}e-9\t{call.context}\t{self.name}\t{call.depth}"
+            f"{self.point.id}\t{call.hit}\t{call.start - self._rows.start_ns}e-9\t{call.context}\t{self.name}\t{call.depth}"
             f"\t{took}e-9\t{call.arguments}\t{result}\t{call.changed()}\t{call.within}{more or ''}\n"
         ).encode()
         try:
             self._rows.write(line)
         except ValueError:
-            self._rows.kept(line)
+            self._rows.write_to_next_chunk(line)

@@ -15,7 +15,7 @@ With `"expect": expression` a point of a line stops the thread, too, where that 
   rows of point 2, `row_format.LIFE_COLUMNS`. When that call is over, the thread stops.
 * `"writes": "order.total"` (an attribute, `items[3]`, `limits["most"]`, a variable), looked up where the program is stopped: the thread
   stops after the line that changes it; with `"stop": false` it goes on, and each such line is a row: `row_format.WATCH_COLUMNS`, then `collect`.
-* `"last": what last_writes.described has told`: the last write of that place is remembered, and told by `last_writes.told`; no rows.
+* `"last": what last_writes.described has told`: the last write of that place is remembered, and told by `last_writes.last_write_as_json`; no rows.
 * `"until": expression`: the same for the first line after which it holds, in a function in which its names have values;
   with `"on": "change"` after which it is another. `"scope": {"files": […], "functions": […]}` tells where; else in all code that is no library.
   `"looks": 2` is the number of a point for rows about the looking (`row_format.LOOK_COLUMNS`): each function's first value, and each error.
@@ -70,7 +70,7 @@ class Collector:
 
     def last_writes(self) -> list[Any]:
         """Return what remembers last writes: the `last_writes.LastWrites` of the present points."""
-        return [each.last for each in self._points if each.last is not None]
+        return [each.last_writes for each in self._points if each.last_writes is not None]
 
     def collect(self, spec: dict[str, Any], names: Any) -> dict[str, Any]:
         """Collect at the points of `spec` from now on, and nowhere else; return what is reached.
@@ -105,7 +105,7 @@ class Collector:
             "points": outcomes,
         }
 
-    def _replace_points(self, spec: dict[str, Any], names: Any) -> list[dict[str, Any]]:
+    def _replace_points(self, spec: dict[str, Any], frame: Any) -> list[dict[str, Any]]:
         """Replace the collector's points by those of `spec` that can be bound; return one dict for each.
 
         `spec["points"]` are the wanted points, as at the top of this module; a point that is not among them is dropped.
@@ -116,14 +116,14 @@ class Collector:
         `_begin` is called.
         """
         outcomes: list[dict[str, Any]] = []
-        watches = [each for each in self._points if each.watch or each.last]
+        watches = [each for each in self._points if each.watch or each.last_writes]
         hits = {each.id: each.hits for each in self._points}
         self._points = []
         for each in spec["points"]:
             bound, message, line = False, "", each.get("line") or 0
             try:
                 known = (point for point in watches if point.spec == each)
-                point = next(known, None) or points.SpecifiedPoint(each, names)
+                point = next(known, None) or points.SpecifiedPoint(each, frame)
                 # Its rows keep their numbers, whatever point is added.
                 point.hits = hits.get(point.id, point.hits)
                 bound = point.bind()
@@ -146,14 +146,14 @@ class Collector:
             self._hooks.end()
             return ""
         if self._rows is None:
-            return str(self._hooks.begin(points.Bound([], None, self._stops)))
-        guard.losing[:] = [self._rows.lose]
+            return str(self._hooks.begin(points.BoundPoints([], None, self._stops)))
+        guard.losing[:] = [self._rows.count_lost_row]
         if self._deadline is None:
             self._deadline = deadline.Deadline()
             self._deadline.start()
         self._deadline.seconds = self._spec.get("seconds") or deadline.SECONDS_TO_EVALUATE
         maker = recorders.Maker(self._deadline, self._rows, report_condition)
-        return str(self._hooks.begin(points.Bound(self._points, maker, self._stops)))
+        return str(self._hooks.begin(points.BoundPoints(self._points, maker, self._stops)))
 
     def leave(self) -> None:
         """Drop all points and stops, record nothing more, and close the file."""
@@ -173,24 +173,24 @@ class Collector:
         if self._rows is not None:
             self._rows.report_lost()
 
-    def forked(self) -> None:
+    def continue_after_fork(self) -> None:
         """Go on in a process that was just forked: its rows go to a new file.
 
         Points that watch a value or record last writes stay as they are, and all others are bound again; stops at
         functions are dropped, since the process's own session sets them. Watched expressions are looked up in the
-        frame that called `fork`, which is found by its distance from here: only the module's `forked`, as a hook of
+        frame that called `fork`, which is found by its distance from here: only the module's `continue_after_fork`, as a hook of
         `os.register_at_fork`, may call this.
         """
         # The child's own session sets its breakpoints.
         self._stops = []
         if self._rows is None:
-            self._hooks.begin(points.Bound([], None))
+            self._hooks.begin(points.BoundPoints([], None))
         else:
             self._rows.begin()
             # The watcher's thread is the parent's. This process may have no other one, and then a program that forks
             # again wants none of ours: the first expression starts it.
             self._deadline = deadline.Deadline()
-            self._points = [each for each in self._points if each.watch or each.last]
+            self._points = [each for each in self._points if each.watch or each.last_writes]
             self._replace_points(self._spec, sys._getframe(3))  # pyright: ignore[reportPrivateUsage]
             self._begin()
 
@@ -242,7 +242,7 @@ def collector() -> Collector:
     if not collectors:
         collectors.append(Collector())
         if not hooks:
-            hooks.extend(map(guard.hook, (report_lost_rows, forked)))
+            hooks.extend(map(guard.hook, (report_lost_rows, continue_after_fork)))
             atexit.register(hooks[0])
             os.register_at_fork(after_in_child=hooks[1])
         leaving.first.append(leave)
@@ -256,13 +256,13 @@ def report_lost_rows() -> None:
         each.report_lost_rows()
 
 
-def forked() -> None:
+def continue_after_fork() -> None:
     """Have each collector go on in a forked process, in a file of its own.
 
     A hook of `os.register_at_fork`.
     """
     for each in collectors:
-        each.forked()
+        each.continue_after_fork()
 
 
 def leave() -> None:

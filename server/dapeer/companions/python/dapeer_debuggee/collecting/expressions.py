@@ -52,7 +52,7 @@ class Expression:
         self._seconds_spent = 0.0
         self._first_failure_time = 0.0
 
-    def has_failed(self, since: float, now: float) -> None:
+    def record_failure(self, since: float, now: float) -> None:
         """Note that an evaluation from `since` to `now` (`perf_counter`) has failed; only slow ones count."""
         if now - since > SLOW_SECONDS:
             self._first_failure_time = self._first_failure_time or since

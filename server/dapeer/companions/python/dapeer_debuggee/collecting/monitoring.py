@@ -45,7 +45,7 @@ class MonitoringHooks:
     def begin(self, bound: Any) -> str:
         """Record at the points of `bound` from now on, in all threads and frames, and at no others.
 
-        `bound` is a `points.Bound`, which replaces the whole earlier one. Return why nothing can be recorded, for
+        `bound` is a `points.BoundPoints`, which replaces the whole earlier one. Return why nothing can be recorded, for
         a sentence; empty: all is well. The first call takes a free number of `sys.monitoring` for dapeer's tool,
         and registers its release at exit; if no number is free, nothing changes.
         """
@@ -65,7 +65,7 @@ class MonitoringHooks:
         self._sys_monitoring.set_events(self._tool, events.PY_START | events.PY_RESUME)
         of_python: Any = sys
         for frame in of_python._current_frames().values():
-            self._find_all(frame)
+            self._ensure_plans(frame)
         # What was found to have no point may have one now.
         self._sys_monitoring.restart_events()
         return ""
@@ -93,10 +93,10 @@ class MonitoringHooks:
         watches = self._bound_points is not None and self._bound_points.watches
         return {
             events.PY_START: guard.hook(self._record_entry),
-            events.PY_RESUME: guard.hook(self._resumed),
+            events.PY_RESUME: guard.hook(self._plan_resumed_code),
             events.LINE: self._watching_caller() if watches else self._line_caller(),
-            events.PY_RETURN: guard.hook(self._returned),
-            events.PY_UNWIND: guard.hook(self._unwound),
+            events.PY_RETURN: guard.hook(self._record_return),
+            events.PY_UNWIND: guard.hook(self._record_unwinding),
         }
 
     def _listen(self, callbacks: dict[int, Any]) -> None:
@@ -115,18 +115,18 @@ class MonitoringHooks:
         self._frames = {}
         self._last_recorder = None
 
-    def _find_all(self, frame: Any) -> None:
+    def _ensure_plans(self, frame: Any) -> None:
         """Make the plans of a running frame and of its callers, and begin watching where they have that."""
         while frame is not None:
-            plan = self._find(frame)
+            plan = self._ensure_plan(frame)
             if plan is not None and plan.watching is not None:
                 self._frames[id(frame)] = plan.watching.begin(frame)
             frame = frame.f_back
 
-    def _find(self, frame: Any) -> Any:
+    def _ensure_plan(self, frame: Any) -> Any:
         """Return the plan of a frame's code; switch on the events of `sys.monitoring` that a new plan needs.
 
-        A new plan is made by the `points.Bound`, and kept for the code; its events are switched on only then. They
+        A new plan is made by the `points.BoundPoints`, and kept for the code; its events are switched on only then. They
         are switched on for this code alone, except `PY_UNWIND`, which a plan with calls or watching switches on for
         all code. None: nothing is recorded of this code; that is not kept, so the next call asks again.
         """
@@ -155,33 +155,33 @@ class MonitoringHooks:
         breakpoint of the function.
         """
         frame = current(UP)
-        plan = self._find(frame)
+        plan = self._ensure_plan(frame)
         if plan is None:
             return self._sys_monitoring.DISABLE
         # A frame that is over may have had the same number.
-        plan.around = points.NOWHERE
+        plan.cached_context = points.NOWHERE
         if plan.enters or plan.calls or plan.stops:
             plan.enter(frame)
         return None
 
-    def _resumed(self, _code: Any, _place: int) -> Any:
+    def _plan_resumed_code(self, _code: Any, _place: int) -> Any:
         """Make the plan of a generator's or coroutine's code that goes on; return `DISABLE`: once is enough."""
-        self._find(current(UP))
+        self._ensure_plan(current(UP))
         return self._sys_monitoring.DISABLE
 
-    def _returned(self, code: Any, _place: int, result: Any) -> Any:
+    def _record_return(self, code: Any, _place: int, result: Any) -> Any:
         """Record a call that has returned `result`; return `DISABLE` for a code without such a plan."""
         known = self._codes.get(id(code))
         if known is None or not (known[1].calls or known[1].watching):
             return self._sys_monitoring.DISABLE
-        self._over(known[1], current(UP), result, None)
+        self._record_call_end(known[1], current(UP), result, None)
         return None
 
-    def _unwound(self, code: Any, _place: int, error: Any) -> None:
+    def _record_unwinding(self, code: Any, _place: int, error: Any) -> None:
         """Record a call that ends by the exception `error`."""
         known = self._codes.get(id(code))
         if known is not None:
-            self._over(known[1], current(UP), None, error)
+            self._record_call_end(known[1], current(UP), None, error)
 
     def _line_caller(self) -> Any:
         """Return the callback for `LINE` events of `sys.monitoring`; it records at each line with a point.
@@ -192,7 +192,7 @@ class MonitoringHooks:
         so nothing is raised into the program.
         """
         find, disable = self._codes.get, self._sys_monitoring.DISABLE
-        stay, call_alone = guard.hook(points.CodePlan.stay), guard.hook(self._call_alone)
+        stay, call_alone = guard.hook(points.CodePlan.cache_context), guard.hook(self._call_alone)
         latest: tuple[Any, Any] = UNKNOWN
         turns = itertools.cycle(range(ROWS_BETWEEN_LOOKS))
 
@@ -210,7 +210,7 @@ class MonitoringHooks:
             if record is None:
                 return disable
             frame = current(up)
-            number, around = plan.around
+            number, around = plan.cached_context
             if number != id(frame):
                 around = stay(plan, frame) or ""
             if record(frame, around):
@@ -278,7 +278,7 @@ class MonitoringHooks:
             plan.watching = None if look.over else look
             watching.suspend(frame, event, argument)
 
-    def _over(self, plan: Any, frame: Any, result: Any, error: Any) -> None:
+    def _record_call_end(self, plan: Any, frame: Any, result: Any, error: Any) -> None:
         """Look once more and record the end of a call, which has returned `result` or raised `error`.
 
         `plan` is the `points.CodePlan` of the frame's code.

@@ -49,7 +49,7 @@ class Expecting:
     def over(self) -> bool:
         """Whether no point wants more hits, and what else is watched is over."""
         inner = self._inner is None or self._inner.over
-        return inner and all(point.ended for point, *_ in self._points)
+        return inner and all(point.has_ended for point, *_ in self._points)
 
     def begin(self, frame: Any) -> tuple[int, dict[Any, Any]]:
         """Return the line at which a running frame is, and what is known of what else is watched."""
@@ -65,7 +65,7 @@ class Expecting:
         """
         stop = self._inner is not None and self._inner.look(frame, line, seen, event)
         for point, record, met, holds in self._points:
-            if event != "line" or frame.f_lineno != point.line or point.ended:
+            if event != "line" or frame.f_lineno != point.line or point.has_ended:
                 continue
             record(frame, self._maker.context(frame))
             if met is None or met(frame, ""):
@@ -168,7 +168,7 @@ class CallTracer:
         try:
             self._rows.write(line)
         except ValueError:
-            self._rows.kept(line)
+            self._rows.write_to_next_chunk(line)
 
 
 def changed_parts(name: str, value: Any, before: Any, now: Any) -> list[tuple[str, str, str]]:
@@ -243,7 +243,9 @@ class SpecifiedPoint:
         """
         self.spec = spec
         self.id: int = spec["id"]
-        self.file = sources.same_file(sources.mapped(spec["file"])) if spec.get("file") else ""
+        self.file = (
+            sources.normalized_path(sources.debuggee_path(spec["file"])) if spec.get("file") else ""
+        )
         self.function: str = spec.get("function") or ""
         self.calls: bool = bool(spec.get("calls"))
         self.life: dict[str, Any] = spec.get("life") or {}
@@ -257,16 +259,16 @@ class SpecifiedPoint:
         self.max_hits: int | None = spec.get("max_hits")
         self.hits = itertools.count(1)
         self.message = ""
-        self.ended = False
+        self.has_ended = False
         self.watch: Any = None
-        self.last: Any = last_writes.LastWrites(spec["last"]) if spec.get("last") else None
+        self.last_writes: Any = last_writes.LastWrites(spec["last"]) if spec.get("last") else None
         """What remembers the last write of a place."""
         if spec.get("until") or spec.get("writes"):
             self.watch = watching.PointWatch(self, spec, names)
 
     def end(self) -> bool:
         """Mark the point as one that has enough hits; return True."""
-        self.ended = True
+        self.has_ended = True
         return True
 
     def bind(self) -> bool:
@@ -276,7 +278,7 @@ class SpecifiedPoint:
         told. What is watched is bound at once. A function that is not loaded yet counts as bound, and so does a file that cannot be read
         there; a line without code on it or below does not, nor does a file that is not Python.
         """
-        if self.watch is not None or self.last is not None:
+        if self.watch is not None or self.last_writes is not None:
             return True
         if self.function:
             names = functions.named_in(self.function)
@@ -309,7 +311,7 @@ class SpecifiedPoint:
 class CodePlan:
     """What is recorded of a code."""
 
-    __slots__ = ("around", "calls", "context", "enters", "lines", "of_library", "stops", "suspends",
+    __slots__ = ("cached_context", "calls", "context", "enters", "lines", "of_library", "stops", "suspends",
                  "watching")  # fmt: skip
 
     def __init__(self, code: Any = None, context: Any = None) -> None:
@@ -321,7 +323,7 @@ class CodePlan:
         self.suspends = code is None or bool(code.co_flags & SUSPENDS)
         """Whether its frames go on, each time called by another."""
         self.of_library = code is not None and not functions.is_programs(code.co_filename)
-        self.around = NOWHERE
+        self.cached_context = NOWHERE
         """The number of a frame of it that runs, and its context."""
         self.lines: dict[int, Any] = {}
         """What records when a line is reached; it returns True when it has recorded enough."""
@@ -351,13 +353,13 @@ class CodePlan:
         """Whether anything is recorded."""
         return bool(self.lines or self.enters or self.calls or self.watching)
 
-    def stay(self, frame: Any) -> Any:
+    def cache_context(self, frame: Any) -> Any:
         """Return the context of a frame, and keep it in `around` while no other frame can have its id.
 
         A generator's or coroutine's is not kept, since it may go on elsewhere.
         """
         context = self.context(frame)
-        self.around = NOWHERE if self.suspends else (id(frame), context)
+        self.cached_context = NOWHERE if self.suspends else (id(frame), context)
         return context
 
     def enter(self, frame: Any) -> None:
@@ -384,7 +386,7 @@ class CodePlan:
             watching.suspend(frame, "return", result)
 
 
-class Bound:
+class BoundPoints:
     """The points of a specification, as plans of codes."""
 
     def __init__(self, points: list[Any], maker: Any, stops: Sequence[Any] = ()) -> None:
@@ -397,7 +399,7 @@ class Bound:
         self._stops = stops
         self._functions = [each for each in points if each.function]
         self._watches = [each.watch for each in points if each.watch is not None]
-        self._lasts = [each.last for each in points if each.last is not None]
+        self._lasts = [each.last_writes for each in points if each.last_writes is not None]
         self.watches = bool(self._watches or self._lasts) or any(
             each.life or each.expect for each in points
         )
@@ -423,9 +425,9 @@ class Bound:
             for each in self._stops
             if functions.matches(each.func_name, frame)
         )
-        expected = self._lines(made, frame)
+        expected = self._add_line_recorders(made, frame)
         for point in self._functions:
-            if not point.ended and functions.matches(point.function, frame):
+            if not point.has_ended and functions.matches(point.function, frame):
                 if point.calls:
                     made.calls.append(
                         calls.CallRecorder(point, frame, self._maker, self._running_calls)
@@ -444,18 +446,20 @@ class Bound:
             made.watching = Expecting(expected, self._maker, frame, made.watching)
         return made
 
-    def _lines(self, made: CodePlan, frame: Any) -> list[Any]:
+    def _add_line_recorders(self, made: CodePlan, frame: Any) -> list[Any]:
         """Add recorders for the lines of a frame's code that have a point to the plan `made`.
 
         Points that have ended are left out; several on one line are recorded one after the other. Return the points with an expectation
         (`expect`), for which no recorder is added.
         """
         code = frame.f_code
-        found = self._by_file.get(sources.same_file(code.co_filename)) if self._by_file else None
+        found = (
+            self._by_file.get(sources.normalized_path(code.co_filename)) if self._by_file else None
+        )
         here = sources.inner_lines(code) if found else ()
         expected: list[Any] = []
         for point in found or ():
-            if point.line in here and not point.ended:
+            if point.line in here and not point.has_ended:
                 if point.expect is not None:
                     expected.append(point)
                     continue

@@ -64,7 +64,7 @@ class Shapes:
         """
         kinds: list[Any] = [*map(type, values)]
         letters = "".join([LETTERS.get(id(each), NONE) for each in kinds])
-        shape = self._known_shapes.get(letters) or self._shape(letters)
+        shape = self._known_shapes.get(letters) or self._make_shape(letters)
         if shape is None or type(context) is str:
             return self.text(hit, context, values)
         pack, head = shape
@@ -101,7 +101,7 @@ class Shapes:
         except BaseException as error:
             return CellText(self._failure_text(error))
 
-    def _shape(self, letters: str) -> Any:
+    def _make_shape(self, letters: str) -> Any:
         """Make and keep the function that packs rows of these types, and the number rows begin with.
 
         The two are returned as a pair, and kept for later rows; the file's header gets a number for this
@@ -147,9 +147,9 @@ def $made($here, $at, $plan, $elsewhere, $current, $id):
             return $elsewhere($code, $line, 2)
         try:
             $frame = $current(1)
-            $known, $context = $plan.around
+            $known, $context = $plan.cached_context
             if $known != $id($frame):
-                $context = $plan.stay($frame)
+                $context = $plan.cache_context($frame)
 {body}
         except $RecursionError:
             pass
@@ -270,7 +270,7 @@ except $StructError:
 try:
     $rows.write($line)
 except $ValueError:
-    $rows.kept($line)
+    $rows.write_to_next_chunk($line)
 """
 
 
@@ -299,8 +299,8 @@ class Maker:
         self.rows = rows
         self._template_values: dict[str, Any] = {
             "rows": rows, "report": report, "now": time.perf_counter,
-            "cell_text": CellText, "begin": watch.begin, "over": watch.over, "find": expressions.find,
-            "CutOff": deadline.CutOff, "failed": self.failed, "StructError": struct.error,
+            "cell_text": CellText, "begin": watch.begin, "over": watch.end, "find": expressions.find,
+            "CutOff": deadline.CutOff, "failed": self.record_failure, "StructError": struct.error,
             "no_value": NO_VALUE, "waiting": WAITING, "of_program": guard.is_of_program,
             "lacks": expressions.lacks, "unmet": self._unmet,
             "BaseException": BaseException, "KeyError": KeyError, "ValueError": ValueError,
@@ -312,7 +312,9 @@ class Maker:
         """Return thread, task and caller of a frame, as recorders get them: a number, or a text."""
         return self.rows.numbered(contexts.context(frame))
 
-    def failed(self, error: BaseException, expression: Any = None, since: float = 0.0) -> str:
+    def record_failure(
+        self, error: BaseException, expression: Any = None, since: float = 0.0
+    ) -> str:
         """Return the cell of an expression that has raised `error`; the expression notes its slow failure.
 
         `since` is when it was begun (`perf_counter`). `expression` is an `expressions.Expression`; None: nothing is noted.
@@ -321,12 +323,12 @@ class Maker:
             BaseException: `error` itself, if a signal handler of the program has raised it.
         """
         if expression is not None:
-            expression.has_failed(since, time.perf_counter())
+            expression.record_failure(since, time.perf_counter())
         if isinstance(error, deadline.CutOff):
             return f"{cells.FAILED}cut off: {TOO_SLOW.format(self.watch.seconds)}"
         if guard.is_from_signal(error):
             raise error
-        return cells.failed(error)
+        return cells.error_cell(error)
 
     def _unmet(self, point: Any, error: str) -> None:
         """Report, once for a point, that its condition can never hold; `error` is the cell of that."""
@@ -422,7 +424,7 @@ class Maker:
         which stands for it in `body`, and an expression; `given` are the values of the names that `body` has with `$`, by name without it.
         With `alone`, the function has an attribute `called`, which makes of `ALONE` what Python itself can call at a line.
         """
-        made_of = Shapes(point, self.rows, self.failed)
+        made_of = Shapes(point, self.rows, self.record_failure)
         of_point = {"point": point, "hits": point.hits, "most": point.max_hits}
         of_point.update(shapes=made_of, cell=made_of.cell)
         given = {**self._template_values, **of_point, **given}

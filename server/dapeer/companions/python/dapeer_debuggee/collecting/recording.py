@@ -109,14 +109,14 @@ class Rows:
         """The number of the system's last error; 0: none."""
         # A signal handler of the program's may come by a point while this thread has it.
         self._lock = _thread.RLock()
-        self._pause = 0.0
+        self._retry_time = 0.0
         """Until when nothing is tried, by `perf_counter`."""
         self._lost_file = ""
         self._serial = 0
         self._file = -1
         self._header: Any = None
         self._start_time = time.time()
-        self.zero = time.perf_counter_ns()
+        self.start_ns = time.perf_counter_ns()
         self.contexts = [""]
         """By number: thread, task and caller, between tabs."""
         self._numbers: dict[str, int] = {}
@@ -129,16 +129,16 @@ class Rows:
         It is empty if one of them is there. A file that exists already stays.
         """
         with self._lock:
-            return "" if self._is_open() or self._lost_file else os.strerror(self.error)
+            return "" if self._ensure_open() or self._lost_file else os.strerror(self.error)
 
-    def _is_open(self) -> bool:
+    def _ensure_open(self) -> bool:
         """Return whether there is a file of rows, and make it if not; after a failure not for `PAUSE_SECONDS`.
 
         False: it cannot be made now; the error is remembered, as `_fail` says.
         """
         if self._header is not None:
             return True
-        if time.perf_counter() < self._pause:
+        if time.perf_counter() < self._retry_time:
             return False
         path, file = "", -1
         try:
@@ -160,7 +160,7 @@ class Rows:
         """
         self.error = error.errno or 0
         self.write = self._count_lost
-        self._pause = time.perf_counter() + PAUSE_SECONDS
+        self._retry_time = time.perf_counter() + PAUSE_SECONDS
         with contextlib.suppress(OSError):
             if self._header is None and not self._lost_file:
                 path = os.path.join(self.folder, f"{os.getpid()}.lost")
@@ -168,7 +168,7 @@ class Rows:
                     self._lost_file = path
         self._write_header()
 
-    def kept(self, line: bytes) -> None:
+    def write_to_next_chunk(self, line: bytes) -> None:
         """Write a line for which `write` had no room into the next chunk, or count it as lost.
 
         The line is lost if no further chunk can be begun, or if it has more than `ROOM` bytes. Callers call this
@@ -185,7 +185,7 @@ class Rows:
                 if self._begin_next_chunk():
                     self.write(line)
                     return
-            self.lose()
+            self.count_lost_row()
 
     def numbered(self, context: str) -> int | str:
         """Return the number of a context (thread, task and caller, as text), which is in the header.
@@ -201,7 +201,7 @@ class Rows:
         """
         with self._lock:
             number = len(self.contexts)
-            if context in self._numbers or not self._name(f"c\t{number}\t{context}\n"):
+            if context in self._numbers or not self._append_to_header(f"c\t{number}\t{context}\n"):
                 return self._numbers.get(context) or context
             self.contexts.append(context)
             self._numbers[context] = number
@@ -221,23 +221,23 @@ class Rows:
         key = f"{point}\t{letters}"
         with self._lock:
             number = len(self._shape_numbers) + 1
-            if key not in self._shape_numbers and self._name(f"s\t{number}\t{key}\n"):
+            if key not in self._shape_numbers and self._append_to_header(f"s\t{number}\t{key}\n"):
                 self._shape_numbers[key] = number
             return self._shape_numbers.get(key, 0)
 
     def function_called(self, point: int, function: str) -> None:
         """Write into the header that a function of a point was called, whether a call of it ends or not."""
         with self._lock:
-            self._name(f"b\t{point}\t{function}\n")
+            self._append_to_header(f"b\t{point}\t{function}\n")
 
-    def _name(self, line: str) -> bool:
+    def _append_to_header(self, line: str) -> bool:
         """Append a line to the header's list of names; return False if that is impossible.
 
         `line` has its own line end. The result is False if the header has no room for the line, or no file can
         be made; then nothing is appended. The file is made if there is none.
         """
         text = line.encode()
-        if self._names_end + len(text) >= row_format.HEADER_BYTES or not self._is_open():
+        if self._names_end + len(text) >= row_format.HEADER_BYTES or not self._ensure_open():
             return False
         self._header[self._names_end : self._names_end + len(text)] = text
         self._names_end += len(text)
@@ -245,9 +245,9 @@ class Rows:
 
     def now(self) -> str:
         """Return the seconds since the file was begun, as text for a row."""
-        return f"{time.perf_counter_ns() - self.zero}e-9"
+        return f"{time.perf_counter_ns() - self.start_ns}e-9"
 
-    def lose(self) -> None:
+    def count_lost_row(self) -> None:
         """Count a row that could not be made or written, and write the count into the header.
 
         Without a file of rows, it is written into the one that tells of lost rows, but not each time.
@@ -262,12 +262,12 @@ class Rows:
     def close(self) -> None:
         """Write no more; what is written stays."""
         self.report_lost()
-        self.write = self._ignored
+        self.write = self._drop_line
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
-    def _ignored(self, line: bytes) -> None:
+    def _drop_line(self, line: bytes) -> None:
         """Drop a line: it is `write` when nothing is collected any more."""
 
     def _refuse_without_chunk(self, _line: bytes) -> None:
@@ -279,9 +279,9 @@ class Rows:
 
         After a while it raises ValueError instead, so that writing is tried again.
         """
-        if time.perf_counter() >= self._pause:
+        if time.perf_counter() >= self._retry_time:
             raise ValueError
-        self.lose()
+        self.count_lost_row()
 
     def _begin_next_chunk(self) -> bool:
         """Begin the next chunk of the file of rows, and have `write` write to it; return False if that fails.
@@ -293,7 +293,7 @@ class Rows:
         place = self._serial
         if place >= self.chunks:
             place = FIRST_CHUNKS + (place - FIRST_CHUNKS) % (self.chunks - FIRST_CHUNKS)
-        if not self._is_open():
+        if not self._ensure_open():
             return False
         try:
             chunk = map_file(
@@ -330,7 +330,7 @@ class Rows:
         if self._header is not None:
             row_format.HEADER.pack_into(
                 self._header, 0, row_format.MAGIC, os.getpid(), row_format.HEADER_BYTES, row_format.CHUNK_BYTES, self.chunks, self._start_time,
-                self.zero / 1e9, self.dropped, self.lost, self.error,
+                self.start_ns / 1e9, self.dropped, self.lost, self.error,
             )  # fmt: skip
         elif self._lost_file:
             with contextlib.suppress(OSError):

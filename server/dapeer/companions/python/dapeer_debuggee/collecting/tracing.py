@@ -204,7 +204,7 @@ def exception_cell(raised: Any) -> Any:
 
     A cell or None is returned as it is.
     """
-    return raised if raised is None or type(raised) is str else cells.failed(raised)
+    return raised if raised is None or type(raised) is str else cells.error_cell(raised)
 
 
 def watch_tracer(plan: Any, inner: Any, before: int = 0, known: Any = None) -> Any:
@@ -345,7 +345,7 @@ class TracingHooks:
     def begin(self, bound: Any) -> str:
         """Record at the points of `bound` from now on, in all threads and in the frames on their stacks.
 
-        `bound` is a `points.Bound`, which replaces that of an earlier call. The first call wraps pydevd's trace functions
+        `bound` is a `points.BoundPoints`, which replaces that of an earlier call. The first call wraps pydevd's trace functions
         in all threads, and returns a sentence if threads that ran before cannot be reached, else an empty text. Later
         calls only wrap the trace functions of the frames on the stacks, and always return an empty text.
         """
@@ -450,7 +450,7 @@ class TracingHooks:
             plan = self.plan(frame)
             inner = innermost(frame.f_trace)
             if plan.records and suspended:
-                frame.f_trace = Later(frame, plan, inner)
+                frame.f_trace = ResumedFrameTracer(frame, plan, inner)
             elif plan.records:
                 frame.f_trace = running_tracer(plan, inner, frame)
             suspended = watching.is_own(frame)
@@ -477,10 +477,10 @@ def innermost(tracer: Any) -> Any:
     """Return the trace function that a frame would have without ours."""
     while is_made_by(tracer, *FRAMES):
         tracer = inner_of(tracer)
-    return innermost(tracer.inner) if type(tracer) is Later else tracer
+    return innermost(tracer.inner) if type(tracer) is ResumedFrameTracer else tracer
 
 
-class Later:
+class ResumedFrameTracer:
     """The trace function of a frame that pydevd has suspended, which goes on recording after the resume.
 
     Python puts what pydevd's tracer returns in its place then; when this object is deleted, it puts a recording one around that.

@@ -146,7 +146,7 @@ def show_untraced(patch: Any) -> None:
 
     skip_stops(patch, note)
 
-    def shown(error: Any, *, by_hook: bool = False) -> None:
+    def show_if_unseen(error: Any, *, by_hook: bool = False) -> None:
         """Stop at an exception that pydevd has not seen; one that was shown already is passed by.
 
         It must be a `RecursionError`, or (`by_hook`) one with frames of the program that was given to `sys.excepthook`. `error` is type,
@@ -159,7 +159,7 @@ def show_untraced(patch: Any) -> None:
         if not known and (left or isinstance(error[1], RecursionError)):
             showing.show(error)
 
-    hook_ends(patch, shown)
+    hook_ends(patch, show_if_unseen)
 
 
 @EXITS

@@ -203,7 +203,7 @@ def show_collected(error: Exception, frames: Any, frame: Any) -> None:
         frame: The frame of what collects the Deferred.
     """
     trace, remark = error.__traceback__, ""
-    steps = [step(*each[:3]) for each in frames]
+    steps = [make_generator_at(*each[:3]) for each in frames]
     if not tracebacks.is_in_program(trace):
         for each in reversed(steps):
             trace, remark = (
@@ -264,7 +264,7 @@ def innermost_own_frame(frame: Any) -> Any:
     return found
 
 
-def step(function: str, file: str, line: int) -> Any:
+def make_generator_at(function: str, file: str, line: int) -> Any:
     """Return a new generator, which is not begun, whose frame is at a line of a file; nothing runs.
 
     `function` is the name that the frame shows.

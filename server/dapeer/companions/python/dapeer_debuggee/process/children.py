@@ -245,11 +245,11 @@ def executable_of(files: Any, cwd: Any) -> Any:
     for each in files:
         path = os.path.join(os.fsencode(cwd or "."), os.fsencode(each))
         if os.path.isfile(path) and os.access(path, os.X_OK):
-            return each if is_wanted(path) else None
+            return each if gets_stand_in(path) else None
     return None
 
 
-def is_wanted(path: bytes) -> bool:
+def gets_stand_in(path: bytes) -> bool:
     """Return whether a file is a program that dapeer wants to debug by a stand-in, and no Python.
 
     `setting` says what is wanted: a name that matches its `names` (of the file, of what a link leads to, or

@@ -63,7 +63,7 @@ def debug_the_end(patch: Any) -> None:
     process = os.getpid()
 
     def run() -> None:
-        if os.getpid() == process and is_end() and not has_threads_to_wait_for():
+        if os.getpid() == process and is_interpreter_ending() and not has_threads_to_wait_for():
             # What such a function raises has been printed; Python 3.9 raises it here, too.
             with contextlib.suppress(BaseException):
                 functions._run_exitfuncs()
@@ -80,7 +80,7 @@ def debug_the_end(patch: Any) -> None:
             return stock(self, *given, **named)
 
 
-def is_end() -> bool:
+def is_interpreter_ending() -> bool:
     """Return whether Python's interpreter is ending, for a function that `threading._register_atexit` has.
 
     Python calls such a function also when the first function of a forked `multiprocessing` child is over: the
@@ -102,7 +102,7 @@ def has_threads_to_wait_for() -> bool:
     )
 
 
-def watch() -> None:
+def apply_rows() -> None:
     """Apply the row `AT_EXIT` where this version of Python allows it, and `CRASHES` in the first process.
 
     A child's output may be read by the program, so no crash is printed there.

@@ -94,7 +94,7 @@ def restore_process_functions() -> None:
     """
     for module, name, stock in [*originals()]:
         theirs = getattr(module, name, None)
-        if is_theirs(theirs):
+        if is_of_debugger(theirs):
             vars(module)[name] = stock
             if sys.getrefcount(theirs) <= HELD_HERE:
                 del vars(module)[ORIGINAL + name]
@@ -108,7 +108,7 @@ def originals() -> Iterator[tuple[Any, str, Any]]:
                 yield module, name[len(ORIGINAL) :], stock
 
 
-def is_theirs(value: Any) -> bool:
+def is_of_debugger(value: Any) -> bool:
     """Return whether a value, by its module or that of its class, is of pydevd or debugpy."""
     module = getattr(value, "__module__", None) or type(value).__module__
     return str(module).startswith(THEIRS)
@@ -140,10 +140,10 @@ def restore_hooks() -> None:
     importlib.import_module("pydevd_tracing").restore_sys_set_trace_func()
     of_sys: dict[str, Any] = sys.__dict__
     of_builtins: dict[str, Any] = builtins.__dict__
-    if is_theirs(sys.breakpointhook):
+    if is_of_debugger(sys.breakpointhook):
         of_sys["breakpointhook"] = sys.__breakpointhook__
     for name, value in list(of_builtins.items()):
-        if is_theirs(value):
+        if is_of_debugger(value):
             del of_builtins[name]
     for name in ADDED:
         os.environ.pop(name, None)
@@ -164,7 +164,7 @@ def end_all_tracing() -> None:
     3.12 on running threads stay as they are: pydevd does not trace by `sys.settrace` there.
     """
     known: Any = threading
-    if is_theirs(getattr(known._trace_hook, "func", known._trace_hook)):
+    if is_of_debugger(getattr(known._trace_hook, "func", known._trace_hook)):
         threading.settrace(None)  # type: ignore[reportArgumentType]
     if sys.version_info >= (3, 12):
         return

@@ -215,7 +215,7 @@ def trace_when_needed(patch: Any) -> None:
             "debugpy has no helper for this processor that traces running threads"
         )
     tracing.is_on, tracing.may_end = False, True
-    begin_where_needed(patch)
+    delay_tracing_until_needed(patch)
     begin_at_stops(patch)
     show_what_leaves(patch)
     finder = OwnStacks(patch)
@@ -223,7 +223,7 @@ def trace_when_needed(patch: Any) -> None:
     sys.meta_path.insert(0, finder)
 
 
-def begin_where_needed(patch: Any) -> None:
+def delay_tracing_until_needed(patch: Any) -> None:
     """Replace three functions of pydevd, so that it begins to trace only once something needs it.
 
     Until then its `enable_tracing` does nothing, and its `patch_threads` leaves `threading.settrace` as it was; a

@@ -92,7 +92,7 @@ class LockFlow:
                 node = symbols.receiver(symbols.without_time_limit(top), "acquire")
                 found[number] = LockTaking(node, line or 0, awaited=True, inside=False)
             elif step.opname.startswith("CALL"):
-                made = symbols.call(step, stack)
+                made = symbols.ast_call(step, stack)
                 node = symbols.receiver(made, "acquire")
                 following = self.steps[number + 1 : number + 2]
                 if node and not (following and following[0].opname == "GET_AWAITABLE"):
@@ -183,10 +183,14 @@ class LockFlow:
             blocks = blocks[:-1]
         jumps = step.opcode in (*dis.hasjrel, *dis.hasjabs) and step.opname not in BLOCKS
         if jumps and step.argval in self.places:
-            yield self.places[step.argval], on_jump(step.opname, after), blocks
+            yield self.places[step.argval], state_after_jump(step.opname, after), blocks
         if number + 1 < len(self.steps) and not step.opname.startswith(ENDS):
             called = step.opname == "CALL_FINALLY"
-            yield number + 1, frozenset() if called else on_next(step.opname, after), blocks
+            yield (
+                number + 1,
+                frozenset() if called else state_without_jump(step.opname, after),
+                blocks,
+            )
 
     def _state_after(
         self, number: int, state: frozenset[tuple[str, int]]
@@ -197,7 +201,7 @@ class LockFlow:
         it. A `release`, or a change of the names in a lock's expression, removes what was taken by that.
         """
         step, stack = self.steps[number], self.stacks[number]
-        made = symbols.call(step, stack) if step.opname.startswith("CALL") else None
+        made = symbols.ast_call(step, stack) if step.opname.startswith("CALL") else None
         freed = symbols.receiver(made, "release")
         state = frozenset(
             (how, each)
@@ -242,7 +246,7 @@ def mark_held(state: frozenset[tuple[str, int]], kind: str) -> frozenset[tuple[s
     return frozenset(("held" if how == kind else how, each) for how, each in state)
 
 
-def on_jump(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+def state_after_jump(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
     """Return the state where the instruction `name` has jumped.
 
     A result of `acquire` that was tested is known there.
@@ -252,7 +256,7 @@ def on_jump(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str
     return mark_held(state, "maybe") if name.endswith("IF_TRUE") else drop_kinds(state, "maybe")
 
 
-def on_next(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+def state_without_jump(name: str, state: frozenset[tuple[str, int]]) -> frozenset[tuple[str, int]]:
     """Return the state where the instruction `name` has not jumped."""
     if name == "YIELD_FROM":
         return mark_held(state, "pending")
@@ -311,7 +315,7 @@ def lock_taken_now(frame: Any) -> tuple[Any, bool]:
     taking = found.takings.get(number)
     if taking is not None and taking.inside:
         return taking.node, False
-    made = symbols.call(step, stack) if step.opname.startswith("CALL") else None
+    made = symbols.ast_call(step, stack) if step.opname.startswith("CALL") else None
     if not isinstance(made, ast.Call):
         return None, False
     for name in ("acquire", "__enter__"):
@@ -382,7 +386,7 @@ def waits_in(frame: Any) -> bool:
     return is_library(frame) and frame.f_code.co_name in METHODS.get(file, ())
 
 
-def waited_for(frame: Any) -> tuple[Any, str, bool]:
+def lock_awaited_in_c(frame: Any) -> tuple[Any, str, bool]:
     """Return the lock that a frame takes now in C code, its name there, and whether the wait has a limit.
 
     The lock is None if there is none, or nobody holds it.
@@ -420,7 +424,7 @@ def locks_held_in(frame: Any, coroutine: Any) -> Iterator[tuple[Any, str]]:
     for number, one in enumerate(inside):
         place = place_taken(one, file, frame)
         if kept:
-            yield from held_by(exits[number].__self__, place)
+            yield from locks_of_manager(exits[number].__self__, place)
         elif (lock := lock_at(one.node, frame)) is not None:
             yield lock, place
     for one in acquired:
@@ -483,7 +487,7 @@ def exit_methods_of(coroutine: Any) -> list[Any]:
     return [each for each in parts if type(each) in methods and each.__name__ in names]
 
 
-def held_by(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
+def locks_of_manager(manager: Any, place: str) -> Iterator[tuple[Any, str]]:
     """Yield the lock that the object of a `with` is, or those that the generator behind it has taken.
 
     Each has the place where it was taken: `place`, or that in the generator. `manager` is that object; one of `contextlib.contextmanager`
@@ -590,7 +594,10 @@ def shared_queues(frames: list[Any]) -> Iterator[tuple[str, str, str]]:
     seen: set[str] = set()
     for frame in itertools.filterfalse(is_library, frames):
         local = {**frame.f_locals}
-        named = [*local.items(), *itertools.islice(attributes_of(local), MAX_SEARCHED_ATTRIBUTES)]
+        named = [
+            *local.items(),
+            *itertools.islice(named_attributes_of(local), MAX_SEARCHED_ATTRIBUTES),
+        ]
         for name, each in named:
             if not paths.kind_of(each)[0].startswith("multiprocessing"):
                 continue
@@ -621,12 +628,12 @@ def name_of(value: Any, frame: Any) -> str:
     """
     local = {**frame.f_locals}
     named = [*local.items(), *[*frame.f_globals.items()]]
-    attributes = [*itertools.islice(attributes_of(local), MAX_SEARCHED_ATTRIBUTES)]
+    attributes = [*itertools.islice(named_attributes_of(local), MAX_SEARCHED_ATTRIBUTES)]
     found = next((name for name, each in named if each is value), "")
     found = found or next((name for name, each in attributes if is_or_has(each, value)), "")
     if not found or found in local:
         # Most locks are nearer, so nothing is looked up for them here.
-        inner = attributes_of(dict(attributes))
+        inner = named_attributes_of(dict(attributes))
         attributes += itertools.islice(inner, MAX_SEARCHED_ATTRIBUTES)
         found = found or next((name for name, each in attributes if is_or_has(each, value)), "")
     if not found or found in local:
@@ -635,12 +642,12 @@ def name_of(value: Any, frame: Any) -> str:
         )
         found = next(items, found)
     if not found:
-        others = itertools.islice(attributes_of(frame.f_globals), MAX_SEARCHED_ATTRIBUTES)
+        others = itertools.islice(named_attributes_of(frame.f_globals), MAX_SEARCHED_ATTRIBUTES)
         found = next((name for name, each in others if is_or_has(each, value)), "")
     return found
 
 
-def attributes_of(space: Any) -> Iterator[tuple[str, Any]]:
+def named_attributes_of(space: Any) -> Iterator[tuple[str, Any]]:
     """Yield name and value of each attribute of some variables, named as `VARIABLE.ATTRIBUTE`.
 
     `space` is a dict of variables by name; for those that are modules, functions and classes nothing is yielded. No
@@ -698,7 +705,7 @@ def state_of(kind: str, function: str, mine: dict[str, Any]) -> str:
     return {"Event": "it is not set", "Condition": "to be notified"}.get(kind, "")
 
 
-def state_of_queue(function: str, mine: dict[str, Any]) -> str:
+def state_of_queue(function: str, attributes: dict[str, Any]) -> str:
     """Return as text what a caller of a queue's or channel's method waits for, and how full the queue is.
 
     `function` is the method's name: `get` and `receive` wait for an item, `put` and `send` for room, and any other
@@ -707,15 +714,15 @@ def state_of_queue(function: str, mine: dict[str, Any]) -> str:
     where it is unknown.
     """
     what = AWAITED_BY_METHOD.get(function, "its items to be done")
-    queue = raw_attributes(mine["_state"]) if "_state" in mine else mine
+    queue = raw_attributes(attributes["_state"]) if "_state" in attributes else attributes
     limits = ("maxsize", "_maxsize", "max_buffer_size")
     limit = next((queue[each] for each in limits if each in queue), 0)
     size: Any = size_of(queue)
-    if pools.is_shared(mine):
-        size, limit = pools.size_of(mine), pools.bound_of(mine)
+    if pools.is_shared(attributes):
+        size, limit = pools.size_of(attributes), pools.bound_of(attributes)
     if size is None:
         return f"for {what}" + (f"; its bound is {limit}" if limit else "")
-    of = f" of {limit}" if limit or "_state" in mine else ""
+    of = f" of {limit}" if limit or "_state" in attributes else ""
     if what == "room" and limit and size >= limit:
         return f"for room; it is full, {size}{of}"
     if what == "an item" and not size:

@@ -53,7 +53,7 @@ def variables_of(frame: Any) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in named if not name.startswith(("__", "@"))]
 
 
-def row(name: str, value: Any) -> list[str]:
+def variable_texts(name: str, value: Any) -> list[str]:
     """Return name, value (in `MAX_VARIABLE_CHARS` characters) and type of a variable, as texts."""
     return [name, held.value_text(value, MAX_VARIABLE_CHARS, ()), held.NAME.__get__(type(value))]
 

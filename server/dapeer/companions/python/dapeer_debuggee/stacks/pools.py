@@ -31,7 +31,7 @@ def work_item(future: Any, members: list[Any]) -> Any:
     A future that has ended is in none. `members` are all `ThreadOrTask`s: the thread that manages a pool has its tables. `pids` of the
     result is empty where the pool's processes do not show.
     """
-    for mine in tables(members):
+    for mine in pool_variables(members):
         items: Any = mine["pending_work_items"]
         futures = [awaiting.raw_attribute(each, "future") for each in [*items.values()]]
         number = next((n for n, each in enumerate(futures) if each is future), None)
@@ -39,11 +39,11 @@ def work_item(future: Any, members: list[Any]) -> Any:
             processes: Any = mine["processes"]
             kind: Any = type(processes)  # pyright: ignore[reportUnknownVariableType]
             pids = [*processes] if kind is dict else []
-            return WorkItem(items, pids, place_of(number, futures, mine["call_queue"]))
+            return WorkItem(items, pids, work_item_state(number, futures, mine["call_queue"]))
     return None
 
 
-def tables(members: list[Any]) -> Iterator[dict[str, Any]]:
+def pool_variables(members: list[Any]) -> Iterator[dict[str, Any]]:
     """Yield for each process pool a dict with its `pending_work_items`, `processes` and `call_queue`.
 
     The dict has more than these: all attributes of the thread that manages the pool; up to Python 3.8, all variables of its function.
@@ -59,7 +59,7 @@ def tables(members: list[Any]) -> Iterator[dict[str, Any]]:
             yield mine
 
 
-def place_of(number: int, futures: list[Any], queue: Any) -> str:
+def work_item_state(number: int, futures: list[Any], queue: Any) -> str:
     """Return where a pool's work item is: `running`, or `queued behind N`; empty: it is not known.
 
     `number` is the item's index among the pool's unfinished `futures`, which are in the order in which they

@@ -154,7 +154,7 @@ def describe_few(patch: Any) -> None:
         with a filter of files, and where the stack has causes of exceptions.
         """
 
-        def of(debugger: Any, first: int, most: int) -> Any:
+        def stock_response(debugger: Any, first: int, most: int) -> Any:
             """Return pydevd's own response with the frames of `debugger`, from `first` on, `most` of them."""
             about = (seq, thread_id, topmost_frame, fmt, must_be_suspended, first, most)
             return stock(self, debugger, *about, *rest, **named)
@@ -163,12 +163,12 @@ def describe_few(patch: Any) -> None:
         whole = frames is None or frames.chained_frames_list or py_db.is_files_filter_enabled
         shown = [] if whole or not levels else listed_frames(py_db, frames)
         if len(shown) <= min(levels, MAX_DESCRIBED_FRAMES):
-            return of(py_db, start_frame, levels)
+            return stock_response(py_db, start_frame, levels)
         part: Any = copy.copy(frames)
         selected = shown[start_frame : start_frame + levels]
         folds = len(selected) > MAX_DESCRIBED_FRAMES
         part._frames, like = distinct_places(frames, selected) if folds else (selected, [])
-        made = of(DebuggerWithFrames(py_db, part), 0, 0)
+        made = stock_response(DebuggerWithFrames(py_db, part), 0, 0)
         body: dict[str, Any] = made.as_dict["body"]
         body["totalFrames"] = len(shown)
         if folds:

@@ -79,7 +79,7 @@ def stack_after(step: Any, stack: list[Any]) -> list[Any]:
     if name.startswith("BINARY_"):
         return [*stack[:-2], binary(step, stack)]
     if name.startswith("CALL"):
-        return [*stack[: max(len(stack) - size_of(step), 0)], call(step, stack)]
+        return [*stack[: max(len(stack) - size_of(step), 0)], ast_call(step, stack)]
     if name in POPS:
         return stack[:-1]
     pushed = pushed_expressions(step)
@@ -165,7 +165,7 @@ def size_of(step: Any) -> int:
     return int(step.arg or 0) + has_names(step) + 1 + twice
 
 
-def call(step: Any, stack: list[Any]) -> Any:
+def ast_call(step: Any, stack: list[Any]) -> Any:
     """Return an `ast.Call` for the call that an instruction makes, with all arguments as positional ones.
 
     `step` is a `dis.Instruction` of a call. `stack` is what is known of the stack before the call, the top last; it

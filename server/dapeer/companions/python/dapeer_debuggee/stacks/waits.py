@@ -114,7 +114,7 @@ def is_frame_of(frame: Any, file: str, function: str) -> bool:
     return (os.path.basename(code.co_filename), code.co_name) == (file, function)
 
 
-def is_limited(task: Any) -> bool:
+def has_deadline(task: Any) -> bool:
     """Return whether a task of trio is in a cancel scope, at any depth, that has a deadline.
 
     A task of asyncio has no such scopes: False.
@@ -174,11 +174,11 @@ class Wait:
         self.what, self.state, self.timed = what, state, timed
         self.on = 0 if on is None else id(on)
         """The object that is waited for, by its identity; 0: each waits for one of its own."""
-        self.by: list[tuple[ThreadOrTask, str, str]] = [*by]
+        self.enders: list[tuple[ThreadOrTask, str, str]] = [*by]
         """Who has to go on first, how that ends the wait, and since where it has what is waited for."""
-        self.any = False
+        self.needs_one_ender = False
         """Whether it is enough that one of them goes on."""
-        self.known = bool(by)
+        self.has_all_enders = bool(by)
         """Whether nobody else can end the wait."""
         self.note = ""
         """What distinguishes it from others that wait for the same."""
@@ -250,8 +250,8 @@ def frame_variables(members: list[ThreadOrTask], question: dict[str, Any]) -> di
             found = paths.value_at(question["path"], frame, runs=question.get("runs"))
         except LookupError as error:
             return {"error": str(error.args[0])}
-        named, value = paths.first_members(found), paths.row(question["path"], found)
-    return {"value": value, "variables": [paths.row(*each) for each in named]}
+        named, value = paths.first_members(found), paths.variable_texts(question["path"], found)
+    return {"value": value, "variables": [paths.variable_texts(*each) for each in named]}
 
 
 # -- what waits for what
@@ -293,7 +293,7 @@ def wait_data(member: ThreadOrTask, members: list[ThreadOrTask]) -> dict[str, An
     have it; `decides` is true if the wait itself shows what has to go on first, though that is no member.
     """
     wait = member.wait
-    by = [[members.index(each), how, since] for each, how, since in wait.by]
+    by = [[members.index(each), how, since] for each, how, since in wait.enders]
     return {
         "member": members.index(member),
         "what": wait.what,
@@ -329,8 +329,8 @@ def wait_of_thread(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
         return wait_in_library(inner, user or member.frames[-1], members)
     if user is None:
         return None
-    lock, name, timed = holding.waited_for(user)
-    return None if lock is None else wait_for_lock(lock, name, members, timed=timed)
+    lock, name, timed = holding.lock_awaited_in_c(user)
+    return None if lock is None else lock_wait(lock, name, members, timed=timed)
 
 
 def wait_of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
@@ -344,12 +344,12 @@ def wait_of_task(member: ThreadOrTask, members: list[ThreadOrTask]) -> Any:
     ends, of_trio = awaiting.waiting_for(member.own), awaiting.is_of_trio(member.own)
     if ends is not None and inner and user is not None:
         wait = wait_in_library(inner[-1], user, members)
-        wait.timed = wait.timed or (of_trio and is_limited(member.own))
+        wait.timed = wait.timed or (of_trio and has_deadline(member.own))
         return wait
     if ends is not None and of_trio:
         return None
     if ends is not None:
-        wait = wait_for_future(ends, "", members)
+        wait = future_wait(ends, "", members)
         # A name costs a search, and helps where nothing else is known.
         name = holding.name_of(ends, user) if user and wait.together == UNKNOWN else ""
         if name:
@@ -376,7 +376,7 @@ def wait_in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     name = holding.name_of(own, user)
     mine = holding.raw_attributes(own)
     if kind in ("Future", "Task") or awaiting.is_a(own, awaiting.future_kinds()):
-        wait = wait_for_future(own, name, members)
+        wait = future_wait(own, name, members)
         wait.timed = timed
         return wait
     if awaiting.is_a(own, threading.Thread):
@@ -395,15 +395,15 @@ def wait_in_library(frame: Any, user: Any, members: list[ThreadOrTask]) -> Any:
     if function in ("acquire", "__enter__") and kind in LOCKS:
         condition = kind == "Condition"
         lock = mine.get("_lock") if condition else own
-        wait = wait_for_lock(lock, name, members, timed=timed, condition=condition)
+        wait = lock_wait(lock, name, members, timed=timed, condition=condition)
         wait.note = holding.requested_with(user)
         return wait
     if function.startswith("acquire") and kind == "CapacityLimiter":
-        return wait_for_limiter(own, name, members, timed=timed)
-    return wait_for_object(own, name, function, timed=timed)
+        return limiter_wait(own, name, members, timed=timed)
+    return object_wait(own, name, function, timed=timed)
 
 
-def wait_for_object(own: Any, name: str, function: str, *, timed: bool) -> Wait:
+def object_wait(own: Any, name: str, function: str, *, timed: bool) -> Wait:
     """Return the `Wait` for an object of a library that has no holder, such as a queue or an event.
 
     `own` is that object, `name` is its name in the program (empty: none), `function` the name of the method in which one waits, `timed`
@@ -422,7 +422,7 @@ def wait_for_object(own: Any, name: str, function: str, *, timed: bool) -> Wait:
     return wait
 
 
-def wait_for_lock(
+def lock_wait(
     lock: Any, name: str, members: list[ThreadOrTask], *, timed: bool, condition: bool = False
 ) -> Wait:
     """Return the `Wait` for a lock or semaphore, with its holders in `by`.
@@ -435,26 +435,26 @@ def wait_for_lock(
     kind = "Condition" if condition else kind.replace("lock", "Lock")
     kind = next((f"{each} {kind}" for each in ("asyncio", "trio") if module.startswith(each)), kind)
     wait = Wait(f"{kind}{name and ' '}{name}", timed=timed, on=lock)
-    wait.known = True
+    wait.has_all_enders = True
     own = holding.owner_of(lock)
     for each in members:
         if own and (each.own is own or (each.kind == "thread" and each.id == own)):
-            wait.by.append((each, "held by", held_since(each, lock)))
+            wait.enders.append((each, "held by", place_lock_taken(each, lock)))
     if not own:
-        found = [(each, "held by", held_since(each, lock)) for each in members]
-        wait.by = [each for each in found if each[2]]
+        found = [(each, "held by", place_lock_taken(each, lock)) for each in members]
+        wait.enders = [each for each in found if each[2]]
     if "Semaphore" in kind:
-        wait.any = True
-        wait.known = bool(wait.by) and len(wait.by) == holding.limit_of(lock)
-    elif len(wait.by) > 1:
+        wait.needs_one_ender = True
+        wait.has_all_enders = bool(wait.enders) and len(wait.enders) == holding.limit_of(lock)
+    elif len(wait.enders) > 1:
         # One of them has let go of it in a way that does not show.
-        wait.by = []
-    if not wait.by:
+        wait.enders = []
+    if not wait.enders:
         wait.state = "holder unknown"
     return wait
 
 
-def wait_for_limiter(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: bool) -> Wait:
+def limiter_wait(limiter: Any, name: str, members: list[ThreadOrTask], *, timed: bool) -> Wait:
     """Return the `Wait` for a limiter of trio or anyio (`CapacityLimiter`), with its borrowers in `by`.
 
     A function in a thread borrows for itself, so it is no member; such borrowers are only counted, in `state`. If there are borrowers and
@@ -466,18 +466,20 @@ def wait_for_limiter(limiter: Any, name: str, members: list[ThreadOrTask], *, ti
     wait = Wait(f"{library} CapacityLimiter{name and ' '}{name}", timed=timed, on=limiter)
     borrowers = holding.borrowers_of(limiter)
     ids = {*map(id, borrowers)}
-    wait.by = [
-        (each, "held by", held_since(each, limiter)) for each in members if id(each.own) in ids
+    wait.enders = [
+        (each, "held by", place_lock_taken(each, limiter))
+        for each in members
+        if id(each.own) in ids
     ]
-    others = len(borrowers) - len(wait.by)
+    others = len(borrowers) - len(wait.enders)
     wait.state = (
-        f"{state}, {others} by others than tasks" if others else state if not wait.by else ""
+        f"{state}, {others} by others than tasks" if others else state if not wait.enders else ""
     )
-    wait.any, wait.known = True, bool(wait.by) and not others
+    wait.needs_one_ender, wait.has_all_enders = True, bool(wait.enders) and not others
     return wait
 
 
-def held_since(member: ThreadOrTask, lock: Any) -> str:
+def place_lock_taken(member: ThreadOrTask, lock: Any) -> str:
     """Return the place (`FILE:LINE`) where a member has taken a lock that it holds.
 
     Empty: its calls show none.
@@ -485,7 +487,7 @@ def held_since(member: ThreadOrTask, lock: Any) -> str:
     return next((where for each, where in member.held if each is lock), "")
 
 
-def wait_for_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
+def future_wait(future: Any, name: str, members: list[ThreadOrTask]) -> Wait:
     """Return the `Wait` for a future or a task, with the members that have to end it in `by`.
 
     They may be the task itself, those that end what the future depends on, or the workers of the pool in whose queue it is. `name` is its
@@ -496,15 +498,18 @@ def wait_for_future(future: Any, name: str, members: list[ThreadOrTask]) -> Wait
     kind = {"_GatheringFuture": "gather"}.get(kind, kind)
     wait = Wait(f"task {task.name}" if task else f"{kind}{name and ' '}{name}", on=future)
     if task is not None:
-        wait.by = [(task, "", "")]
+        wait.enders = [(task, "", "")]
     for one in dependencies(future) if task is None else ():
-        wait.by += members_ending(one, members)
+        wait.enders += members_ending(one, members)
         workers = workers_queueing(one, members)
         if workers:
-            wait.by, wait.any = [(each, "queued behind", "") for each in workers], True
+            wait.enders, wait.needs_one_ender = (
+                [(each, "queued behind", "") for each in workers],
+                True,
+            )
             wait.state = "not begun"
-    wait.known = bool(wait.by)
-    if not wait.by:
+    wait.has_all_enders = bool(wait.enders)
+    if not wait.enders:
         complete_pool_wait(wait, future, members)
     return wait
 
@@ -541,13 +546,15 @@ def deadlocked(members: list[ThreadOrTask]) -> list[ThreadOrTask]:
     stuck = [
         each
         for each in members
-        if each.wait and each.wait.by and each.wait.known and not each.wait.timed
+        if each.wait and each.wait.enders and each.wait.has_all_enders and not each.wait.timed
     ]
     while True:
         left = [
             each
             for each in stuck
-            if (all if each.wait.any else any)(one in stuck for one, *_ in each.wait.by)
+            if (all if each.wait.needs_one_ender else any)(
+                one in stuck for one, *_ in each.wait.enders
+            )
         ]
         if len(left) == len(stuck):
             return stuck
@@ -572,5 +579,5 @@ def next_of(member: ThreadOrTask, stuck: list[ThreadOrTask]) -> Any:
 
     None: there is none.
     """
-    found = [each for each, *_ in member.wait.by if each in stuck]
+    found = [each for each, *_ in member.wait.enders if each in stuck]
     return next((each for each in found if each is not member), found[0] if found else None)

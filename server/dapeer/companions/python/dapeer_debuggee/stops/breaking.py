@@ -132,7 +132,7 @@ def send(body: dict[str, Any], debugger: Any = None, event: str = EVENT) -> bool
     return True
 
 
-def send_off(body: dict[str, Any]) -> bool:
+def send_row_off_event(body: dict[str, Any]) -> bool:
     """Send the event that names a row of the register that is off; return whether a client is connected."""
     return send(body, event=patching.EVENT)
 
@@ -152,7 +152,7 @@ def report_tracer() -> None:
 
 
 @functools.lru_cache(maxsize=1000)
-def compiled(expression: str) -> CodeType:
+def compile_expression(expression: str) -> CodeType:
     """Return the code of an expression, cached, since it is evaluated at each hit.
 
     Raises:
@@ -161,9 +161,9 @@ def compiled(expression: str) -> CodeType:
     return compile(expression.strip(), EXPRESSION, "eval")
 
 
-def evaluated(expression: str, frame: Any) -> Any:
+def evaluate_in_frame(expression: str, frame: Any) -> Any:
     """Return the value of an expression in a frame; what it raises is raised."""
-    return eval(compiled(expression), frame.f_globals, frame.f_locals)
+    return eval(compile_expression(expression), frame.f_globals, frame.f_locals)
 
 
 def place_of(breakpoint_: Any, frame: Any) -> tuple[str, int]:
@@ -181,7 +181,7 @@ def conditions_hold(breakpoint_: Any, frame: Any) -> bool:
     place = place_of(breakpoint_, frame)
     if breakpoint_.condition:
         try:
-            if not evaluated(breakpoint_.condition, frame):
+            if not evaluate_in_frame(breakpoint_.condition, frame):
                 return False
         except Exception as error:
             failures.add(place, "condition", breakpoint_.condition, error)
@@ -199,7 +199,7 @@ def conditions_hold(breakpoint_: Any, frame: Any) -> bool:
         return False
 
 
-def message(breakpoint_: Any, frame: Any) -> str:
+def evaluate_log_message(breakpoint_: Any, frame: Any) -> str:
     """Return the log message of a breakpoint; an expression that raises is replaced by its error.
 
     Its expressions are evaluated in `frame`. An error is counted as a failure to be reported, too. `breakpoint_` is pydevd's
@@ -211,7 +211,7 @@ def message(breakpoint_: Any, frame: Any) -> str:
         if not expression:
             continue
         try:
-            parts.append(str(evaluated(expression, frame)))
+            parts.append(str(evaluate_in_frame(expression, frame)))
         except Exception as error:
             failures.add(place_of(breakpoint_, frame), "log message", expression, error)
             parts.append(f"{{{expression}: {error_text(error)}}}")
@@ -237,7 +237,7 @@ class Printer:
         status = os.fstat(self._file)
         return status.st_dev, status.st_ino
 
-    def prints(self, text: str) -> bool:
+    def try_to_print(self, text: str) -> bool:
         """Print a text to the stdout with which the program began; return False if that is closed or fails.
 
         What the program has printed is flushed before. The text is written as it is, without a line end, and may be written in part where

@@ -148,8 +148,8 @@ def print_messages(patch: Any) -> None:
         if due is None or not msg.startswith(breaking.MARK):
             return stock(self, msg, ctx, *rest, **named)
         breaking.waiting.log = None
-        line = breaking.message(*due) + "\n"
-        if printer and printer.prints(line):
+        line = breaking.evaluate_log_message(*due) + "\n"
+        if printer and printer.try_to_print(line):
             return nothing
         return stock(self, line, ctx, *rest, **named)
 
@@ -166,7 +166,7 @@ def report_at_stops(patch: Any) -> None:
     @patch.replace(SUSPENDED)
     def make_suspended(stock: Any, *given: Any, **named: Any) -> Any:
         breaking.failures.report()
-        patching.report_news()
+        patching.report_off_rows()
         return stock(*given, **named)
 
     if hasattr(os, "register_at_fork"):
@@ -310,12 +310,12 @@ def trace_what_waits(patch: Any) -> None:
         result = stock(self, removed, *given, **named)
         if self.ready_to_run and not removed:
             enable: Any = importlib.import_module(MONITORING).enable_code_tracing
-            for frame in suspended_frames():
+            for frame in generator_frames():
                 enable(threading.main_thread().ident, frame.f_code, frame)
         return result
 
 
-def suspended_frames() -> Iterator[Any]:
+def generator_frames() -> Iterator[Any]:
     """Yield a frame of each generator and coroutine that has not ended, one for each code.
 
     Async generators count as well. Those that have not begun, or are running, come, too. No code of the program
@@ -359,9 +359,9 @@ class FileNames:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.alone: dict[str, str] = {}
+        self.paths_without_file: dict[str, str] = {}
         """Names of code for which no file was found, and their paths."""
-        self.found: dict[str, str] = {}
+        self.files_by_name: dict[str, str] = {}
         """The file of each name for which one was."""
 
     def file_of(self, path: str, files: list[str]) -> str:
@@ -373,14 +373,14 @@ class FileNames:
         `path` itself, or if both files exist; for a `path` in an archive, both texts have to be the same instead.
         Nothing is recorded in `found`.
         """
-        taken = self.found.values()
+        taken = self.files_by_name.values()
         lengths = {each: count_common_names(path, each) for each in files if each not in taken}
         most = max(lengths.values(), default=0)
         best = [each for each, length in lengths.items() if length == most]
         if most < MIN_COMMON_NAMES or len(best) != 1 or best[0] == path:
             return ""
         if is_in_archive(path):
-            return best[0] if same_text(path, best[0]) else ""
+            return best[0] if has_same_lines(path, best[0]) else ""
         return "" if os.path.exists(path) and os.path.exists(best[0]) else best[0]
 
 
@@ -397,7 +397,7 @@ def count_common_names(path: str, other: str) -> int:
     return count
 
 
-def same_text(member: str, file: str) -> bool:
+def has_same_lines(member: str, file: str) -> bool:
     """Return whether a file in a zip archive has the same lines as a file on disk.
 
     False also if one of them cannot be read. `member` is the path of the archive followed by the
@@ -434,15 +434,15 @@ def find_moved_file(name: str, path: str) -> str:
     meanwhile is returned.
     """
     with names.lock:
-        if name in names.found:
-            return names.found[name]
+        if name in names.files_by_name:
+            return names.files_by_name[name]
         file = names.file_of(path, files_with_breakpoints())
         if not file:
-            if len(names.alone) < MAX_NAMES:
-                names.alone[name] = path
+            if len(names.paths_without_file) < MAX_NAMES:
+                names.paths_without_file[name] = path
             return ""
-        names.found[name] = file
-        names.alone.pop(name, None)
+        names.files_by_name[name] = file
+        names.paths_without_file.pop(name, None)
     breaking.send({"path": file, "name": path}, event=NAMED)
     return file
 
@@ -464,9 +464,9 @@ def know_by_ends(patch: Any) -> None:
         The first answer for a name that is not here is remembered, and told to the client if a file is found (`found`).
         """
         paths = stock(filename, *rest, **named)
-        file = names.found.get(filename)
+        file = names.files_by_name.get(filename)
         if file is None:
-            if filename in names.alone or filename.startswith("<"):
+            if filename in names.paths_without_file or filename.startswith("<"):
                 return paths
             is_here = os.path.exists(paths[0]) and not files_elsewhere()
             file = "" if is_here else find_moved_file(filename, paths[0])
@@ -479,7 +479,7 @@ def know_by_ends(patch: Any) -> None:
         Nothing is looked for where breakpoints were only removed.
         """
         held: Any = files.NORM_PATHS_AND_BASE_CONTAINER
-        for name, path in [] if removed else list(names.alone.items()):
+        for name, path in [] if removed else list(names.paths_without_file.items()):
             if find_moved_file(name, path):
                 for each in [key for key, known in list(held.items()) if known[0] == path]:
                     held.pop(each, None)

@@ -41,7 +41,7 @@ class Deadline:
 
     def __init__(self, seconds: float = SECONDS_TO_EVALUATE) -> None:
         self.seconds = seconds
-        self.running: dict[int, float] = {}
+        self.start_times: dict[int, float] = {}
         self.asleep = False
         self._is_started = False
         self._fired_threads: set[int] = set()
@@ -52,20 +52,20 @@ class Deadline:
 
     def begin(self, now: float) -> None:
         """Note that this thread evaluates from `now` on (`perf_counter`); start or wake the watching thread."""
-        self.running[_thread.get_ident()] = now
+        self.start_times[_thread.get_ident()] = now
         if not self._is_started:
             self.start()
         elif self.asleep:
             self._wake()
 
-    def over(self) -> None:
+    def end(self) -> None:
         """Note that this thread evaluates no more; a recorder calls it at its end.
 
         Raises:
             CutOff: The deadline cut it off just before. After this method none comes.
         """
         thread = _thread.get_ident()
-        self.running.pop(thread, None)
+        self.start_times.pop(thread, None)
         if thread in self._fired_threads:
             with self._lock:
                 self._fired_threads.discard(thread)
@@ -98,7 +98,7 @@ class Deadline:
             self._wake_lock.acquire(True, self.seconds / 2)  # noqa: FBT003 - its arguments have no names
             self._look_once()
             self.asleep = True
-            if not self.running:
+            if not self.start_times:
                 self._wake_lock.acquire()
             self.asleep = False
 
@@ -106,7 +106,7 @@ class Deadline:
     def _look_once(self) -> None:
         """Cut off each thread that has evaluated for more than `seconds`."""
         now = time.perf_counter()
-        for thread, since in list(self.running.items()):
+        for thread, since in list(self.start_times.items()):
             if now - since > self.seconds:
                 self._cut_off(thread, since)
 
@@ -118,13 +118,13 @@ class Deadline:
         """
         with self._lock:
             self._fired_threads.add(thread)
-            if self.running.get(thread) == since and is_in_recorder(thread):
+            if self.start_times.get(thread) == since and is_in_recorder(thread):
                 raise_in(thread, CutOff)
                 return
             self._fired_threads.discard(thread)
             if not is_in_recorder(thread):
                 # It is over without having said so.
-                self.running.pop(thread, None)
+                self.start_times.pop(thread, None)
 
 
 def is_in_recorder(thread: int) -> bool:

@@ -86,7 +86,7 @@ class Limit:
             self._has_arrived = True
             raise EvaluationTimeout
 
-    def over(self) -> None:
+    def end(self) -> None:
         """Record that the evaluation is over: from now on `cut` raises nothing in this thread.
 
         The thread that made this object calls this. If the evaluation was cut off and its `EvaluationTimeout` is still
@@ -160,7 +160,7 @@ def limit_evaluations(patch: Any) -> None:
                 try:
                     return stock(*given, **named)
                 finally:
-                    own.over()
+                    own.end()
         except EvaluationTimeout as error:
             if is_exec:
                 raise

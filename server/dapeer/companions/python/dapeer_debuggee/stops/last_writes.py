@@ -74,9 +74,9 @@ def _described(expression: str, names: Any) -> dict[str, Any]:
     kind: Any = type(owner)  # pyright: ignore[reportUnknownVariableType]
     of = {"module": objects.module_of(kind), "type": objects.name_of(kind)}
     if isinstance(tree, ast.Attribute):
-        watching.attribute_of(owner, tree.attr)
+        watching.attribute_reader(owner, tree.attr)
         return {"kind": "attribute", "name": tree.attr, **of}
-    watching.reader_of(owner, part)
+    watching.item_reader(owner, part)
     if type(part) not in PLAIN_KEYS:
         raise expressions.InvalidExpression(
             f"the key is a {objects.name_of(type(part))}, which is another one in the next run"
@@ -99,7 +99,7 @@ def parse_place(expression: str) -> Any:
     return tree
 
 
-def owner_of(tree: Any, names: Any) -> Any:
+def owner_of(tree: Any, frame: Any) -> Any:
     """Return the object whose attribute or item an expression names, and the name or key, as a pair.
 
     `tree` is the expression's `ast.Attribute` or `ast.Subscript`. The object and a key are evaluated with the
@@ -109,7 +109,7 @@ def owner_of(tree: Any, names: Any) -> Any:
     Raises:
         InvalidExpression: The evaluation has raised something.
     """
-    known = {**names.f_globals, **names.f_locals}
+    known = {**frame.f_globals, **frame.f_locals}
     try:
         owner = watching.evaluate_part(tree.value, known)
         if isinstance(tree, ast.Attribute):
@@ -223,7 +223,7 @@ def member(owner: Any, name: str) -> Any:
     No code of the program runs. Properties and other descriptors, such as methods, count as computed.
     """
     try:
-        value = watching.attribute_of(owner, name)()
+        value = watching.attribute_reader(owner, name)()
     except expressions.InvalidExpression:
         return NOTHING
     if value is NOTHING:
@@ -245,7 +245,7 @@ def item(owner: Any, step: Any, local: Any, module: Any) -> Any:
     if type(key) not in PLAIN_KEYS:
         return NOTHING
     try:
-        return watching.reader_of(owner, key)()
+        return watching.item_reader(owner, key)()
     except (expressions.InvalidExpression, TypeError):
         return NOTHING
 
@@ -258,19 +258,19 @@ class Record:
     def __init__(self, owner: Any, value: Any, seen: dict[str, Any]) -> None:
         """Begin with a value that is there already; `seen` tells where that was."""
         try:
-            self._kept: Any = weakref.ref(owner)
+            self._owner_reference: Any = weakref.ref(owner)
         except TypeError:
             # Its number must not become another's.
-            self._kept = functools.partial(returned, owner)
+            self._owner_reference = functools.partial(returned, owner)
         self.state, self.text = states.state(value), watching.text_of(value)
         self.writes = 0
         self.last = seen
 
     def is_of(self, owner: Any) -> bool:
         """Return whether this is about `owner`, and not about an object that had its number before."""
-        return self._kept() is owner
+        return self._owner_reference() is owner
 
-    def look(self, value: Any) -> str:
+    def record_change(self, value: Any) -> str:
         """Record a value if it differs from the recorded one; return the text of the one before, else "".
 
         Values differ if their `states.state` do, which runs no code of the program. A change is counted in
@@ -306,7 +306,7 @@ class LastWrites:
         self._is_of_type: dict[int, Any] = {}
         """By the number of a type, the type, and whether its objects are looked at."""
         self._records: dict[int, Record] = {}
-        self._going: dict[int, Any] = {}
+        self._frames_at_line: dict[int, Any] = {}
         """By the number of a frame that is at a line.
 
         Its code, the line, `_looks` and `_turns` by then, and the owners that the line names.
@@ -353,7 +353,7 @@ class LastWrites:
         with self._lock:
             self._turn()
             local = frame.f_locals
-            going = self._going.pop(id(frame), None)
+            going = self._frames_at_line.pop(id(frame), None)
             if line and going is not None:
                 self._compare(frame, local, going[1], going)
             goes_on = (line and event != "return") or frame.f_code.co_flags & SUSPENDS
@@ -364,7 +364,7 @@ class LastWrites:
                 looked_at = self._compare(frame, local, frame.f_lineno, None)
                 code = frame.f_code
                 self._hits[code, frame.f_lineno] = self._hits.get((code, frame.f_lineno), 0) + 1
-                self._going[id(frame)] = (
+                self._frames_at_line[id(frame)] = (
                     code, frame.f_lineno, self._looks, self._turns, looked_at,
                 )  # fmt: skip
 
@@ -380,7 +380,7 @@ class LastWrites:
         """Compare all values that a line names with those known, and remember what has changed.
 
         It returns the numbers of the owners of all that were compared, changed or not: `id()` of the frame or object, 0 of a module. Empty:
-        the line names none, or the module is not loaded. `local` has the frame's variables. `going` is the entry that `_going` had of the
+        the line names none, or the module is not loaded. `local` has the frame's variables. `going` is the entry that `_frames_at_line` had of the
         line, if it has ended; None: it is about to run.
         """
         if self._kind == "local":
@@ -424,8 +424,8 @@ class LastWrites:
         """Return the attribute or item of an object; `NOTHING`: it has none, or computes it. No code runs."""
         try:
             if self._kind == "attribute":
-                return watching.attribute_of(owner, self._name)()
-            return watching.reader_of(owner, self._key)()
+                return watching.attribute_reader(owner, self._name)()
+            return watching.item_reader(owner, self._key)()
         except (expressions.InvalidExpression, TypeError):
             return NOTHING
 
@@ -442,7 +442,7 @@ class LastWrites:
             if len(self._records) > MAX_OWNERS:
                 del self._records[next(iter(self._records))]
             return
-        before = record.look(value)
+        before = record.record_change(value)
         if before:
             record.last = {**self._place(frame, line, going), "before": before}
 
@@ -450,7 +450,7 @@ class LastWrites:
         """Return where a write was seen, as a dict: stack, hits of the line, and who else may have done it.
 
         `frame` is the frame that was looked at, and `line` the line of its code that has ended or is about to run. `going`
-        is the entry of `_going` for that line if the line has ended; None means that the line is about to run.
+        is the entry of `_frames_at_line` for that line if the line has ended; None means that the line is about to run.
 
         The dict always has five keys. `stack` is a list of pairs of code object and line, the innermost first, without
         dapeer's own frames; at most `MAX_FRAMES`. `hit` is how often the line has begun to run. The others are booleans:
@@ -486,7 +486,7 @@ class LastWrites:
         stopped = watching.stopped_frame(names) or names
         frame = stopped
         while frame is not None:
-            going = self._going.get(id(frame))
+            going = self._frames_at_line.get(id(frame))
             if going is not None and going[0] is frame.f_code:
                 self._turn()
                 self._compare(frame, frame.f_locals, going[1], going)
@@ -504,7 +504,7 @@ class LastWrites:
         now = watching.text_of(value) or "(nothing)"
         if record is None or not record.is_of(owner):
             return {"writes": 0, "now": now}
-        if record.look(value):
+        if record.record_change(value):
             record.last = {**record.last, "unseen": True}
         frames: Any = record.last["stack"]
         return {
@@ -512,13 +512,13 @@ class LastWrites:
             "writes": record.writes,
             "now": now,
             "stack": [
-                (functions.qualified(code), sources.same_file(code.co_filename), line)
+                (functions.qualified(code), sources.normalized_path(code.co_filename), line)
                 for code, line in frames
             ],
         }
 
 
-def told(expression: str) -> str:
+def last_write_as_json(expression: str) -> str:
     """Return who has written a place last, as JSON of what `LastWrites.told` tells, or its `error`.
 
     It is called in an evaluation: the caller's frame has the names. `expression` is the text of a variable, attribute or item. An `error`

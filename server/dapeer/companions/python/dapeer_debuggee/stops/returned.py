@@ -72,18 +72,18 @@ NAMED = patching.Row(
 
 @NAMED
 def name_classes(patch: Any) -> None:
-    """Patch pydevd so that it finds the class of a function by `class_of`, which runs no code.
+    """Patch pydevd so that it finds the class of a function by `method_class_name`, which runs no code.
 
     `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its `undo` puts back what was replaced by it.
     """
     stock = getattr(importlib.import_module("_pydevd_bundle.pydevd_utils"), CLASS)
-    ours = patch.guard(class_of, stock)
+    ours = patch.guard(method_class_name, stock)
     for each in list(sys.modules.values()):
         if type(each) is types.ModuleType and vars(each).get(CLASS) is stock:
             patch.set_in(each, CLASS, ours)
 
 
-def class_of(code: Any, frame: Any) -> str | None:
+def method_class_name(code: Any, frame: Any) -> str | None:
     """Return the name (`__name__`) of the class on whose object or class a frame's method runs, or None.
 
     `code` is the frame's code. The class is the type of the first argument (`self`), or that argument itself if

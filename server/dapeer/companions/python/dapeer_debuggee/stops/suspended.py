@@ -127,7 +127,7 @@ QUEUE = patching.Row(
 
 
 @QUEUE
-def announce(patch: Any) -> None:
+def replace_queue_events(patch: Any) -> None:
     """Patch pydevd so that the events of each new debugger's queues are `QueueEvent`s.
 
     A debugger of another structure keeps its own. `patch` is this patch's `patching.Row`: it calls this function when it is applied, and its

@@ -67,7 +67,9 @@ class ThreadStep:
         """The frame that is followed; None once the step is over."""
         self._only_own_code = "_MY_CODE" in self._command()
         out = self._command().startswith("RETURN") and self._stop is frame
-        self.gives: Any = frame.f_code if of_task or (out and is_generator(frame)) else None
+        self.value_giver_code: Any = (
+            frame.f_code if of_task or (out and is_generator(frame)) else None
+        )
         """The code of a frame whose values end the step: a task's awaited outermost coroutine, or a generator."""
         self.raised: Any = None
         """What the frame has raised last."""
@@ -123,14 +125,14 @@ class ThreadStep:
             self._state.pydev_step_cmd, self._state.pydev_step_stop = before
             self._stop = before[1]
 
-    def takes(self, frame: Any, place: int, value: Any) -> Any:
+    def value_taker(self, frame: Any, place: int, value: Any) -> Any:
         """Return the frame that takes what the step's frame returns or yields; None: pydevd finds the way.
 
         `frame` is the frame that the step follows, and `place` the offset of its instruction that returns or yields
         `value`. The taker is the frame that awaits the frame's task, or the one for which the generator yields. The
         result is also None if the values of this frame do not end the step (`gives`), or nobody takes the value.
         """
-        if self.gives is not frame.f_code:
+        if self.value_giver_code is not frame.f_code:
             return None
         name = instruction(frame.f_code, place)
         if name in RETURNS:
@@ -147,7 +149,7 @@ class ThreadStep:
         where that is a library's, a step into the next line of the program.
         """
         self.error = (self.error or self.raised) if taker is None else None
-        self.raises, self.line, self.gives = False, 0, None
+        self.raises, self.line, self.value_giver_code = False, 0, None
         caller = taker or awaiter_of(frame) or frame.f_back
         while caller is not None and self._debugger.get_file_type(caller) is not None:
             caller = caller.f_back
@@ -155,7 +157,9 @@ class ThreadStep:
         if caller is None:
             return
         # It may give the value on, before it comes to a line.
-        self.gives = caller.f_code if taker is not None and is_generator(caller) else None
+        self.value_giver_code = (
+            caller.f_code if taker is not None and is_generator(caller) else None
+        )
         passed = self._is_passed(caller)
         command = "INTO" if passed else "OVER"
         self._stop = None if passed else caller
@@ -270,7 +274,7 @@ def passes_by(step: Any, frame: Any, event: str, argument: Any) -> bool:
         made = isinstance(argument[1], BaseException)
         step.raises, step.raised = True, argument[1] if made else argument[0]
         forget_result(frame, argument[2].tb_next)
-    return event == "return" and argument is None and is_raised(step, frame)
+    return event == "return" and argument is None and is_ended_by_exception(step, frame)
 
 
 def is_suspended(step: Any, frame: Any, value: Any) -> bool:
@@ -278,9 +282,9 @@ def is_suspended(step: Any, frame: Any, value: Any) -> bool:
 
     pydevd takes it for returned. `value` is that of its `return` event.
     """
-    if not is_stream(step, frame) or returns(frame):
+    if not is_stream(step, frame) or is_at_return(frame):
         return False
-    return value is not None or not is_raised(step, frame)
+    return value is not None or not is_ended_by_exception(step, frame)
 
 
 def is_stream(step: Any, frame: Any) -> bool:
@@ -291,12 +295,12 @@ def is_stream(step: Any, frame: Any) -> bool:
     return bool(step.is_in(frame) and frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR)
 
 
-def returns(frame: Any) -> bool:
+def is_at_return(frame: Any) -> bool:
     """Return whether a frame's instruction is one that returns."""
     return dis.opname[int(frame.f_code.co_code[frame.f_lasti])] in RETURNS
 
 
-def is_raised(step: ThreadStep, frame: Any) -> bool:
+def is_ended_by_exception(step: ThreadStep, frame: Any) -> bool:
     """Return whether an exception ends a frame, judged at the frame's `return` event with the value None.
 
     Python sends the same event where the frame returns None, or is a generator or coroutine that yields or
@@ -375,7 +379,7 @@ class Tracer:
 
     def __init__(self, step: Any, frame: Any) -> None:
         self._step = step
-        self._of = id(frame)
+        self._frame_id = id(frame)
         self._inner = frame.f_trace
 
     @property
@@ -411,8 +415,8 @@ class Tracer:
 
         `value` is what the frame returns or yields.
         """
-        taker = self._step.takes(frame, frame.f_lasti, value)
-        if taker is None and is_stream(self._step, frame) and returns(frame):
+        taker = self._step.value_taker(frame, frame.f_lasti, value)
+        if taker is None and is_stream(self._step, frame) and is_at_return(frame):
             return frame.f_back
         return taker
 
@@ -423,7 +427,7 @@ class Tracer:
 
     def __del__(self) -> None:
         """Put a new tracer around what has replaced this one, while the step follows the frame."""
-        trace_again(self._step, self._of)
+        trace_again(self._step, self._frame_id)
 
 
 def go_on_after(step: Any, frame: Any, taker: Any) -> None:
@@ -464,9 +468,9 @@ class Monitor:
         self._tool: int | None = None
         events = self._sys_monitoring.events
         self._callbacks = {
-            events.PY_UNWIND: patch.guard(self._unwound, nothing),
-            events.EXCEPTION_HANDLED: patch.guard(self._handled, nothing),
-            events.LINE: patch.guard(self._passed, nothing),
+            events.PY_UNWIND: patch.guard(self._on_unwind, nothing),
+            events.EXCEPTION_HANDLED: patch.guard(self._on_exception_handled, nothing),
+            events.LINE: patch.guard(self._on_line, nothing),
             events.PY_RETURN: patch.guard(self._step_to_taker, nothing),
             events.PY_YIELD: patch.guard(self._step_to_taker, nothing),
         }
@@ -477,7 +481,7 @@ class Monitor:
             self._steps.append(step)
             if self._tool is None:
                 self._begin()
-            self._look_at(step, lines=False)
+            self._set_events(step, lines=False)
 
     def _begin(self) -> None:
         """Take a free number of `sys.monitoring`, and register the callbacks; do nothing if none is free.
@@ -499,7 +503,7 @@ class Monitor:
         With the last one, the tool's number in `sys.monitoring` is free.
         """
         with self._lock:
-            self._look_at(step, lines=False, values=False)
+            self._set_events(step, lines=False, values=False)
             if step in self._steps:
                 self._steps.remove(step)
             if self._steps or self._tool is None:
@@ -515,7 +519,7 @@ class Monitor:
         for step in list(self._steps):
             self.end(step)
 
-    def _look_at(self, step: Any, *, lines: bool, values: bool = True) -> None:
+    def _set_events(self, step: Any, *, lines: bool, values: bool = True) -> None:
         """Set which events `sys.monitoring` reports for the code that a step (`ThreadStep`) follows.
 
         That is the code in which pydevd must not stop for now (`hidden`), else the code whose values end the step
@@ -523,22 +527,24 @@ class Monitor:
         that of `gives`. What is False is switched off. Nothing happens if the step has neither code, or if no
         number of `sys.monitoring` was free.
         """
-        code = step.hidden[0] if step.hidden is not None else step.gives
+        code = step.hidden[0] if step.hidden is not None else step.value_giver_code
         if self._tool is None or code is None:
             return
         events = self._sys_monitoring.events
         events_on = events.LINE if lines else 0
-        events_on |= (events.PY_RETURN | events.PY_YIELD) if values and code is step.gives else 0
+        events_on |= (
+            (events.PY_RETURN | events.PY_YIELD) if values and code is step.value_giver_code else 0
+        )
         self._sys_monitoring.set_local_events(self._tool, code, events_on)
 
-    def _unwound(self, _code: Any, _place: int, error: Any) -> None:
+    def _on_unwind(self, _code: Any, _place: int, error: Any) -> None:
         """Have the step of this thread go on in the caller, if the exception `error` ends its frame.
 
         It is the callback of `PY_UNWIND`. Without a further frame the step is over.
         """
         step, frame = getattr(here, "step", None), current(UP)
         if step is not None and step.is_in(frame):
-            self._look_at(step, lines=False)
+            self._set_events(step, lines=False)
             step.hidden, step.raised = None, error
             step.leave(frame)
             if step.frame is None:
@@ -555,20 +561,20 @@ class Monitor:
         step, frame = getattr(here, "step", None), current(UP)
         if step is None or not step.is_in(frame):
             return
-        taker = step.takes(frame, place, value)
+        taker = step.value_taker(frame, place, value)
         if taker is not None:
-            self._look_at(step, lines=False, values=False)
+            self._set_events(step, lines=False, values=False)
             step.leave(frame, taker)
-            self._look_at(step, lines=False)
+            self._set_events(step, lines=False)
 
-    def _handled(self, code: Any, place: int, _error: Any) -> None:
+    def _on_exception_handled(self, code: Any, place: int, _error: Any) -> None:
         """Have pydevd not stop at the line where an exception passes through the frame of this thread's step."""
         step, frame = getattr(here, "step", None), current(UP)
         if step is not None and step.is_at_lines_of(frame) and place in pass_through_offsets(code):
             step.hidden = (code, step.hide(all_of_it=False))
-            self._look_at(step, lines=True)
+            self._set_events(step, lines=True)
 
-    def _passed(self, code: Any, _line: int) -> None:
+    def _on_line(self, code: Any, _line: int) -> None:
         """Have pydevd stop at lines again, once the exception has passed through the frame.
 
         It is the callback of lines, which pydevd's tool gets after this one.
@@ -577,7 +583,7 @@ class Monitor:
         if step is None or step.hidden is None or step.frame is not frame:
             return
         if frame.f_lasti not in pass_through_offsets(code):
-            self._look_at(step, lines=False)
+            self._set_events(step, lines=False)
             (_code, before), step.hidden = step.hidden, None
             step.show(before)
 
@@ -650,6 +656,6 @@ def follow_exceptions(patch: Any) -> None:
         if error is None:
             return command
         made = isinstance(error, BaseException)
-        shown = cells.failed(error)[len(cells.FAILED) :] if made else cells.name_of(error)
+        shown = cells.error_cell(error)[len(cells.FAILED) :] if made else cells.name_of(error)
         body = {**command.as_dict["body"], RAISED: shown}
         return type(command)(command.id, 0, {**command.as_dict, "body": body}, is_json=True)

@@ -51,7 +51,7 @@ def is_index(tree: ast.expr) -> bool:
     return type(tree).__name__ == "Index"
 
 
-def attribute_of(owner: Any, name: str) -> Callable[[], Any]:
+def attribute_reader(owner: Any, name: str) -> Callable[[], Any]:
     """Return a function that reads an attribute which an object (`owner`) holds, without running any code.
 
     The function returns `NOTHING` while the object has no such attribute, also if it never had one.
@@ -97,7 +97,7 @@ def slot(member: Any, owner: Any) -> Any:
         return NOTHING
 
 
-def reader_of(container: Any, key: Any) -> Callable[[], Any]:
+def item_reader(container: Any, key: Any) -> Callable[[], Any]:
     """Return a function that reads the item `key` of a dict, list or NumPy array.
 
     The function returns `NOTHING` while there is no such item; what a key of a wrong type raises leaves it. For a subclass of dict or
@@ -198,7 +198,7 @@ def write(rows: Any, text: str) -> None:
     try:
         rows.write(text.encode())
     except ValueError:
-        rows.kept(text.encode())
+        rows.write_to_next_chunk(text.encode())
 
 
 EXPRESSIONS = (breaking.EXPRESSION, deadline.RECORDER)
@@ -227,7 +227,7 @@ class WatchScope:
         """
         spec = spec or {}
         files: list[str] = spec.get("files") or []
-        self._files = {sources.same_file(sources.mapped(each)) for each in files}
+        self._files = {sources.normalized_path(sources.debuggee_path(each)) for each in files}
         self._functions: list[str] = spec.get("functions") or []
 
     def holds(self, frame: Any) -> bool:
@@ -240,11 +240,11 @@ class WatchScope:
         if file.startswith("<") and file.endswith(">"):
             return False
         if self._files or self._functions:
-            return sources.same_file(file) in self._files or any(
+            return sources.normalized_path(file) in self._files or any(
                 functions.matches(each, frame) for each in self._functions
             )
         ours = functions.is_own(frame.f_code, frame.f_globals)
-        return not ours and not sources.same_file(file).startswith(LIBRARIES)
+        return not ours and not sources.normalized_path(file).startswith(LIBRARIES)
 
 
 class PointWatch:
@@ -292,7 +292,7 @@ class PointWatch:
                 # A local variable: in each call of the function it is another one.
                 self.code = getattr(there, "f_code", None)
             else:
-                self.read = reader_of(there.f_globals, tree.id)
+                self.read = item_reader(there.f_globals, tree.id)
             return
         if not isinstance(tree, (ast.Attribute, ast.Subscript)):
             raise expressions.InvalidExpression(
@@ -301,9 +301,9 @@ class PointWatch:
         try:
             owner = evaluate_part(tree.value, known)
             if isinstance(tree, ast.Attribute):
-                self.read = attribute_of(owner, tree.attr)
+                self.read = attribute_reader(owner, tree.attr)
             else:
-                self.read = reader_of(owner, evaluate_part(tree.slice, known))
+                self.read = item_reader(owner, evaluate_part(tree.slice, known))
         except expressions.InvalidExpression:
             raise
         except Exception as error:
@@ -314,7 +314,7 @@ class PointWatch:
     def concerns(self, frame: Any) -> bool:
         """Return whether a frame's code is one in which this watch looks, and its point wants more hits."""
         here = self.code is None or self.code is frame.f_code
-        return here and not self.point.ended and self.scope.holds(frame)
+        return here and not self.point.has_ended and self.scope.holds(frame)
 
     def looker(self, maker: Any, frame: Any) -> Any:
         """Return a function of a frame that gives the watched value; `NOTHING` where it has none there.
@@ -327,7 +327,7 @@ class PointWatch:
         missed = self.looks.error_writer(maker.rows, frame)
         return maker.value(self.expression, frame, NOTHING, missed, holds=not self.on_change)
 
-    def changed(self, value: Any, seen: dict[Any, Any]) -> str | None:
+    def record_change(self, value: Any, seen: dict[Any, Any]) -> str | None:
         """Return the text from before, if the value has changed or the expression has come to hold; else None.
 
         The text is empty if there was no value before. The new value is remembered: in `seen`, or for a global
@@ -340,7 +340,7 @@ class PointWatch:
             seen: What is known in this call of the function, by watch; it is changed.
         """
         if not self.on_change:
-            return self._holds(value, seen)
+            return self._text_before_true(value, seen)
         now = states.state(value)
         if self.read is not None:
             if now == self._known_state:
@@ -367,13 +367,13 @@ class PointWatch:
             return
         self.looks.first(rows, frame, value[1])
         if not value[0]:
-            self._holds(value, seen)
+            self._text_before_true(value, seen)
         elif self.stops:
             seen[self] = HELD
         else:
             seen[self] = True, ""
 
-    def _holds(self, value: Any, seen: dict[Any, Any]) -> str | None:
+    def _text_before_true(self, value: Any, seen: dict[Any, Any]) -> str | None:
         """Remember a value in `seen`; return the text before it if the expression came true, else None.
 
         An expression comes true if it is true now and was not at the last look in this call of the function. The
@@ -399,7 +399,7 @@ def ignoring(read: Callable[[], Any], _frame: Any) -> Any:
     return read()
 
 
-def stopped_frame(names: Any) -> Any:
+def stopped_frame(evaluation_frame: Any) -> Any:
     """Return this thread's innermost frame whose locals are all in `evaluation_frame`; None: none is.
 
     The function is called from within an evaluation, to find the frame in which that is made:
@@ -409,7 +409,7 @@ def stopped_frame(names: Any) -> Any:
     caller of the innermost frame may get a wrong one.
     """
     frame: Any = sys._getframe()  # pyright: ignore[reportPrivateUsage]
-    known = {**names.f_globals, **names.f_locals}
+    known = {**evaluation_frame.f_globals, **evaluation_frame.f_locals}
     while frame is not None:
         local: dict[str, Any] = frame.f_locals
         if not is_own(frame) and all(
@@ -439,7 +439,7 @@ class CodeWatches:
     @property
     def over(self) -> bool:
         """Whether no watch wants more hits."""
-        return all(watch.point.ended for watch, _look in self._watches)
+        return all(watch.point.has_ended for watch, _look in self._watches)
 
     def look(self, frame: Any, line: int, seen: dict[Any, Any], _event: str) -> bool:
         """Write a row for each watch that has changed by the line that has ended; return whether to stop.
@@ -449,7 +449,7 @@ class CodeWatches:
         """
         stop = False
         for watch, look in self._watches:
-            if watch.point.ended:
+            if watch.point.has_ended:
                 continue
             value = look(frame)
             if value is NOTHING and watch.read is None and watch.on_change:
@@ -457,7 +457,7 @@ class CodeWatches:
             if watch not in seen and watch.read is None and value is not NOTHING:
                 watch.looks.first(self._maker.rows, frame, value if watch.on_change else value[1])
             at = 0 if seen.get(watch) is HELD else line
-            before = watch.changed(value, seen)
+            before = watch.record_change(value, seen)
             if before is not None:
                 after = value if watch.on_change else value[1]
                 stop |= self._record(watch, frame, at, before, after)
@@ -471,7 +471,7 @@ class CodeWatches:
         """
         seen: dict[Any, Any] = {}
         for watch, look in self._watches:
-            value = NOTHING if watch.read is not None or watch.point.ended else look(frame)
+            value = NOTHING if watch.read is not None or watch.point.has_ended else look(frame)
             if value is not NOTHING:
                 watch.first(self._maker.rows, frame, value, seen)
         return frame.f_lineno, seen

@@ -63,7 +63,7 @@ def is_small(value: Any) -> bool:
     )
 
 
-def failed(error: BaseException) -> str:
+def error_cell(error: BaseException) -> str:
     """Return a cell's text for an expression that raised `error`: `FAILED`, its type, Python's own text."""
     text = str(error) if written_by_python(error) else ""
     return FAILED + escaped(f"{name_of(type(error))}{': ' if text else ''}{text[:MAX_CELL_CHARS]}")

@@ -262,10 +262,12 @@ def is_known_part(part: Any) -> bool:
     mapper = getattr(getattr(part, "_annotations", {}).get("parententity"), "mapper", None)
     if mapper is not None and not mapper.configured:
         return False
-    return is_own(type(part)) and is_own(type(getattr(part, "type", None)))
+    return compiles_without_code(type(part)) and compiles_without_code(
+        type(getattr(part, "type", None))
+    )
 
 
-def is_own(kind: Any) -> bool:
+def compiles_without_code(kind: Any) -> bool:
     """Return whether compiling an object of the class `kind` to SQL runs no code of the program.
 
     True if the class is SQLAlchemy's or built in, or has the attribute `impl` (as SQLAlchemy's type decorators do),
@@ -309,7 +311,7 @@ def describe_array(value: Any, kind: Any, max_chars: int, show: Show) -> str | N
     if not hasattr(value, "dtype") or not isinstance(getattr(value, "shape", None), tuple):
         return None
     if kind.__module__.partition(".")[0] == "torch":
-        return tensor(value, max_chars)
+        return tensor_text(value, max_chars)
     if not value.shape:
         objects = getattr(value.dtype, "hasobject", False) is True
         return f"() {value.dtype} {show(value.item(), max_chars)}" if objects else None
@@ -411,11 +413,11 @@ def missing_elements(value: Any, kind: Any, numpy: Any) -> str:
 # -- PyTorch's tensors
 
 
-def tensor(value: Any, max_chars: int) -> str:
+def tensor_text(value: Any, max_chars: int) -> str:
     """Return the text of a PyTorch tensor: shape, type and other traits, the number of NaN, the elements.
 
     The other traits are a device that is not the CPU, a layout that is not strided, and `requires_grad`. A
-    tensor on another device, with another layout, or a quantized one is shown as `tensor(TRAITS)`, and its
+    tensor on another device, with another layout, or a quantized one is shown as `tensor_text(TRAITS)`, and its
     elements are not read. A tensor without dimensions has no shape in the text. `max_chars` is about how long
     the text may be, and decides how many elements are shown.
     """
@@ -598,7 +600,7 @@ def table_text(value: Any, max_chars: int, show: Show, pandas: Any) -> str:
     ends = [table] if len(table) <= MAX_ROWS else [table.iloc[:HEAD], table.iloc[-TAIL:]]
     with pandas.option_context("display.float_format", None):
         rows = [
-            known_labels(part, whole.columns, foreign, show, pandas).to_string(
+            copy_with_texts(part, whole.columns, foreign, show, pandas).to_string(
                 max_cols=MAX_COLUMNS,
                 max_colwidth=2 * CELL_CHARS,
                 header=value.ndim > 1 and not number,
@@ -646,7 +648,7 @@ def is_known(part: Any) -> bool:
     return type(part).__module__.partition(".")[0] in ("pandas", "numpy")
 
 
-def known_labels(part: Any, names: Any, foreign: dict[int, str], show: Show, pandas: Any) -> Any:
+def copy_with_texts(part: Any, names: Any, foreign: dict[int, str], show: Show, pandas: Any) -> Any:
     """Return a copy of a few rows, each object replaced by its text: pandas runs no `repr` of it then.
 
     `part` is a DataFrame with these rows, without the columns of `foreign` (`foreign_columns`), which become columns of `…`; `names` is the
@@ -662,12 +664,12 @@ def known_labels(part: Any, names: Any, foreign: dict[int, str], show: Show, pan
             part.isetitem(number, cells)
     for number in sorted(foreign):
         part.insert(number, names[number], "…", allow_duplicates=True)
-    part.index = labels(part.index, show, pandas)
-    part.columns = labels(part.columns, show, pandas)
+    part.index = labels_as_texts(part.index, show, pandas)
+    part.columns = labels_as_texts(part.columns, show, pandas)
     return part
 
 
-def labels(index: Any, show: Show, pandas: Any) -> Any:
+def labels_as_texts(index: Any, show: Show, pandas: Any) -> Any:
     """Return the labels of rows or columns as a pandas index in which each label is a text.
 
     `index` is the table's own `Index`. Where it has the dtype `object` or `category`, or several levels, each

@@ -94,7 +94,7 @@ OF_PYDANTIC = ("__pydantic_fields__", "model_fields", "__fields__")
 """Where classes of pydantic keep their fields: in its versions from 2.10 on, from 2.0 on, and before."""
 
 
-def names_of(kind: Any, shows: Any) -> list[str] | None:
+def repr_field_names(kind: Any, shows: Any) -> list[str] | None:
     """Return the names of the fields that a class's generated `__repr__` shows; None: it is not generated.
 
     `kind` is the class, `shows` is that `__repr__`. Classes of dataclasses, attrs and pydantic have one. Fields that it is told not to show
@@ -194,7 +194,7 @@ def referents(value: Any) -> list[Any]:
     return [each for each in gc.get_referents(value) if each is not type(value)]
 
 
-def stood_for(value: Any) -> list[Any]:
+def proxied_objects(value: Any) -> list[Any]:
     """Return what a proxy refers to: what it stands for, or the dictionaries of what makes that.
 
     Empty: nothing.
@@ -292,7 +292,7 @@ class Inside:
         self.objects = objects
         """How many of them are objects."""
 
-    def of(self, value: Any, *, opened: bool = False) -> Inside:
+    def including(self, value: Any, *, opened: bool = False) -> Inside:
         """Return an `Inside` for the parts of a value: this one and the value; `opened`: it is an object."""
         return Inside((*self.ids, id(value)), self.objects + opened)
 
@@ -334,7 +334,7 @@ def recognized(value: Any, kind: Any, max_chars: int, inside: Inside) -> str:
     in (`OUTSIDE`: none). Only an outermost object with the `repr` of `object` gets its address.
     """
     alone = max_chars if not inside.ids else min(max_chars, MAX_INNER_CHARS)
-    within = functools.partial(value_text, inside=inside.of(value, opened=True))
+    within = functools.partial(value_text, inside=inside.including(value, opened=True))
     text: str | None = forms.describe_value(value, kind, alone, within)
     if text is not None:
         return text
@@ -377,12 +377,12 @@ def container_or_error_text(value: Any, kind: Any, max_chars: int, inside: Insid
         given, around = ARGUMENTS.__get__(value), (f"{objects.name_of(kind)}(", ")")
         if not given or id(value) in inside.ids:
             return ("..." * bool(given)).join(around)
-        return container(given, tuple, around, max_chars, inside.of(value))
+        return container(given, tuple, around, max_chars, inside.including(value))
     for known, opening, closing in BRACKETS:
         if shows_itself is known.__repr__ and issubclass(kind, known):
             if id(value) in inside.ids:
                 return f"{opening}...{closing}"
-            return container(value, known, (opening, closing), max_chars, inside.of(value))
+            return container(value, known, (opening, closing), max_chars, inside.including(value))
     return None
 
 
@@ -491,7 +491,7 @@ def contents_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str 
     plain values are not shown, and attributes as `attributes_text` says.
     """
     name = objects.name_of(kind)
-    within = inside.of(value, opened=True)
+    within = inside.including(value, opened=True)
     if inside.objects <= 1 and id(value) not in inside.ids:
         for known, opening, closing in reversed(BRACKETS):
             if issubclass(kind, known):
@@ -503,7 +503,7 @@ def contents_text(value: Any, kind: Any, max_chars: int, inside: Inside) -> str 
     if issubclass(kind, BaseException):
         held = {"args": ARGUMENTS.__get__(value), **held}
     elif objects.is_proxy(kind):
-        others = stood_for(value)
+        others = proxied_objects(value)
         held = {"holds": others} if others else {}
     own = not is_known(objects.class_member(kind, "__repr__"), kind) or objects.is_proxy(kind)
     around = (f"<{name}: ", ">") if own else (f"{name}(", ")")
@@ -525,7 +525,7 @@ def attributes_text(
     if inside.objects > 1:
         return f"<{name}>"
     max_chars = max_chars if not inside.objects else min(max_chars, MAX_INNER_CHARS)
-    within = inside.of(value, opened=True)
+    within = inside.including(value, opened=True)
     left = max_chars - sum(map(len, around))
     parts = attribute_texts(held, left, within)
     if len(parts) < len(held):
@@ -577,7 +577,7 @@ def members(value: Any, kind: Any) -> dict[str, Any]:
     names: Any = objects.class_member(kind, "_fields")
     if issubclass(kind, tuple) and objects.written_in(shows, "/collections/__init__.py"):
         return dict(zip(names, tuple.__iter__(value)))  # type: ignore[reportUnknownArgumentType]
-    chosen = names_of(kind, shows)
+    chosen = repr_field_names(kind, shows)
     if chosen is None:
         return {}
     held = objects.own_attributes(value)

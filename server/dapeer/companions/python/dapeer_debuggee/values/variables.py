@@ -74,7 +74,7 @@ class MoreItems:
         return [(repr(each), each, None) for each in parts]
 
 
-def is_theirs(value: Any) -> bool:
+def is_listed_by_pydevd(value: Any) -> bool:
     """Return whether pydevd lists the contents of a value itself, as of NumPy's and pandas' types."""
     return objects.module_of(type(value)).partition(".")[0] in THEIRS
 
@@ -424,7 +424,7 @@ def list_contents(patch: Any) -> None:
         pydevd's own function, `stock`, lists values of NumPy, pandas and pydevd itself, and those that a client wants in hexadecimal or
         raw.
         """
-        if is_theirs(self.value) or wants_hexadecimal(*rest, **named):
+        if is_listed_by_pydevd(self.value) or wants_hexadecimal(*rest, **named):
             return stock(self, *rest, **named)
         hidden = objects.inherited_names(self.value)
         listed, groups = group_entries(group, self.py_db, named_children(self.value), hidden)
@@ -449,7 +449,7 @@ def list_contents(patch: Any) -> None:
         """
         # An evaluation for the clipboard asks for whole texts.
         whole = any(each.startswith("max") for each in named)
-        if is_theirs(self.value) or wants_hexadecimal(*rest, **named) or whole:
+        if is_listed_by_pydevd(self.value) or wants_hexadecimal(*rest, **named) or whole:
             return stock(self, *rest, **named)
         return variable_data(self, MAX_WHOLE_CHARS if wants_whole(*rest, **named) else None)
 
