@@ -1,11 +1,12 @@
 """Writes `scripting/methods.py`, one method for each tool, from the table of tools: `uv run python -m tools.script_methods`."""
 
 import inspect
+import json
 import keyword
 import subprocess
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dapeer.mcp.all_tools import TOOLS
@@ -20,6 +21,11 @@ OF_GROUP = """\
 `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
 has `group` and `answers`, the data of each by its label."""
 
+LINE_CHARS = 116
+RAISES = """\
+Raises:
+    ToolError: The tool has failed, or a person has not consented.
+    ServerGone: The server has ended."""
 HEAD = '''\
 """A method for each tool: made by `python -m tools.script_methods`, not to be edited.
 
@@ -91,11 +97,23 @@ def docstring(tool: Tool) -> str:
     text = inspect.cleandoc(tool.function.__doc__ or "").partition("\n\nRaises:")[0]
     if "group" in tool.input_schema["properties"]:
         text = f"{text}\n\n{OF_GROUP}"
-    more = f"It calls the tool `{tool.name}`, and leaves out arguments that are None. The answer's `data` is what is called the data here."
-    raises = "Raises:\n    ToolError: The tool has failed, or a person has not consented."
-    lines = textwrap.indent(f"{text}\n\n{more}\n\n{raises}", " " * 8).strip()
+    more = "\n".join(textwrap.wrap(" ".join(sentences(tool)), LINE_CHARS, break_on_hyphens=False))
+    lines = textwrap.indent(f"{text}\n\n{more}\n\n{RAISES}", " " * 8).strip()
     raw = "r" if "\\" in text else ""
     return f'{raw}"""{lines}\n        """'
+
+
+def sentences(tool: Tool) -> Iterator[str]:
+    """Yield what a method adds to its tool: what an argument that is None stands for, and what is returned."""
+    schemas = tool.input_schema["properties"]
+    yield f"This calls the tool `{tool.name}` of the server, and waits for its answer."
+    known = {key: each["default"] for key, each in schemas.items() if "default" in each}
+    if schemas:
+        listed = ", ".join(f"`{key}` {json.dumps(each)}" for key, each in known.items())
+        yield f"An argument that is None is left out{f'; the tool takes then {listed}' if listed else ''}."
+    if "session_id" in schemas:
+        yield "Without `session_id` it is the session that this client has used last."
+    yield "The result is the tool's `Answer`; what is called the data here is its attribute `data`."
 
 
 def method_name(tool: str) -> str:

@@ -74,10 +74,13 @@ class Methods(Protocol):
         that has been attached is told of once. The data has `sessions`, `breakpoints` (the number of those on
         lines), and maybe `older` (the number of those left out) and `focused`, the id of the default session.
 
-        It calls the tool `dap_status`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_status` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_status", session_id=session_id)
 
@@ -87,10 +90,12 @@ class Methods(Protocol):
         Programs are started to ask for their versions. The data has `adapters`, each with `type`, `languages`, `ready`, and maybe `version`, or
         `missing` and `install`.
 
-        It calls the tool `dap_adapters`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_adapters` of the server, and waits for its answer. The result is the tool's `Answer`; what
+        is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_adapters")
 
@@ -114,10 +119,13 @@ class Methods(Protocol):
         wait. The reply is the state of the new session, which becomes the default, at its first stop or end, or at the
         timeout; without waiting, its state right after the start.
 
-        It calls the tool `dap_restart`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_restart` of the server, and waits for its answer. An argument that is None is left out; the
+        tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_restart",
@@ -148,10 +156,13 @@ class Methods(Protocol):
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
 
-        It calls the tool `dap_terminate`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_terminate` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_terminate",
@@ -166,10 +177,13 @@ class Methods(Protocol):
     ) -> Answer:
         """End the session; an attached program runs on, a launched one ends.
 
-        It calls the tool `dap_disconnect`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_disconnect` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_disconnect", terminate_debuggee=terminate_debuggee, session_id=session_id
@@ -184,10 +198,12 @@ class Methods(Protocol):
         tasks cannot be run. If there are compounds, `compounds` has the names of the members by the compound's name.
         A `problem` beside these says that a file cannot be read, or that Neovim does not answer.
 
-        It calls the tool `dap_configurations`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_configurations` of the server, and waits for its answer. The result is the tool's `Answer`;
+        what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_configurations")
 
@@ -207,17 +223,20 @@ class Methods(Protocol):
         """Run to the next stop or the end.
 
         The thread is `thread_id`, by default that of the stop; most debuggers resume all threads. `then` lists what is sent once the program
-        runs; for a program that runs already, only that is sent. The options say what is evaluated at the next stop (`evaluate`), how much of
+        runs and is ready, as `ready` says (it listens at a port, or has printed a pattern); for a program that runs already, only that is sent. The options say what is evaluated at the next stop (`evaluate`), how much of
         the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). With `group` all of
         its sessions that are stopped are resumed. The next stop, or the state when the time is over, is returned.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
 
-        It calls the tool `dap_continue`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_continue` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_continue",
@@ -250,10 +269,13 @@ class Methods(Protocol):
         much of the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next
         stop, or the state when the time is over, is returned; notes say if the step was not done.
 
-        It calls the tool `dap_step_over`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_step_over` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_step_over",
@@ -286,10 +308,13 @@ class Methods(Protocol):
         whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is over, is
         returned.
 
-        It calls the tool `dap_step_into`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_step_into` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_step_into",
@@ -321,10 +346,13 @@ class Methods(Protocol):
         (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the
         time is over, is returned.
 
-        It calls the tool `dap_step_out`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_step_out` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_step_out",
@@ -355,10 +383,13 @@ class Methods(Protocol):
         how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, which may be another one, or the state when the time
         is over, is returned.
 
-        It calls the tool `dap_run_to`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_run_to` of the server, and waits for its answer. An argument that is None is left out; the
+        tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_run_to",
@@ -384,12 +415,15 @@ class Methods(Protocol):
         """Move execution to a line without running what lies between.
 
         The program stays stopped. `filename` is by default the file of the thread's top frame; `thread_id` by default the thread of the stop.
-        The new place is returned as a snapshot.
+        The new place is returned as a snapshot: `evaluate` lists expressions that are evaluated there, and `show` says how much of it is shown.
 
-        It calls the tool `dap_goto`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_goto` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_goto",
@@ -420,10 +454,13 @@ class Methods(Protocol):
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
 
-        It calls the tool `dap_pause`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_pause` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_pause",
@@ -450,10 +487,13 @@ class Methods(Protocol):
         which may be in another process of the program. If `session_id` is left out and the client's session has
         ended, a note names the programs that live.
 
-        It calls the tool `dap_wait_until_paused`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_wait_until_paused` of the server, and waits for its answer. An argument that is None is
+        left out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`;
+        what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_wait_until_paused",
@@ -481,10 +521,13 @@ class Methods(Protocol):
         is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many milliseconds to wait
         (`wait_until_paused`, `timeout_ms`).
 
-        It calls the tool `dap_step_back`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_step_back` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_step_back",
@@ -512,10 +555,13 @@ class Methods(Protocol):
         The frame is `frame_id`, by default the one shown. `evaluate` and `show` are for the stop there, for which the call
         waits `timeout_ms`.
 
-        It calls the tool `dap_restart_frame`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_restart_frame` of the server, and waits for its answer. An argument that is None is left
+        out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
+        is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_restart_frame",
@@ -552,10 +598,13 @@ class Methods(Protocol):
         `writes`, `same` and `told`. A Python program mostly watches by itself; where a program cannot, as in other
         languages, watchpoints or conditions of the adapter are used, else single steps.
 
-        It calls the tool `dap_run_until`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_run_until` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `on` "true", `wait_until_paused` true. Without `session_id` it is the session that this client
+        has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_run_until",
@@ -599,10 +648,12 @@ class Methods(Protocol):
         `more_lines` it has `set` (a number) and `breakpoints` (of many, only some that need attention). There is no data if
         another client has changed all of these breakpoints meanwhile.
 
-        It calls the tool `dap_set_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_set_breakpoint` of the server, and waits for its answer. An argument that is None is left
+        out. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_set_breakpoint",
@@ -639,10 +690,12 @@ class Methods(Protocol):
         name sessions that have not applied it. The data is `removed`: whether there was a breakpoint; False is
         no error.
 
-        It calls the tool `dap_remove_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_remove_breakpoint` of the server, and waits for its answer. An argument that is None is
+        left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_remove_breakpoint",
@@ -659,10 +712,12 @@ class Methods(Protocol):
         Without `filename` those of functions, and those on data, instructions and in watches go, too. Breakpoints of other clients that collect
         stay; a note counts them. Adapters are sent the change before this returns. The data is `removed`, how many.
 
-        It calls the tool `dap_clear_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_clear_breakpoints` of the server, and waits for its answer. An argument that is None is
+        left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_clear_breakpoints", filename=filename)
 
@@ -674,10 +729,12 @@ class Methods(Protocol):
         `exception_filters` (names), and if there are any, `in_memory` (on data and instructions) and `collecting`
         (at functions, each with `function` or `calls` and its options).
 
-        It calls the tool `dap_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_breakpoints` of the server, and waits for its answer. The result is the tool's `Answer`;
+        what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_breakpoints")
 
@@ -693,10 +750,13 @@ class Methods(Protocol):
         are named in notes. The data has `filters`, as the caller gave them. Without a living session nothing is
         checked.
 
-        It calls the tool `dap_set_exception_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_set_exception_breakpoints` of the server, and waits for its answer. An argument that is
+        None is left out. Without `session_id` it is the session that this client has used last. The result is the tool's
+        `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_set_exception_breakpoints", filters=filters, session_id=session_id
@@ -705,10 +765,12 @@ class Methods(Protocol):
     def set_function_breakpoints(self, names: Sequence[str]) -> Answer:
         """Stop when one of these functions (`f`, `f if n > 3`) is entered; replaces earlier ones, [] removes them.
 
-        It calls the tool `dap_set_function_breakpoints`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_set_function_breakpoints` of the server, and waits for its answer. An argument that is None
+        is left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_set_function_breakpoints", names=names)
 
@@ -731,10 +793,13 @@ class Methods(Protocol):
         change something, `by` groups rows, `plot` draws the columns of numbers, `timeline` lists the rows of all places in the order of time.
         What was shown counts as reported. The data has the lines as `collected`.
 
-        It calls the tool `dap_collected`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_collected` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_collected",
@@ -762,10 +827,13 @@ class Methods(Protocol):
         The program is started anew as it was, with all that it does outside, for at most `timeout_ms`, and is ended then; its earlier session
         stays as it is. The data has `call`, `run` (a sentence on the second run) and `lines`.
 
-        It calls the tool `dap_call`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_call` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_call", n=n, at=at, timeout_ms=timeout_ms, session_id=session_id)
 
@@ -788,10 +856,13 @@ class Methods(Protocol):
         arguments then do not count, and the program may run. The data is the breakpoint, or for `remove` `removed`:
         whether there was one.
 
-        It calls the tool `dap_set_data_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_set_data_breakpoint` of the server, and waits for its answer. An argument that is None is
+        left out; the tool takes then `access` "write". Without `session_id` it is the session that this client has used
+        last. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_set_data_breakpoint",
@@ -821,10 +892,13 @@ class Methods(Protocol):
         replaced; `remove` removes it instead. The data is the breakpoint, whose `state` says whether the adapter
         has verified it; one that it has not verified stays. For `remove` it is `removed`: whether there was one.
 
-        It calls the tool `dap_set_instruction_breakpoint`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_set_instruction_breakpoint` of the server, and waits for its answer. An argument that is
+        None is left out. Without `session_id` it is the session that this client has used last. The result is the tool's
+        `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_set_instruction_breakpoint",
@@ -839,10 +913,13 @@ class Methods(Protocol):
     def snapshot(self, *, session_id: int | None = None) -> Answer:
         """Return where the program is: reason, source, stack, locals, changes, output; or how it ended.
 
-        It calls the tool `dap_snapshot`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_snapshot` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_snapshot", session_id=session_id)
 
@@ -855,10 +932,13 @@ class Methods(Protocol):
         `line`, `function` and `source`, a text that is empty if the source is not known. A note warns if the file has changed since the program
         loaded it.
 
-        It calls the tool `dap_current_location`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_current_location` of the server, and waits for its answer. An argument that is None is left
+        out; the tool takes then `context_lines` 5. Without `session_id` it is the session that this client has used last.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_current_location", context_lines=context_lines, session_id=session_id
@@ -871,10 +951,13 @@ class Methods(Protocol):
         and maybe `function`, `file`, `line` and `frame_id`, that of a stopped thread. Where there are any, it has `tasks`, `deadlock` (lines on
         those that wait for each other), `waits` (on other waits), and a `note` on an adapter that does not answer.
 
-        It calls the tool `dap_threads`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_threads` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_threads", session_id=session_id)
 
@@ -884,10 +967,13 @@ class Methods(Protocol):
         The frame is `frame_id`, by default the one shown. The data has `scopes`, each with `name` and `variables_reference`; the one scope of a
         running thread's frame has `frame_id` instead.
 
-        It calls the tool `dap_scopes`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_scopes` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_scopes", frame_id=frame_id, session_id=session_id)
 
@@ -913,10 +999,13 @@ class Methods(Protocol):
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
 
-        It calls the tool `dap_variables`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_variables` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is
+        the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_variables",
@@ -938,10 +1027,13 @@ class Methods(Protocol):
         The thread is `thread_id`, by default that of the stop. The data has `exception` (type and message), `break_mode` (DAP's) and
         `traceback` (empty: the adapter gives none).
 
-        It calls the tool `dap_exception_info`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_exception_info` of the server, and waits for its answer. An argument that is None is left
+        out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
+        is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_exception_info", thread_id=thread_id, session_id=session_id)
 
@@ -963,10 +1055,13 @@ class Methods(Protocol):
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
 
-        It calls the tool `dap_stacktrace`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_stacktrace` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `levels` 20. Without `session_id` it is the session that this client has used last. The result
+        is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_stacktrace",
@@ -1002,10 +1097,13 @@ class Methods(Protocol):
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
 
-        It calls the tool `dap_evaluate`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_evaluate` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `context` "watch". Without `session_id` it is the session that this client has used last. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_evaluate",
@@ -1028,10 +1126,13 @@ class Methods(Protocol):
         (`value` as given where neither the adapter nor reading the path again tells), and `was` if the old value is
         known. Both values are shortened. A note says if the program has left the stop by the assignment.
 
-        It calls the tool `dap_set_variable`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_set_variable` of the server, and waits for its answer. An argument that is None is left
+        out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
+        is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_set_variable", path=path, value=value, frame_id=frame_id, session_id=session_id
@@ -1051,10 +1152,13 @@ class Methods(Protocol):
         `MAX_COMPLETIONS` different texts are returned, those that begin with `_` last. The data has them as the
         list `completions`, and `more`, how many were left out; `more` is absent if none were.
 
-        It calls the tool `dap_completions`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_completions` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_completions", text=text, column=column, frame_id=frame_id, session_id=session_id
@@ -1077,10 +1181,13 @@ class Methods(Protocol):
         the stop in that source, or the first ones. An arrow marks the place of the stop; with `column` it marks the first line instead, of
         which, if it is long, the part around that column is shown. A line behind them says from which line there are more. There is no data.
 
-        It calls the tool `dap_source`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_source` of the server, and waits for its answer. An argument that is None is left out; the
+        tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is the
+        tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_source",
@@ -1108,10 +1215,13 @@ class Methods(Protocol):
         `start` (from 0) on. The data has a list under `modules` or `sources`, and if some follow, `more`, the
         number of them.
 
-        It calls the tool `dap_modules`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_modules` of the server, and waits for its answer. An argument that is None is left out; the
+        tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is the
+        tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_modules",
@@ -1129,10 +1239,12 @@ class Methods(Protocol):
         that both runs have; what was not compared is named. The data has `a`, `b`, counts of rows, and if the runs differ, `kind` and
         `parting`.
 
-        It calls the tool `dap_compare`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_compare` of the server, and waits for its answer. An argument that is None is left out. The
+        result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_compare", a=a, b=b)
 
@@ -1150,10 +1262,13 @@ class Methods(Protocol):
         `address` is a number, a pointer or `&variable` in the frame `frame_id`; `offset` bytes are added to it. The data has `address`, `hex`,
         and `unreadable`, how many of the bytes behind could not be read, if any.
 
-        It calls the tool `dap_read_memory`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_read_memory` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `count` 64. Without `session_id` it is the session that this client has used last. The result is
+        the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_read_memory",
@@ -1175,13 +1290,17 @@ class Methods(Protocol):
     ) -> Answer:
         """Write bytes into the program's memory.
 
-        `address` is a number, a pointer or `&variable` in the frame `frame_id`, which may be evaluated; `offset` bytes are added to it. The
-        data has `address` and `written`, the number of bytes that the adapter has written.
+        `data` has the bytes in hex, such as `2a 00 ff`. `address` is a number, a pointer or `&variable` in the frame
+        `frame_id`, which may be evaluated; `offset` bytes are added to it. The data has `address` and `written`, the number of
+        bytes that the adapter has written.
 
-        It calls the tool `dap_write_memory`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_write_memory` of the server, and waits for its answer. An argument that is None is left
+        out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
+        is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_write_memory",
@@ -1207,10 +1326,13 @@ class Methods(Protocol):
         returned from there on. The data has `instructions`, each with `address` and `instruction`, and maybe `symbol`, `file`, `line` and
         `current`. A line says if those before cannot be had.
 
-        It calls the tool `dap_disassemble`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_disassemble` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `count` 20. Without `session_id` it is the session that this client has used last. The result is
+        the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_disassemble",
@@ -1236,10 +1358,13 @@ class Methods(Protocol):
         advertise it. The adapter has `timeout_ms` to answer. The data has `body`, or if that is longer than `ANSWER_CHARS`, `cut`: its
         beginning as text.
 
-        It calls the tool `dap_request`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_request` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_request",
@@ -1268,10 +1393,13 @@ class Methods(Protocol):
         `include_metadata` puts time and category before each line; `raw` keeps colours and control characters. The data has `text`, `cursor`,
         `lines_total` and `ended`, and maybe `exit_code`, `cause`, `dropped` and `left_out` (characters).
 
-        It calls the tool `dap_program_output`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_program_output` of the server, and waits for its answer. An argument that is None is left
+        out; the tool takes then `category` "all", `lines` 50. Without `session_id` it is the session that this client has
+        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_program_output",
@@ -1291,10 +1419,13 @@ class Methods(Protocol):
         Without it the data has `stops`, the oldest first, each with `stop`, `reason`, `thread_id`, `at`, and `changed` (old and new value by
         name) if something has changed since the stop before. Old stops are dropped.
 
-        It calls the tool `dap_history`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_history` of the server, and waits for its answer. An argument that is None is left out.
+        Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
+        called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("dap_history", number=number, session_id=session_id)
 
@@ -1310,14 +1441,17 @@ class Methods(Protocol):
     ) -> Answer:
         r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input.
 
-        With `enter` a line end is typed behind `text`. If the program is stopped, it returns at once: the program reads the text later. Else it
-        waits for output or a stop, by default one second. The options say what is evaluated at the next stop (`evaluate`), how much of the stop
-        is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`).
+        With `enter` a line end is typed behind `text`. If the program is stopped, the call returns at once: the program
+        reads the text later. Else it waits for output or a stop, for at most `timeout_ms` milliseconds, by default one
+        second. `evaluate` lists expressions that are evaluated at the next stop, and `show` says how much of it is shown.
 
-        It calls the tool `dap_send_input`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `dap_send_input` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `enter` true, `timeout_ms` 1000. Without `session_id` it is the session that this client has
+        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool(
             "dap_send_input",
@@ -1332,10 +1466,12 @@ class Methods(Protocol):
     def nvim_targets(self) -> Answer:
         """List this user's running Neovims: address, process, working directory, which are attached.
 
-        It calls the tool `nvim_targets`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `nvim_targets` of the server, and waits for its answer. The result is the tool's `Answer`; what
+        is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("nvim_targets")
 
@@ -1346,20 +1482,25 @@ class Methods(Protocol):
         that is attached already stays so, and is in the answer, too. The data has `attached`, a list with a row for each:
         `neovim_id`, `target`, `pid` and `cwd`.
 
-        It calls the tool `nvim_connect`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `nvim_connect` of the server, and waits for its answer. An argument that is None is left out;
+        the tool takes then `target` "auto". The result is the tool's `Answer`; what is called the data here is its
+        attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("nvim_connect", target=target)
 
     def nvim_disconnect(self, *, target: str | None = None) -> Answer:
         """Detach from a Neovim; its sessions run on.
 
-        It calls the tool `nvim_disconnect`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `nvim_disconnect` of the server, and waits for its answer. An argument that is None is left out.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("nvim_disconnect", target=target)
 
@@ -1370,19 +1511,23 @@ class Methods(Protocol):
         `description` and `input_schema`. Without, it has `tools`, each with `name`, `description` and `arguments`, a
         list of names in which an optional one ends with `?`; an empty list: no Neovim is attached, or it offers none.
 
-        It calls the tool `nvim_lua_tools`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `nvim_lua_tools` of the server, and waits for its answer. An argument that is None is left out.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("nvim_lua_tools", name=name)
 
     def nvim_lua_call(self, name: str, *, arguments: Mapping[str, Any] | None = None) -> Answer:
         """Call a tool of nvim_lua_tools by its name.
 
-        It calls the tool `nvim_lua_call`, and leaves out arguments that are None. The answer's `data` is what is called the data here.
+        This calls the tool `nvim_lua_call` of the server, and waits for its answer. An argument that is None is left out.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
+            ServerGone: The server has ended.
         """
         return self.call_tool("nvim_lua_call", name=name, arguments=arguments)

@@ -69,7 +69,7 @@ async def dap_continue(
     """Run to the next stop or the end.
 
     The thread is `thread_id`, by default that of the stop; most debuggers resume all threads. `then` lists what is sent once the program
-    runs; for a program that runs already, only that is sent. The options say what is evaluated at the next stop (`evaluate`), how much of
+    runs and is ready, as `ready` says (it listens at a port, or has printed a pattern); for a program that runs already, only that is sent. The options say what is evaluated at the next stop (`evaluate`), how much of
     the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). With `group` all of
     its sessions that are stopped are resumed. The next stop, or the state when the time is over, is returned.
 
@@ -377,7 +377,7 @@ async def dap_goto(
     """Move execution to a line without running what lies between.
 
     The program stays stopped. `filename` is by default the file of the thread's top frame; `thread_id` by default the thread of the stop.
-    The new place is returned as a snapshot.
+    The new place is returned as a snapshot: `evaluate` lists expressions that are evaluated there, and `show` says how much of it is shown.
 
     Raises:
         ArgumentError: The adapter cannot move execution to that line.

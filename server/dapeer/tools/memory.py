@@ -141,8 +141,9 @@ async def dap_write_memory(
 ) -> Reply:
     """Write bytes into the program's memory.
 
-    `address` is a number, a pointer or `&variable` in the frame `frame_id`, which may be evaluated; `offset` bytes are added to it. The
-    data has `address` and `written`, the number of bytes that the adapter has written.
+    `data` has the bytes in hex, such as `2a 00 ff`. `address` is a number, a pointer or `&variable` in the frame
+    `frame_id`, which may be evaluated; `offset` bytes are added to it. The data has `address` and `written`, the number of
+    bytes that the adapter has written.
 
     Raises:
         ArgumentError: `data` is not hex or is empty, or there is no such address.

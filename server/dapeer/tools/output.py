@@ -341,9 +341,9 @@ async def dap_send_input(
 ) -> Reply:
     r"""Type a line for a program started with `terminal`, and return what it prints or where it stops next. `\x04` alone, without `enter`, ends its input.
 
-    With `enter` a line end is typed behind `text`. If the program is stopped, it returns at once: the program reads the text later. Else it
-    waits for output or a stop, by default one second. The options say what is evaluated at the next stop (`evaluate`), how much of the stop
-    is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`).
+    With `enter` a line end is typed behind `text`. If the program is stopped, the call returns at once: the program
+    reads the text later. Else it waits for output or a stop, for at most `timeout_ms` milliseconds, by default one
+    second. `evaluate` lists expressions that are evaluated at the next stop, and `show` says how much of it is shown.
 
     Raises:
         Unsupported: The program does not run in a terminal.
