@@ -38,7 +38,7 @@ def put(rows: RowsFile, line: bytes) -> None:
     try:
         rows.write(line)
     except ValueError:
-        rows.write_to_next_chunk(line)
+        rows.kept(line)
 
 
 def test_what_was_written_is_read_once(tmp_path: Path) -> None:

@@ -253,7 +253,7 @@ def item(owner: Any, step: Any, local: Any, module: Any) -> Any:
 class Record:
     """What is known of the value in one object, or one call."""
 
-    __slots__ = ("_kept", "last", "state", "text", "writes")
+    __slots__ = ("_owner_reference", "last", "state", "text", "writes")
 
     def __init__(self, owner: Any, value: Any, seen: dict[str, Any]) -> None:
         """Begin with a value that is there already; `seen` tells where that was."""
