@@ -26,7 +26,7 @@ class RowsFile(Protocol):
     path: str
 
     def write(self, line: bytes) -> object: ...
-    def kept(self, line: bytes) -> None: ...
+    def write_to_next_chunk(self, line: bytes) -> None: ...
 
 
 def written(rows: RowsFile) -> bytes:
@@ -38,7 +38,7 @@ def put(rows: RowsFile, line: bytes) -> None:
     try:
         rows.write(line)
     except ValueError:
-        rows.kept(line)
+        rows.write_to_next_chunk(line)
 
 
 def test_what_was_written_is_read_once(tmp_path: Path) -> None:
