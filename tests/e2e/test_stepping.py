@@ -21,6 +21,14 @@ from tests.harness import (
 from tests.processes import LIMIT
 from tests.programs import Program, compiled, program
 
+HOOKED = """\
+import sys
+try:
+    raise ValueError
+except ValueError:
+    sys.excepthook(*sys.exc_info())
+    print("over")
+"""
 NAP_C = """
 #include <stdio.h>
 #include <unistd.h>
@@ -67,6 +75,16 @@ async def test_steps_go_over_into_and_out_of_calls() -> None:
         out = await ask(c, "dap_step_out")
         assert out["function"] == "twice"
         assert into["reason"] == out["reason"] == "step"
+
+
+async def test_a_step_into_what_dapeer_has_replaced_stays_in_the_program(tmp_path: Path) -> None:
+    (tmp_path / "hooked.py").write_text(HOOKED)
+    at = {"filename": "hooked.py", "line": 5}
+    start = {"breakpoints": [at], "exception_filters": []}
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        await ask(c, "dap_run", program="hooked.py", **start)
+        into = await ask(c, "dap_step_into")
+        assert (Path(into["file"]).name, into["line"]) == ("hooked.py", 6)
 
 
 async def test_running_to_a_line_stops_there_once() -> None:
