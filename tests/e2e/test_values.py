@@ -61,6 +61,12 @@ async def test_opening_an_object_runs_no_property_until_it_is_asked_for() -> Non
         assert "items: list = [{'name': 'cup', 'price': 0}" in opened
         for name in ("total", "report"):
             assert f"{name}: property = (property: ask for it by its path)" in opened
+        order = await ask(c, "dap_variables", path="order")
+        # debugpy's own list, as for NumPy's objects.
+        asked = {"variablesReference": order["variables_reference"], "format": {"hex": True}}
+        listed = await ask(c, "dap_request", command="variables", arguments=asked)
+        kinds = {each["name"]: each["type"] for each in listed["body"]["variables"]}
+        assert kinds["total"] == "property"
         assert await read(c, "dap_variables", path="order.total") == "  order.total = 1000"
         end = await ask(c, "dap_continue")
         assert end["output"].count("was computed") == 1
