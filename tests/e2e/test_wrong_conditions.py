@@ -91,6 +91,22 @@ async def test_a_condition_holds_in_libraries_that_come_later(
     shows(adapter, "library")
 
 
+async def test_a_wrong_condition_in_a_library_that_comes_later_is_told_with_gdb_s_reason(
+    tmp_path: Path,
+) -> None:
+    ready(named("gdb"))
+    for name in ("linked", "loaded"):
+        (tmp_path / f"{name}.c").write_text(LIBRARY.format(name=name))
+        built("-shared", "-fPIC", f"{name}.c", "-o", f"lib{name}.so", cwd=tmp_path)
+    (tmp_path / "uses.c").write_text(USES_LIBRARIES)
+    built("uses.c", "-o", "uses", "-L.", "-llinked", "-Wl,-rpath,$ORIGIN", "-ldl", cwd=tmp_path)
+    wanted = [{"filename": "linked.c", "line": 3, "condition": "nope > 3"}]
+    async with asyncio.timeout(LIMIT), client(tmp_path) as c:
+        end = await ask(c, "dap_run", type="gdb", program="uses", breakpoints=wanted)
+        assert end["exit_code"] == 0
+        assert 'No symbol "nope" in current context' in str(end)
+
+
 PYTHON = str(Path(sys.executable).resolve())
 EXTENSION = """
 #include <Python.h>
