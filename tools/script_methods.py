@@ -113,7 +113,7 @@ def sentences(tool: Tool) -> Iterator[str]:
         yield f"An argument that is None is left out{f'; the tool takes then {listed}' if listed else ''}."
     if "session_id" in schemas:
         yield "Without `session_id` it is the session that this client has used last."
-    yield "The result is the tool's `Answer`; what is called the data here is its attribute `data`."
+    yield "The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none."
 
 
 def method_name(tool: str) -> str:

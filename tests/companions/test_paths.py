@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from dapeer.companions.python.dapeer_debuggee import guard
+from dapeer.companions.python.dapeer_debuggee.stacks import awaiting
 from dapeer.companions.python.dapeer_debuggee.stacks.paths import NeedsCodeError, value_at
 
 
@@ -63,3 +65,18 @@ def test_what_is_not_there_is_not_made(path: str) -> None:
 def test_a_property_is_not_run() -> None:
     with pytest.raises(NeedsCodeError):
         read("cart.made")
+
+
+class Asked:
+    """Runs code of the program at each attribute."""
+
+    def __call__(self) -> None: ...
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(f"{name} was asked for")
+
+
+def test_a_callback_and_a_handler_of_signals_are_told_by_their_types() -> None:
+    assert list(awaiting.callback_owners(Asked())) == []
+    assert guard.code_of(Asked()) is None
+    assert guard.code_of(Base().__init__) is Base.__init__.__code__

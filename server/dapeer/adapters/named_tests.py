@@ -83,8 +83,10 @@ def with_class(file: str, name: str) -> str:
     if not method or "::" in method:
         return name
     try:
-        found = [*_classes_with(ast.parse(foreign_files.read_text(Path(file))), method)]
-    except (OSError, SyntaxError, ValueError):  # the runner says what is wrong
+        tree = ast.parse(foreign_files.read_text(Path(file)))
+        found = [*dict.fromkeys(_classes_with(tree, method))]
+    # The runner says what is wrong.
+    except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return name
     if not found or "" in found:
         return name

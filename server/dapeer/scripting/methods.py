@@ -76,7 +76,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_status` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -91,7 +91,7 @@ class Methods(Protocol):
         `missing` and `install`.
 
         This calls the tool `dap_adapters` of the server, and waits for its answer. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`.
+        is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -121,7 +121,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_restart` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last. The
-        result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -158,7 +158,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_terminate` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -179,7 +179,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_disconnect` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -199,7 +199,7 @@ class Methods(Protocol):
         A `problem` beside these says that a file cannot be read, or that Neovim does not answer.
 
         This calls the tool `dap_configurations` of the server, and waits for its answer. The result is the tool's `Answer`;
-        what is called the data here is its attribute `data`.
+        what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -232,7 +232,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_continue` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -271,7 +271,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_step_over` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -310,7 +310,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_step_into` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -348,7 +348,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_step_out` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -385,7 +385,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_run_to` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last. The
-        result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -419,7 +419,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_goto` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -456,7 +456,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_pause` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -489,7 +489,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_wait_until_paused` of the server, and waits for its answer. An argument that is None is
         left out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`;
-        what is called the data here is its attribute `data`.
+        what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -523,7 +523,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_step_back` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -557,7 +557,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_restart_frame` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`.
+        is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -600,7 +600,8 @@ class Methods(Protocol):
 
         This calls the tool `dap_run_until` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `on` "true", `wait_until_paused` true. Without `session_id` it is the session that this client
-        has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        has used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where
+        there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -649,7 +650,8 @@ class Methods(Protocol):
         another client has changed all of these breakpoints meanwhile.
 
         This calls the tool `dap_set_breakpoint` of the server, and waits for its answer. An argument that is None is left
-        out. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        out. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is
+        none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -691,7 +693,8 @@ class Methods(Protocol):
         no error.
 
         This calls the tool `dap_remove_breakpoint` of the server, and waits for its answer. An argument that is None is
-        left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there
+        is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -713,7 +716,8 @@ class Methods(Protocol):
         stay; a note counts them. Adapters are sent the change before this returns. The data is `removed`, how many.
 
         This calls the tool `dap_clear_breakpoints` of the server, and waits for its answer. An argument that is None is
-        left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there
+        is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -730,7 +734,7 @@ class Methods(Protocol):
         (at functions, each with `function` or `calls` and its options).
 
         This calls the tool `dap_breakpoints` of the server, and waits for its answer. The result is the tool's `Answer`;
-        what is called the data here is its attribute `data`.
+        what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -752,7 +756,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_set_exception_breakpoints` of the server, and waits for its answer. An argument that is
         None is left out. Without `session_id` it is the session that this client has used last. The result is the tool's
-        `Answer`; what is called the data here is its attribute `data`.
+        `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -766,7 +770,8 @@ class Methods(Protocol):
         """Stop when one of these functions (`f`, `f if n > 3`) is entered; replaces earlier ones, [] removes them.
 
         This calls the tool `dap_set_function_breakpoints` of the server, and waits for its answer. An argument that is None
-        is left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        is left out. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where
+        there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -795,7 +800,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_collected` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -829,7 +834,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_call` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -858,7 +863,8 @@ class Methods(Protocol):
 
         This calls the tool `dap_set_data_breakpoint` of the server, and waits for its answer. An argument that is None is
         left out; the tool takes then `access` "write". Without `session_id` it is the session that this client has used
-        last. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is
+        none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -894,7 +900,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_set_instruction_breakpoint` of the server, and waits for its answer. An argument that is
         None is left out. Without `session_id` it is the session that this client has used last. The result is the tool's
-        `Answer`; what is called the data here is its attribute `data`.
+        `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -915,7 +921,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_snapshot` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -934,7 +940,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_current_location` of the server, and waits for its answer. An argument that is None is left
         out; the tool takes then `context_lines` 5. Without `session_id` it is the session that this client has used last.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -953,7 +959,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_threads` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -969,7 +975,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_scopes` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1001,7 +1007,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_variables` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is
-        the tool's `Answer`; what is called the data here is its attribute `data`.
+        the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1029,7 +1035,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_exception_info` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`.
+        is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1057,7 +1063,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_stacktrace` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `levels` 20. Without `session_id` it is the session that this client has used last. The result
-        is the tool's `Answer`; what is called the data here is its attribute `data`.
+        is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1099,7 +1105,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_evaluate` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `context` "watch". Without `session_id` it is the session that this client has used last. The
-        result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1128,7 +1134,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_set_variable` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`.
+        is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1154,7 +1160,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_completions` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1183,7 +1189,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_source` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is the
-        tool's `Answer`; what is called the data here is its attribute `data`.
+        tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1217,7 +1223,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_modules` of the server, and waits for its answer. An argument that is None is left out; the
         tool takes then `count` 50. Without `session_id` it is the session that this client has used last. The result is the
-        tool's `Answer`; what is called the data here is its attribute `data`.
+        tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1240,7 +1246,7 @@ class Methods(Protocol):
         `parting`.
 
         This calls the tool `dap_compare` of the server, and waits for its answer. An argument that is None is left out. The
-        result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1264,7 +1270,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_read_memory` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `count` 64. Without `session_id` it is the session that this client has used last. The result is
-        the tool's `Answer`; what is called the data here is its attribute `data`.
+        the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1296,7 +1302,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_write_memory` of the server, and waits for its answer. An argument that is None is left
         out. Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`.
+        is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1328,7 +1334,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_disassemble` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `count` 20. Without `session_id` it is the session that this client has used last. The result is
-        the tool's `Answer`; what is called the data here is its attribute `data`.
+        the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1360,7 +1366,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_request` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1395,7 +1401,8 @@ class Methods(Protocol):
 
         This calls the tool `dap_program_output` of the server, and waits for its answer. An argument that is None is left
         out; the tool takes then `category` "all", `lines` 50. Without `session_id` it is the session that this client has
-        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where
+        there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1421,7 +1428,7 @@ class Methods(Protocol):
 
         This calls the tool `dap_history` of the server, and waits for its answer. An argument that is None is left out.
         Without `session_id` it is the session that this client has used last. The result is the tool's `Answer`; what is
-        called the data here is its attribute `data`.
+        called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1447,7 +1454,8 @@ class Methods(Protocol):
 
         This calls the tool `dap_send_input` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `enter` true, `timeout_ms` 1000. Without `session_id` it is the session that this client has
-        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        used last. The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where
+        there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1467,7 +1475,7 @@ class Methods(Protocol):
         """List this user's running Neovims: address, process, working directory, which are attached.
 
         This calls the tool `nvim_targets` of the server, and waits for its answer. The result is the tool's `Answer`; what
-        is called the data here is its attribute `data`.
+        is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1484,7 +1492,7 @@ class Methods(Protocol):
 
         This calls the tool `nvim_connect` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `target` "auto". The result is the tool's `Answer`; what is called the data here is its
-        attribute `data`.
+        attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1496,7 +1504,7 @@ class Methods(Protocol):
         """Detach from a Neovim; its sessions run on.
 
         This calls the tool `nvim_disconnect` of the server, and waits for its answer. An argument that is None is left out.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1512,7 +1520,7 @@ class Methods(Protocol):
         list of names in which an optional one ends with `?`; an empty list: no Neovim is attached, or it offers none.
 
         This calls the tool `nvim_lua_tools` of the server, and waits for its answer. An argument that is None is left out.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.
@@ -1524,7 +1532,7 @@ class Methods(Protocol):
         """Call a tool of nvim_lua_tools by its name.
 
         This calls the tool `nvim_lua_call` of the server, and waits for its answer. An argument that is None is left out.
-        The result is the tool's `Answer`; what is called the data here is its attribute `data`.
+        The result is the tool's `Answer`; what is called the data here is its attribute `data`, empty where there is none.
 
         Raises:
             ToolError: The tool has failed, or a person has not consented.

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
-from dapeer.base.errors import ArgumentError, NoSession
+from dapeer.base.errors import ArgumentError, NoSession, NotStopped
 from dapeer.base.sources import MAX_READ_BYTES, read_part, relative_to_project, source_file
 from dapeer.base.system.threads import in_thread
 from dapeer.base.text.lines import escaped, indented, indented_after_first
@@ -98,7 +98,7 @@ async def _line_of_program(call: Call, session_id: int | None, source: str | int
     """
     try:
         session = call.session(session_id)
-    except NoSession:
+    except (NoSession, NotStopped):
         return None
     stop = session.mirror.stop
     if stop is None:

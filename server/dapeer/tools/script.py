@@ -89,9 +89,10 @@ def _check_syntax(code: str) -> None:
         )
     try:
         compile(code, SCRIPT, "exec")
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise ArgumentError(
-            f"`code` is no Python: {error}.", "Nothing has run: mend it."
+            f"`code` is no Python: {error or 'it is nested too deeply'}.",
+            "Nothing has run: mend it.",
         ) from error
 
 

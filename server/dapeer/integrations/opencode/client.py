@@ -6,6 +6,7 @@ import contextlib
 import ipaddress
 import json
 import os
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -57,6 +58,10 @@ LARGEST_EVENT: Final = 64 << 20
 PORTS: Final = {"http": 80, "https": 443}
 
 
+_USER_IN_URL = re.compile(r"//[^/]*@")
+"""The user and password of an address, which no message has, of an invalid one neither."""
+
+
 def opencode_url(url: str | None) -> str:
     """Return the URL of OpenCode: the given one, else that of the environment, else OpenCode's default.
 
@@ -72,7 +77,7 @@ def opencode_url(url: str | None) -> str:
         parsed = httpx2.URL()
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
         raise ArgumentError(
-            f"{parsed.copy_with(userinfo=b'') if parsed.userinfo else chosen} is not an address of an OpenCode server.",
+            f"{_USER_IN_URL.sub('//', chosen)} is not an address of an OpenCode server.",
             f"It looks like {USUAL}; a password comes from ${OPENCODE_PASSWORD}.",
         )
     return chosen

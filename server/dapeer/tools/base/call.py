@@ -404,9 +404,9 @@ def _reply_with(blocks: Sequence[Json], data: Json | None, *, failed: bool = Fal
     """Return a reply with these MCP content blocks, whose text is that of the text blocks, a line each.
 
     If there is `data` but no text block, a text block with the data as JSON is appended, because most clients show no data. `failed`: the
-    tool reports an error; without blocks the reply then says that no reason was given.
+    tool reports an error; without blocks and data the reply then says that no reason was given.
     """
-    if failed and not blocks:
+    if failed and not blocks and not data:
         return Reply("The tool failed without saying why.", data, failed=True)
     if data and not any(block.get("type") == "text" for block in blocks):
         # Most clients get no data, so facts that are only there become text.

@@ -185,22 +185,28 @@ def labels_text(labels: Sequence[str], order: Sequence[str]) -> str:
 
     >>> labels_text(["0", "1", "5"], ["0", "1", "2", "3", "5"]), labels_text(["web", "api"], ["api", "web"])
     ('0, 1 and 5', 'api and web')
+    >>> labels_text(["0", "5", "9"], ["0", "5", "9"])
+    '0, 5 and 9'
     """
     places = sorted(order.index(each) for each in labels)
     runs: list[list[int]] = []
     for place in places:
-        if runs and runs[-1][-1] == place - 1:
+        if runs and _is_next_number(order[runs[-1][-1]], order[place]):
             runs[-1].append(place)
         else:
             runs.append([place])
     parts: list[str] = []
     for run in runs:
-        first, last = order[run[0]], order[run[-1]]
-        if len(run) > 2 and first.isdigit() and last.isdigit():
-            parts.append(f"{first}\N{EN DASH}{last}")
+        if len(run) > 2:
+            parts.append(f"{order[run[0]]}\N{EN DASH}{order[run[-1]]}")
         else:
             parts += [order[place] for place in run]
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def _is_next_number(label: str, following: str) -> bool:
+    """Return whether both labels are numbers, and the second is the first one's successor."""
+    return label.isdecimal() and following.isdecimal() and int(following) == int(label) + 1
 
 
 def fold_answers(answers: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ At the limit of recursion there may be no room for a call, so a `RecursionError`
 from __future__ import annotations
 
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -58,8 +59,10 @@ def code_of(handler: Any) -> Any:
 
     None: it is not a function or method of Python.
     """
-    function = getattr(handler, "__func__", handler)
-    return getattr(function, "__code__", None)
+    # By its type: an object of the program may run code when it is asked for an attribute.
+    if type(handler) is types.MethodType:
+        handler = handler.__func__
+    return handler.__code__ if type(handler) is types.FunctionType else None
 
 
 def hook(function: Any) -> Any:

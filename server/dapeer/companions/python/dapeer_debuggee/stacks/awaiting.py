@@ -132,10 +132,11 @@ def callback_owners(callback: Any) -> "Iterator[Any]":
         callback = callback.func
     if type(callback).__name__ == WAKES:
         yield from referents(callback)
-    if isinstance(callback, (types.MethodType, types.BuiltinMethodType)):
+    # By its type: an object of the program may run code when it is asked for an attribute.
+    if type(callback) in (types.MethodType, types.BuiltinMethodType):
         yield callback.__self__
         callback = getattr(callback, "__func__", None)
-    for cell in getattr(callback, "__closure__", None) or ():
+    for cell in (callback.__closure__ if type(callback) is types.FunctionType else None) or ():
         with contextlib.suppress(ValueError):  # it is empty
             yield cell.cell_contents
 

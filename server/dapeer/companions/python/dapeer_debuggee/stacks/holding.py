@@ -169,13 +169,14 @@ class LockFlow:
         step, blocks = self.steps[number], self.blocks[number]
         after = self._state_after(number, state)
         entry = self._entry(step.offset) if HAS_TABLE else None
-        if entry is not None:
+        # The handler of a long function may lie behind the last instruction that is known.
+        if entry is not None and entry.target in self.places:
             handler = self.places[entry.target]
             # What was thrown into an awaited call may have ended it well.
             ends = self.steps[handler].opname == "CLEANUP_THROW"
             yield handler, drop_kinds(state, "maybe", *[] if ends else ["pending"]), ()
-        if blocks:
-            handler = self.places.get(self.steps[blocks[-1]].argval)
+        if blocks and self.steps[blocks[-1]].argval in self.places:
+            handler = self.places[self.steps[blocks[-1]].argval]
             yield handler, drop_kinds(state, "maybe", "pending"), blocks[:-1]
         if step.opname in BLOCKS:
             blocks = (*blocks, number)
