@@ -80,3 +80,8 @@ async def test_the_failure_of_a_task_is_logged_unless_somebody_waits_for_it(
 async def test_an_end_that_work_in_a_thread_asks_for_reaches_the_caller() -> None:
     with anyio.fail_after(LIMIT), pytest.raises(SystemExit, match="3"):
         await in_thread(sys.exit, 3)
+
+
+async def test_an_iterator_that_ends_in_a_thread_leaves_no_caller_waiting() -> None:
+    with anyio.fail_after(LIMIT), pytest.raises(RuntimeError, match="StopIteration"):
+        await in_thread(next, iter(()))

@@ -85,31 +85,31 @@ async def in_thread(work: Callable[..., T], *arguments: object) -> T:
     for ever. The thread has a copy of the caller's context variables.
     """
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
+    # The outcome is a list of the result, or an error: a future takes no StopIteration as its exception.
+    done: asyncio.Future[list[T] | BaseException] = loop.create_future()
     context = copy_context()
 
-    def finish(result: T | None, error: BaseException | None) -> None:
+    def finish(outcome: list[T] | BaseException) -> None:
         """Give the result or the error to the caller, unless it was cancelled."""
-        if done.done():
-            return
-        if error is None:
-            done.set_result(result)  # pyright: ignore[reportArgumentType] - it has one then
-        else:
-            done.set_exception(error)
+        if not done.done():
+            done.set_result(outcome)
 
     def run() -> None:
         """Call the function, and pass its result or error to the caller's loop."""
-        result, failure = None, None
+        outcome: list[T] | BaseException
         try:
-            result = context.run(work, *arguments)
+            outcome = [context.run(work, *arguments)]
         except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
-            failure = error
+            outcome = error
         # The loop may have ended meanwhile.
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(finish, result, failure)
+            loop.call_soon_threadsafe(finish, outcome)
 
     threading.Thread(target=run, daemon=True).start()
-    return await done
+    outcome = await done
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome[0]
 
 
 class CallerLoop:

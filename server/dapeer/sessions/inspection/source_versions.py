@@ -80,7 +80,7 @@ class SourceChange:
         3
         >>> SourceChange(["a", "b", "c"], ["new", "a", "c"]).line_now(2)
         """
-        if self.old_lines is None:
+        if self.old_lines is None or not 0 < line <= len(self.old_lines):
             return None
         same = _common(self.old_lines, self.new_lines)
         if line <= same:
