@@ -46,8 +46,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str]) -> int:
     """Run one command by the module that loads least, and return its exit code.
 
-    `stdio` and the debugging commands have such modules; `command_line` runs the others. `argv` is the command line without the program's
+    `stdio` and the debugging commands have such modules; `command_line` runs the others, no command at all,
+    and a `stdio` whose options or environment are unusual. `argv` is the command line without the program's
     name.
+
+    Raises:
+        SystemExit: The words are wrong, or ask for help or the version.
     """
     if argv and argv[0] == "stdio":
         from dapeer.cli import stdio

@@ -416,8 +416,10 @@ class Notes:
     ) -> None:
         """Record that a client has seen a stop, output up to a cursor, and counts of failed expressions.
 
-        `stop` is None if none was shown. `failed` has each failure with the count that was shown. Output that was shown with another
-        process's or a later stop is not counted as this stop's, and the session's latest stop will not show output before `cursor` again.
+        `failed` has each failure with the count that was shown. `stop` is None if none was shown: then only the
+        output and the counts are recorded. Output that was shown before, with another process's or a later stop, is
+        not counted as this stop's; its own output is shown again whenever the stop is. If the session has a later
+        stop than `stop`, the latest one will not show output before `cursor`.
         """
         if stop is not None:
             # Another process may have stopped later, and been shown first.
@@ -590,7 +592,11 @@ class Mirror(Notes):
 
     @property
     def overflow_note(self) -> str | None:
-        """A sentence on entries that were dropped because the adapter sent too many or too long ones, or None."""
+        """A sentence on entries that were dropped because the adapter sent too many or too long ones, or None.
+
+        It is about one kind of entries, even if there are several: the first of names of threads, loaded sources,
+        failures and capabilities of which some were dropped. None: nothing was dropped.
+        """
         tables = (
             self._threads.names,
             *self.loaded_sources.tables,
@@ -615,7 +621,12 @@ class Mirror(Notes):
         return seen or self.collected_reader.may_have_reached(place)
 
     def was_line_reached(self, path: str, line: int) -> bool:
-        """Return whether the program was seen at any place of a line: it stopped, logged, or collected there."""
+        """Return whether the program was seen at a line: it stopped, logged, or collected there.
+
+        `path` is the file, `line` counts from 1. Looked at are the line without a column, and the line and column
+        of each breakpoint that dapeer has sent for this line. A place at which values are collected counts as
+        reached, too, if collected rows were lost.
+        """
         sent = (
             each
             for each, _ in self.breakpoint_statuses.breakpoints_in(path)
@@ -744,11 +755,13 @@ class Mirror(Notes):
     # -- responses
 
     def _apply_response(self, response: Response) -> None:
-        """Apply a response by the handler of its command.
+        """Apply a response by the handler of its command; without a handler nothing more happens.
 
-        A failed `pause` ends the pending pause, a rejected resume brings back the stops that it has ended, and a failed `setBreakpoints`
-        marks the file's breakpoints as refused; other failures change nothing. A response to an inspection that was sent before the
-        latest stop is ignored: its ids may mean something else now.
+        A failed `pause` ends the pending pause. A rejected resume brings back the stops that its request has
+        ended, unless the program has stopped again or has ended; a successful resume of another client ends all
+        stops. A failed `setBreakpoints` marks the file's breakpoints as refused; other failures change nothing. A
+        response to an inspection that was sent before the latest stop is ignored: its ids may mean something else
+        now.
         """
         late = self._epochs_of_requests.pop(response.request_seq, self.epoch) != self.epoch
         known = self._on_response.get(response.command)

@@ -222,10 +222,12 @@ class Methods(Protocol):
     ) -> Answer:
         """Run to the next stop or the end.
 
-        The thread is `thread_id`, by default that of the stop; most debuggers resume all threads. `then` lists what is sent once the program
-        runs and is ready, as `ready` says (it listens at a port, or has printed a pattern); for a program that runs already, only that is sent. The options say what is evaluated at the next stop (`evaluate`), how much of
-        the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). With `group` all of
-        its sessions that are stopped are resumed. The next stop, or the state when the time is over, is returned.
+        The thread is `thread_id`, by default that of the stop; most debuggers resume all threads. `then` lists
+        what is sent once the program runs and is ready, as `ready` says (it listens at a port, or has printed a
+        pattern); if the program runs already, it is not resumed, and `then` is sent. The options say what is
+        evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how
+        many milliseconds to wait (`wait_until_paused`, `timeout_ms`). With `group` all of its sessions that are
+        stopped are resumed. The next stop, or the state when the time is over, is returned.
 
         `group` is the name of a group of programs, given instead of `session_id`: its members that can answer are all called, and the data
         has `group` and `answers`, the data of each by its label.
@@ -302,11 +304,13 @@ class Methods(Protocol):
     ) -> Answer:
         """Enter the function called on the current line.
 
-        The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that still runs, that call runs to
-        its end first. `target` is a part of the text of the call to enter, where the line has several; None: the first that is called.
-        `granularity` is DAP's. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and
-        whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is over, is
-        returned.
+        The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that
+        still runs, that call runs to its end first, if this call waits and neither `target` nor `granularity` is
+        given. `target` is a part of the text of the call to enter, where the line has several; None: the first
+        that is called. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at
+        the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many
+        milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is
+        over, is returned; notes say if the step was not done.
 
         This calls the tool `dap_step_into` of the server, and waits for its answer. An argument that is None is left out;
         the tool takes then `wait_until_paused` true. Without `session_id` it is the session that this client has used last.

@@ -68,13 +68,16 @@ async def dap_continue(
 ) -> Reply:
     """Run to the next stop or the end.
 
-    The thread is `thread_id`, by default that of the stop; most debuggers resume all threads. `then` lists what is sent once the program
-    runs and is ready, as `ready` says (it listens at a port, or has printed a pattern); for a program that runs already, only that is sent. The options say what is evaluated at the next stop (`evaluate`), how much of
-    the stop is shown (`show`), and whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). With `group` all of
-    its sessions that are stopped are resumed. The next stop, or the state when the time is over, is returned.
+    The thread is `thread_id`, by default that of the stop; most debuggers resume all threads. `then` lists
+    what is sent once the program runs and is ready, as `ready` says (it listens at a port, or has printed a
+    pattern); if the program runs already, it is not resumed, and `then` is sent. The options say what is
+    evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how
+    many milliseconds to wait (`wait_until_paused`, `timeout_ms`). With `group` all of its sessions that are
+    stopped are resumed. The next stop, or the state when the time is over, is returned.
 
     Raises:
-        NotStopped: The session is not stopped, and there is no `then`.
+        NoSession: There is no such session.
+        NotStopped: The session is not stopped, and there is no `then`; or it has ended.
         DapeerError: The adapter rejects the request, or an argument is invalid.
     """
     triggers.check()
@@ -127,16 +130,20 @@ async def dap_step_into(
 ) -> Reply:
     """Enter the function called on the current line.
 
-    The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that still runs, that call runs to
-    its end first. `target` is a part of the text of the call to enter, where the line has several; None: the first that is called.
-    `granularity` is DAP's. The options say what is evaluated at the next stop (`evaluate`), how much of the stop is shown (`show`), and
-    whether and for how many milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is over, is
-    returned.
+    The thread is `thread_id`, by default that of the stop. Where the frame shown has called a library that
+    still runs, that call runs to its end first, if this call waits and neither `target` nor `granularity` is
+    given. `target` is a part of the text of the call to enter, where the line has several; None: the first
+    that is called. `granularity` is DAP's; None: the adapter's default. The options say what is evaluated at
+    the next stop (`evaluate`), how much of the stop is shown (`show`), and whether and for how many
+    milliseconds to wait (`wait_until_paused`, `timeout_ms`). The next stop, or the state when the time is
+    over, is returned; notes say if the step was not done.
 
     Raises:
+        NoSession: There is no such session.
         NotStopped: The session is not stopped.
-        ArgumentError: The line has no such call.
+        ArgumentError: The line has no such call, or there is no such thread.
         Unsupported: The adapter does not support `target` or `granularity`.
+        DapeerError: The adapter rejects a request.
     """
     session, arguments = stepping_arguments(call, options.session_id, thread_id, granularity)
     if target is not None:
@@ -273,8 +280,10 @@ async def _interrupted_step_note(
 ) -> list[str]:
     """Return a note if another thread has stopped before the step of `thread` was done; empty if not.
 
-    The threads' names are requested from the adapter, for `SECONDS_TO_NAME` at most; without an answer the note has ids. `command` is the
-    request of the step; `keeps`: the debugger can begin no other step before.
+    The result is a list of one text or none. It is empty also if the program runs, and if the other thread
+    has stopped for a step of its own. The threads' names are requested from the adapter, for
+    `SECONDS_TO_NAME` at most; without an answer the note has ids. `thread` is the adapter's id of the thread,
+    `command` the request of the step; `keeps`: the debugger can begin no other step before this one is done.
     """
     stop = session.mirror.stop
     if stop is None or stop.thread_id == thread or stop.reason == "step":
